@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devicepool: zero-knowledge cryptography on a pool of CUDA devices. This header includes all
- * others except <devicepool/mock.h>, which belongs to a separate library for tests. Each header can
- * also be included separately.
+ * others except <devicepool/mock.h> and <devicepool/mpi.h>, which belong to separate libraries. Each
+ * header can also be included separately.
  */
 #ifndef DEVICEPOOL_H
 #define DEVICEPOOL_H
@@ -24,6 +24,7 @@
 
 /* memory and execution */
 #include <devicepool/cache.h>  /* the disk cache of compiled kernels */
+#include <devicepool/graph.h>  /* work that is captured once and launched many times */
 #include <devicepool/lease.h>  /* admission of jobs to devices: requests, leases, tickets */
 #include <devicepool/memory.h> /* buffers, slices, pinned memory, copies */
 #include <devicepool/module.h> /* compilation, loading and launching of kernels */
@@ -36,6 +37,7 @@
 #include <devicepool/span.h>  /* descriptions of arrays in host or device memory */
 
 /* operations */
+#include <devicepool/commit.h>   /* commitments to matrices, as STARK provers make them */
 #include <devicepool/exec.h>     /* where and how an operation runs */
 #include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
 #include <devicepool/ntt.h>      /* number-theoretic transforms */

@@ -3,7 +3,7 @@
 # Installs what is missing, builds, and runs every suite that needs no GPU:
 #   release    gcc, all suites
 #   asan       clang with AddressSanitizer and UBSan, all but suites compile and slow
-#   tsan       gcc with ThreadSanitizer, the suites with threads but slow
+#   tsan       gcc with ThreadSanitizer, the suites with threads or worker processes but slow
 #   long       gcc, the tests that take more than five minutes each
 #   valgrind   gcc, the suites unit, kat and torture under valgrind
 #   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
@@ -22,6 +22,10 @@ need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux
 need libyaml-dev test -e /usr/include/yaml.h
 need libmicrohttpd-dev test -e /usr/include/microhttpd.h
 need curl command -v curl
+need libopenmpi-dev sh -c 'pkg-config --exists ompi-c || test -e /usr/lib/*/openmpi/include/mpi.h'
+need openmpi-bin command -v mpirun.openmpi
+need libmpich-dev sh -c 'pkg-config --exists mpich || test -e /usr/lib/*/mpich/include/mpi.h'
+need mpich command -v mpirun.mpich
 clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 need "libclang-rt-${clang_version:-14}-dev" sh -c 'test -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.asan-x86_64.a"'
 install_needs || exit 1
@@ -76,7 +80,8 @@ for kind in $kinds; do
         export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
         build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
             -Db_sanitize=thread -Dc_args=-Wno-tsan &&
-            run tsan --suite unit --suite threads --suite sim --no-suite slow --timeout-multiplier 10 ||
+            run tsan --suite unit --suite threads --suite sim --suite workers --no-suite slow \
+                --timeout-multiplier 10 ||
             failed=1
         ;;
     long)

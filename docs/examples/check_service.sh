@@ -141,6 +141,12 @@ metric() {
     curl -s "$url/metrics" | sed -n "s/^devicepool_$1 //p"
 }
 
+# holds: how many descriptors, mappings of memory shared with workers, and children the service has
+holds() {
+    echo "$(find /proc/$id/fd -type l | wc -l) descriptors, $(grep -c memfd:devicepool /proc/$id/maps) mappings," \
+        "$(grep -s -l "^PPid:.$id\$" /proc/[0-9]*/status | wc -l) processes"
+}
+
 # A complete answer to each of $1 requests: the root, or 503 with the reason. Sets $refused.
 check_load() {
     [ "$(wc -l <codes)" = "$1" ] || fail "$(wc -l <codes) answers to $1 requests"
@@ -176,27 +182,56 @@ sim*)
     unset DEVICEPOOL_MEMORY_LIMIT
     devices=$all
 
-    # In worker processes, which are killed one after another under load but for the last: the requests they
-    # had are repeated on other devices, none is refused and no answer is wrong.
+    # In worker processes, which are killed one after another under load, each when the one before is back in
+    # service: the requests they had are repeated on other devices, none is refused and no answer is wrong, each
+    # fault names the process that was killed, and neither the load nor the end leaves anything behind.
     devices=workers:$all
     start
+    answers 200 . --data-binary @leaves "$url/root"
+    held=$(holds)
     load 600 &
     client=$!
-    for device in 0 1; do
+    killed=
+    for device in 0 1 2; do
         goal=$(($(metric leases_granted_total) + 100))
         until [ "$(metric leases_granted_total)" -ge $goal ] || ! kill -0 $client 2>/dev/null; do
             sleep 0.1
         done
-        kill -KILL "$(metric "worker_process_id{device=\"$device\"}")" || fail "device $device has no worker"
+        kill -0 $client || fail "the load has ended before device $device was shot"
+        worker=$(metric "worker_process_id{device=\"$device\"}")
+        killed="$killed $worker"
+        kill -KILL "$worker" || fail "device $device has no worker"
+        tries=0
+        until [ "$(metric "worker_generation{device=\"$device\"}")" = 2 ] && [ "$(metric usable_devices)" = 3 ] ||
+            [ $tries = 600 ]; do
+            tries=$((tries + 1))
+            sleep 0.1
+        done
+        [ $tries -lt 600 ] || fail "device $device is not in service again"
     done
     wait $client
     check_load 600
-    [ "$refused" = 0 ] || fail "$refused requests are refused although a device was left"
-    [ "$(grep -c 'fault of the device: .*signal 9' log)" = 2 ] || fail "not every fault names its cause"
+    [ "$refused" = 0 ] || fail "$refused requests are refused although devices were left"
+    for worker in $killed; do
+        grep -q "fault of the device: .*worker process $worker was ended by signal 9" log ||
+            fail "no fault names process $worker"
+    done
+    [ "$(grep -c 'fault of' log)" = 3 ] || fail "there were other faults: $(grep 'fault of' log)"
     answers 200 '^healthy' "$url/healthz"
     answers 200 groth16 --data-binary @"$vectors/chain_bls12_381.wtns" "$url/prove/chain"
     verify chain_bls12_381
+    tries=0
+    until [ "$(holds)" = "$held" ] || [ $tries = 100 ]; do # connections that end
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+    [ "$(holds)" = "$held" ] || fail "the service holds $(holds) after the load, before it $held"
+    workers=$(curl -s "$url/metrics" | sed -n 's/^devicepool_worker_process_id{.*} //p')
     stop 0
+    [ "$(echo "$workers" | wc -l)" = 3 ] || fail "the metrics do not have three workers: $workers"
+    for worker in $killed $workers; do
+        kill -0 "$worker" 2>/dev/null && fail "worker process $worker is left behind"
+    done
     devices=$all
 
     # No device is left.

@@ -64,7 +64,7 @@ KINDS = {"msm": msm_rows, "ntt": ntt_rows, "poseidon": poseidon_rows}
 
 def newest(kind):
     """Name and content of the latest file, by the date that ends its name."""
-    host = "h200x4" if kind == "pool" else "h200"  # choosing wants several devices
+    host = {"pool": "h200x4", "several": "h200x2"}.get(kind, "h200")  # choosing wants several devices
     files = sorted(glob.glob(f"{HERE}/{kind}_{host}_*.json"), key=lambda name: name[-15:])
     if not files:
         return "", None
@@ -164,6 +164,45 @@ def predicted_table():
                      for row in rows])
 
 
+def several_table():
+    """The rows of tests/bench/several.sh: the same job on one device and on all."""
+    kinds = {"bn254_g1": "MSM BN254 G1", "bn254_fr": "NTT BN254", "circom-bn254-t3": "Merkle tree, circom-bn254-t3, arity 2"}
+    rows = []
+    for command, pairs in newest("several")[1].items():
+        options = command.split()
+        for alone, together in zip(pairs[::2], pairs[1::2]):
+            what = f"{alone['batch']} × " if alone.get("batch", 1) > 1 else ""
+            what = kinds[alone["subject"]] + f", {what}2^{alone['size'].bit_length() - 1}"
+            what += ", shards" if "--sharded" in options else ", pinned host memory"
+            what += ", NR" if "--order" in options else ""
+            what += f", precompute factor {options[-1]}" if "--precompute" in options else ""
+            assert alone["checked"] and together["checked"]
+            rows.append([what, f"{1e3 * alone['median_seconds']:.4g}", f"{1e3 * together['median_seconds']:.4g}",
+                         f"{alone['median_seconds'] / together['median_seconds']:.2f} ×"])
+    return markdown(["measured, ms", "1 GPU", "2 GPUs", "speed-up"], rows)
+
+
+def workers_table():
+    """The rows of tests/bench/workers.sh: in the process and through a worker process."""
+    inside, workers = newest("workers")[1].values()
+    scale = {"ns": 1, "ms": 1e6}
+    rows = []
+
+    def add(what, before, after):
+        shown, unit = (1e-3, "µs") if before < 1e6 else (1e-6, "ms")
+        rows.append([what, f"{before * shown:.4g} {unit}", f"{after * shown:.4g} {unit}"])
+
+    for before, after in zip(inside["launch"], workers["launch"]):
+        if not before["name"].endswith("compile and load"):
+            add(before["name"], before["value"] * scale[before["unit"]], after["value"] * scale[after["unit"]])
+    for command in inside:
+        for before, after in zip(inside[command], workers[command]) if command != "launch" else []:
+            assert before["checked"] and after["checked"]
+            add(f"{before['operation']} {before['subject']}, 2^{before['size'].bit_length() - 1}",
+                before["median_seconds"] * 1e9, after["median_seconds"] * 1e9)
+    return markdown(["measured", "in the process", "through a worker"], rows)
+
+
 def with_figures(path, tables):
     """The text of a page as it is, and with those tables in place of its own."""
     with open(path, encoding="utf-8") as file:
@@ -189,7 +228,8 @@ def main():
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
     pages = {README: with_figures(README, {"figures": figures()}),
              PAGE: with_figures(PAGE, {"msm": msm_table(), "ntt": ntt_table(), "poseidon": poseidon_table(),
-                                       "predicted": predicted_table()})}
+                                       "predicted": predicted_table(), "workers": workers_table(),
+                                       "several": several_table()})}
     if "--check" in sys.argv:
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():

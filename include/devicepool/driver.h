@@ -30,6 +30,9 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef unsigned long long CUmemGenericAllocationHandle;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
 #endif
 
 /* CUresult, enumerations and callbacks, with the ABI's types. */
@@ -65,6 +68,18 @@ typedef struct pool_cu_mem_access {
     pool_cu_mem_location location;
     pool_cu_enum flags; /* 0: none, 1: read, 3: read and write */
 } pool_cu_mem_access;
+
+/* CUmemAllocationProp. */
+typedef struct pool_cu_mem_allocation_prop {
+    pool_cu_enum type;         /* 1: pinned */
+    pool_cu_enum handle_types; /* 1: POSIX file descriptor */
+    pool_cu_mem_location location;
+    void *win32_metadata;
+    unsigned char compression;
+    unsigned char gpu_direct_rdma;
+    unsigned short usage;
+    unsigned char reserved[4];
+} pool_cu_mem_allocation_prop;
 
 /* One side of CUDA_MEMCPY2D: host memory if memory_type is 1, device memory if it is 2. */
 typedef struct pool_cu_copy_side {
@@ -107,6 +122,13 @@ typedef struct pool_cu_launch_config {
     pool_cu_launch_attribute *attributes;
     unsigned int attribute_count;
 } pool_cu_launch_config;
+
+/* CUgraphExecUpdateResultInfo. */
+typedef struct pool_cu_graph_update {
+    pool_cu_enum result; /* 0: updated; else why not */
+    void *error_node;
+    void *error_from_node;
+} pool_cu_graph_update;
 
 /*
  * Result codes of CUDA 13.0: X(name, code, class). The class is the largest thing that the code
@@ -508,7 +530,39 @@ typedef enum pool_cu_attribute {
     X(OccupancyMaxPotentialClusterSize, "cuOccupancyMaxPotentialClusterSize", "", 11070, EXTRA,    \
         (int *blocks, CUfunction function, const pool_cu_launch_config *config))                   \
     X(OccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", "", 11070, EXTRA,                \
-        (int *clusters, CUfunction function, const pool_cu_launch_config *config))
+        (int *clusters, CUfunction function, const pool_cu_launch_config *config))                 \
+    X(MemGetAllocationGranularity, "cuMemGetAllocationGranularity", "", 10020, EXTRA,              \
+        (size_t * bytes, const pool_cu_mem_allocation_prop *prop, pool_cu_enum option))            \
+    X(MemAddressReserve, "cuMemAddressReserve", "", 10020, EXTRA,                                  \
+        (CUdeviceptr * address, size_t bytes, size_t alignment, CUdeviceptr wanted,                \
+            unsigned long long flags))                                                             \
+    X(MemAddressFree, "cuMemAddressFree", "", 10020, EXTRA, (CUdeviceptr address, size_t bytes))   \
+    X(MemCreate, "cuMemCreate", "", 10020, EXTRA,                                                  \
+        (CUmemGenericAllocationHandle * allocation, size_t bytes,                                  \
+            const pool_cu_mem_allocation_prop *prop, unsigned long long flags))                    \
+    X(MemRelease, "cuMemRelease", "", 10020, EXTRA, (CUmemGenericAllocationHandle allocation))     \
+    X(MemMap, "cuMemMap", "", 10020, EXTRA,                                                        \
+        (CUdeviceptr address, size_t bytes, size_t offset,                                         \
+            CUmemGenericAllocationHandle allocation, unsigned long long flags))                    \
+    X(MemUnmap, "cuMemUnmap", "", 10020, EXTRA, (CUdeviceptr address, size_t bytes))               \
+    X(MemSetAccess, "cuMemSetAccess", "", 10020, EXTRA,                                            \
+        (CUdeviceptr address, size_t bytes, const pool_cu_mem_access *access, size_t count))       \
+    X(MemExportToShareableHandle, "cuMemExportToShareableHandle", "", 10020, EXTRA,                \
+        (void *shareable, CUmemGenericAllocationHandle allocation, pool_cu_enum type,              \
+            unsigned long long flags))                                                             \
+    X(MemImportFromShareableHandle, "cuMemImportFromShareableHandle", "", 10020, EXTRA,            \
+        (CUmemGenericAllocationHandle * allocation, void *shareable, pool_cu_enum type))           \
+    X(StreamBeginCapture, "cuStreamBeginCapture", "_v2", 10010, EXTRA,                             \
+        (CUstream stream, pool_cu_enum mode))                                                      \
+    X(StreamEndCapture, "cuStreamEndCapture", "", 10000, EXTRA,                                    \
+        (CUstream stream, CUgraph * graph))                                                        \
+    X(GraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", "", 11040, EXTRA,                  \
+        (CUgraphExec * exec, CUgraph graph, unsigned long long flags))                             \
+    X(GraphExecUpdate, "cuGraphExecUpdate", "_v2", 12000, EXTRA,                                   \
+        (CUgraphExec exec, CUgraph graph, pool_cu_graph_update * result))                          \
+    X(GraphLaunch, "cuGraphLaunch", "", 10000, EXTRA, (CUgraphExec exec, CUstream stream))         \
+    X(GraphExecDestroy, "cuGraphExecDestroy", "", 10000, EXTRA, (CUgraphExec exec))                \
+    X(GraphDestroy, "cuGraphDestroy", "", 10000, EXTRA, (CUgraph graph))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

@@ -47,6 +47,13 @@ typedef struct pool_pinned pool_pinned;
 /* Flags of a buffer. */
 #define POOL_BUFFER_ZEROED 1u /* all zeros before anything enqueued later can see it */
 #define POOL_BUFFER_SECRET 2u /* overwritten before it is released or reused, see above */
+/*
+ * For buffers of resident objects (resident.h) on devices in worker processes: the memory outlives
+ * the process of its device. It is an allocation of its own, of a multiple of 2 MiB, and destroying
+ * the buffer waits for the device's work. Ordinary memory on other devices, where the driver cannot
+ * export memory, and with POOL_BUFFER_SECRET.
+ */
+#define POOL_BUFFER_DURABLE 4u
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_buffer_params {

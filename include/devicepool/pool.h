@@ -71,8 +71,8 @@ typedef void (*pool_fault_hook)(void *user, const pool_fault *fault);
 
 /* Where a pool's driver calls run. */
 typedef enum pool_isolation {
-    POOL_ISOLATION_NONE = 0,    /* in this process; "workers:" of a device string still holds */
-    POOL_ISOLATION_WORKERS = 1  /* in a process for each device */
+    POOL_ISOLATION_NONE = 0,   /* in this process; "workers:" of a device string still holds */
+    POOL_ISOLATION_WORKERS = 1 /* in a process for each device */
 } pool_isolation;
 
 /* Zero is the default of every member but struct_size. */
@@ -158,6 +158,7 @@ POOL_API void pool_params_init(pool_params *params, size_t struct_size);
  * reason (pool_device_get_info, pool_describe), but are never chosen. Blocks while the driver
  * creates contexts (about 130 ms each). The caller destroys the pool. Errors: POOL_ERR_NO_DRIVER,
  * POOL_ERR_DRIVER_TOO_OLD, POOL_ERR_NO_DEVICE (fewer usable devices than min_devices),
+ * POOL_ERR_DEVICE_LOST (the same because worker processes have ended meanwhile),
  * POOL_ERR_NOT_FOUND (a named device does not exist), POOL_ERR_INVALID_ARGUMENT,
  * POOL_ERR_OUT_OF_HOST_MEMORY. Any thread.
  */

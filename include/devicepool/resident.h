@@ -33,6 +33,10 @@ typedef struct pool_resident_use pool_resident_use;
  * when it returns or enqueued on exec->stream. The buffer is the object's from then on. Called on
  * the thread that needs the copy, for different devices at once too; it must not use the object
  * itself.
+ *
+ * On devices in worker processes (docs/workers.md) a buffer with POOL_BUFFER_DURABLE outlives the
+ * process of its device, as bases do, and is not loaded again, unless its contents have changed
+ * since it was loaded.
  */
 typedef pool_status (*pool_resident_source)(
     void *user, const pool_exec *exec, pool_buffer **buffer);
@@ -127,6 +131,7 @@ typedef struct pool_resident_info {
     uint64_t bytes;      /* of the copy; 0: none */
     uint64_t loads;      /* copies that have been loaded there since the registration */
     uint64_t idle_ns;    /* since its last use; 0: in use, or no copy */
+    uint64_t survivals;  /* how often this copy has outlived the process of its device */
 } pool_resident_info;
 POOL_API pool_status pool_resident_get_info(
     pool_resident *resident, pool_device *device, pool_resident_info *info);

@@ -107,6 +107,14 @@ POOL_API const char *pool_error_class_name(pool_error_class error_class);
  */
 POOL_API const pool_error *pool_last_error(void);
 
+/*
+ * Records a failure of the calling thread as the library does with its own: pool_last_error has the
+ * status and a copy of `message`, which is logged as an error. Returns `status`. For libraries that
+ * are built on this one. POOL_ERR_INVALID_ARGUMENT, recorded too, for a NULL message or a status
+ * that is not negative. Any thread.
+ */
+POOL_API pool_status pool_error_set(pool_status status, const char *message);
+
 #ifdef __cplusplus
 }
 #endif

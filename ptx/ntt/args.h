@@ -20,6 +20,7 @@
 #define NTT_STORE_TRANSPOSED 128u
 #define NTT_STORE_REGISTERS 256u    /* stores from registers directly */
 #define NTT_TRIGGERS_DEPENDENT 512u /* the next pass may start while this one drains (PDL) */
+#define NTT_STORE_INTERLEAVED 1024u /* stores interleaved; NTT_INTERLEAVED is how it loads */
 
 struct ntt_pass_args {
     DEVICE_POINTER(const fr) in;
@@ -32,6 +33,8 @@ struct ntt_pass_args {
     DEVICE_POINTER(const fr) coset_high; /* the same tables for the coset generator */
     DEVICE_POINTER(const fr) coset_low;
     DEVICE_POINTER(const fr) scale; /* last pass: factor of all outputs, or null */
+    /* With NTT_QUOTIENTS: elements from a twiddle, which is in standard form, to its quotient. */
+    unsigned long long quotients;
     unsigned long long batch;
     unsigned long long sub_transforms; /* of the whole batch */
     unsigned log_size;

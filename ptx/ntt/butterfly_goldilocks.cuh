@@ -95,7 +95,8 @@ __device__ __forceinline__ fr wide_to_fr(struct wide a)
     return r;
 }
 
-__device__ __forceinline__ void compute_butterfly(fr *x, const fr *, unsigned log_radix)
+__device__ __forceinline__ void compute_butterfly(
+    const struct ntt_pass_args &, fr *x, unsigned log_radix)
 {
     struct wide v[POINTS];
 #pragma unroll

@@ -29,12 +29,13 @@ __device__ __forceinline__ struct sub_transform sub_transform_at(
     return at;
 }
 
-/* Index in memory of element `position` of transform `batch`. */
+/* Index in memory of element `position` of transform `batch`, where `interleaved` is
+ * NTT_INTERLEAVED for loads and NTT_STORE_INTERLEAVED for stores. */
 __device__ __forceinline__ u64 memory_index(
-    const struct ntt_pass_args &pass, u64 batch, u64 position)
+    const struct ntt_pass_args &pass, unsigned interleaved, u64 batch, u64 position)
 {
-    return pass.flags & NTT_INTERLEAVED ? position * pass.batch + batch
-                                        : (batch << pass.log_size) + position;
+    return pass.flags & interleaved ? position * pass.batch + batch
+                                    : (batch << pass.log_size) + position;
 }
 
 /* Position of a point in its transform. */

@@ -24,6 +24,8 @@
  */
 #include "fr.cuh"
 
+#include "fr_shoup.cuh"
+
 #include "base/launch.cuh"
 
 #include "base/element.cuh"
@@ -32,32 +34,7 @@
 
 #include "ntt/index.cuh"
 
-#define POINTS (1u << NTT_RADIX)
-
-/* Words of shared memory per plane, which holds one word of each element of a tile. The same for
- * tiles of every size, so that the distances of an element's words are compile-time constants. */
-#define PLANE (NTT_THREADS * (POINTS + 1))
-
-#if NTT_SHIFT
-#include "ntt/butterfly_goldilocks.cuh"
-#else
-#include "ntt/butterfly.cuh"
-#endif
-
-#include "ntt/twiddles.cuh"
-
-/* First pass: multiplies coefficient j by g^j. */
-__device__ __forceinline__ fr scale_input(
-    const struct ntt_pass_args &pass, fr x, u64 sub, unsigned local)
-{
-    if (pass.flags & NTT_COSET_INPUT) {
-        u64 exponent = ((u64)local << (pass.log_size - pass.log_length)) | sub;
-        x = fr_mul_lazy(x, pass.coset_high[exponent >> pass.low_bits]);
-        if (pass.coset_low != nullptr)
-            x = fr_mul_lazy(x, pass.coset_low[exponent & ((1ull << pass.low_bits) - 1)]);
-    }
-    return x;
-}
+#include "ntt/tile.cuh"
 
 /* Multiplies the output at index `local` of a sub-transform by its twiddle or scale factor. */
 __device__ __forceinline__ fr scale_output(
@@ -67,9 +44,11 @@ __device__ __forceinline__ fr scale_output(
     unsigned output = reverse_bits(local, pass.log_length);
     if (low != 0) {
         u64 exponent = (sub & ((1ull << low) - 1)) * output << pass.exponent_shift;
-        x = fr_mul_lazy(x, pass.twiddles_high[exponent >> pass.low_bits]);
+        x = mul_pass_twiddle(
+            x, load_pass_twiddle(pass, pass.twiddles_high, exponent >> pass.low_bits));
         if (pass.twiddles_low != nullptr)
-            x = fr_mul_lazy(x, pass.twiddles_low[exponent & ((1ull << pass.low_bits) - 1)]);
+            x = mul_pass_twiddle(x, load_pass_twiddle(pass, pass.twiddles_low,
+                                        exponent & ((1ull << pass.low_bits) - 1)));
         return x;
     }
     if (pass.flags & NTT_COSET_OUTPUT) {
@@ -81,27 +60,6 @@ __device__ __forceinline__ fr scale_output(
     if (pass.scale != nullptr)
         x = fr_mul_lazy(x, *pass.scale);
     return fr_reduce(x);
-}
-
-__device__ __forceinline__ void load_tile(const struct ntt_pass_args &pass, unsigned *tile)
-{
-    u64 first = (u64)blockIdx.x << pass.log_tile_width;
-    unsigned size = 1u << (pass.log_length + pass.log_tile_width);
-#pragma unroll 1
-    for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
-        unsigned sub, item;
-        tile_item(pass, i, pass.flags & NTT_LOAD_TRANSPOSED, &sub, &item);
-        fr x = fr_zero();
-        unsigned local =
-            pass.flags & NTT_REVERSED_INPUT ? reverse_bits(item, pass.log_length) : item;
-        if (first + sub < pass.sub_transforms) {
-            struct sub_transform at = sub_transform_at(pass, first + sub);
-            x = pass.in[memory_index(pass, at.batch, load_position(pass, at.sub, item))];
-            x = scale_input(pass, x, at.sub, local);
-        }
-        tile_store(tile, PLANE, tile_offset(tile_index(pass, sub, local), NTT_RADIX), x);
-    }
-    __syncthreads();
 }
 
 __device__ __forceinline__ void store_tile(const struct ntt_pass_args &pass, const unsigned *tile)
@@ -119,31 +77,14 @@ __device__ __forceinline__ void store_tile(const struct ntt_pass_args &pass, con
         struct sub_transform at = sub_transform_at(pass, first + sub);
         fr x = tile_load(tile, PLANE, tile_offset(tile_index(pass, sub, local), NTT_RADIX));
         x = scale_output(pass, x, at.sub, local);
-        pass.out[memory_index(pass, at.batch, store_position(pass, at.sub, item))] = x;
+        pass.out[memory_index(
+            pass, NTT_STORE_INTERLEAVED, at.batch, store_position(pass, at.sub, item))] = x;
     }
 }
 
-/* Loads the points of the first stage from memory to registers. */
-__device__ __forceinline__ void load_registers(
-    const struct ntt_pass_args &pass, fr *x, struct butterfly butterfly)
-{
-    u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
-    struct sub_transform at = sub_transform_at(pass, index);
-    const fr *in =
-        pass.in + memory_index(pass, at.batch, load_position(pass, at.sub, butterfly.local));
-    bool is_contiguous = pass.flags & NTT_NATURAL_OUTPUT;
-    unsigned low = is_contiguous ? 0 : pass.log_size - pass.log_done - pass.log_length;
-    u64 distance = 1ull << (pass.log_length - NTT_RADIX + low);
-    if (pass.flags & NTT_INTERLEAVED)
-        distance *= pass.batch;
-#pragma unroll
-    for (unsigned e = 0; e < POINTS; e++)
-        x[e] = index < pass.sub_transforms ? in[e * distance] : fr_zero();
-}
-
 /* Stores the outputs of the last stage from registers to memory. */
-__device__ __forceinline__ void store_registers(
-    const struct ntt_pass_args &pass, fr *x, const fr *twiddle, struct butterfly butterfly)
+__device__ __forceinline__ void store_registers(const struct ntt_pass_args &pass, fr *x,
+    const struct twiddle *twiddle, struct butterfly butterfly)
 {
     u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
     unsigned low = pass.log_size - pass.log_done - pass.log_length;
@@ -153,8 +94,9 @@ __device__ __forceinline__ void store_registers(
     struct sub_transform at = sub_transform_at(pass, index);
     u64 distance = 1ull << (is_permuted ? pass.log_size - NTT_RADIX : low);
     u64 local = is_permuted ? reverse_bits(butterfly.local, pass.log_length) : butterfly.local;
-    fr *out = pass.out + memory_index(pass, at.batch, store_position(pass, at.sub, local));
-    if (pass.flags & NTT_INTERLEAVED)
+    fr *out = pass.out + memory_index(pass, NTT_STORE_INTERLEAVED, at.batch,
+                             store_position(pass, at.sub, local));
+    if (pass.flags & NTT_STORE_INTERLEAVED)
         distance *= pass.batch;
     if (low != 0) {
         apply_pass_twiddles(pass, x, twiddle, at.sub, butterfly.local);
@@ -172,24 +114,11 @@ __device__ __forceinline__ void store_registers(
     }
 }
 
-/* Sub-transforms of fewer than 2^NTT_RADIX points: a thread computes several of them. */
-__device__ void short_sub_transforms(const struct ntt_pass_args &pass, unsigned *tile)
-{
-    fr x[POINTS];
-#pragma unroll
-    for (unsigned e = 0; e < POINTS; e++)
-        x[e] = tile_load(tile, PLANE, tile_offset(threadIdx.x * POINTS + e, NTT_RADIX));
-    compute_butterfly(x, pass.stage_twiddles, pass.log_length);
-#pragma unroll
-    for (unsigned e = 0; e < POINTS; e++)
-        tile_store(tile, PLANE, tile_offset(threadIdx.x * POINTS + e, NTT_RADIX), x[e]);
-    __syncthreads();
-}
-
 __device__ __forceinline__ void long_sub_transforms(
     const struct ntt_pass_args &pass, unsigned *tile)
 {
-    fr x[POINTS], twiddle[POINTS];
+    fr x[POINTS];
+    struct twiddle twiddle[POINTS];
     struct butterfly butterfly = butterfly_of(pass, 0);
     if (PREFETCHES_TWIDDLES)
         prefetch_twiddles(pass, twiddle, butterfly);
@@ -206,7 +135,7 @@ __device__ __forceinline__ void long_sub_transforms(
             for (unsigned e = 0; e < POINTS; e++)
                 x[e] = tile_load(tile, PLANE, tile_offset(base + e * distance, NTT_RADIX));
         }
-        compute_butterfly(x, pass.stage_twiddles, min(NTT_RADIX, pass.log_length - done));
+        compute_butterfly(pass, x, min(NTT_RADIX, pass.log_length - done));
         if (!is_last)
             apply_stage_twiddles(pass, x, twiddle, butterfly);
         if (is_last && pass.flags & NTT_STORE_REGISTERS) {

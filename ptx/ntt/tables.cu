@@ -5,6 +5,8 @@
  */
 #include "fr.cuh"
 
+#include "fr_shoup.cuh"
+
 typedef unsigned long long u64;
 
 __device__ fr power(const fr *powers_of_two, u64 exponent)
@@ -59,3 +61,16 @@ extern "C" __global__ void ntt_stage_twiddles(
         exponent = (exponent >> (s - log_radix)) * (exponent & ((1u << (s - log_radix)) - 1));
     out[index] = power(powers_of_two, exponent << (log_order - s));
 }
+
+#if FR_SHOUP
+/* values[i] is in[i] in standard form, quotients[i] what a product by it needs besides. */
+extern "C" __global__ void ntt_quotients(const fr *in, fr *values, fr *quotients, unsigned count)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    fr value = in[i];
+    quotients[i] = fr_shoup_quotient(value);
+    values[i] = fr_from_mont(value);
+}
+#endif

@@ -52,38 +52,39 @@ __device__ __forceinline__ struct exponents pass_exponents(
 
 /* Loads a butterfly's twiddles, by output; between passes only those of the high table. */
 __device__ __forceinline__ void prefetch_twiddles(
-    const struct ntt_pass_args &pass, fr *twiddle, struct butterfly butterfly)
+    const struct ntt_pass_args &pass, struct twiddle *twiddle, struct butterfly butterfly)
 {
     if (butterfly.log_distance != 0) {
         const fr *table = stage_twiddles(pass, butterfly);
 #pragma unroll
         for (unsigned o = 1; o < POINTS; o++)
-            twiddle[o] = table[o << butterfly.log_distance];
+            twiddle[o] = load_twiddle(pass, table, o << butterfly.log_distance);
     } else if (pass.log_size != pass.log_done + pass.log_length) {
         u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
         struct exponents exponents =
             pass_exponents(pass, sub_transform_at(pass, index).sub, butterfly.local);
 #pragma unroll
         for (unsigned o = 0; o < POINTS; o++)
-            twiddle[o] =
-                pass.twiddles_high[(exponents.first + exponents.increment * o) >> pass.low_bits];
+            twiddle[o] = load_pass_twiddle(pass, pass.twiddles_high,
+                (exponents.first + exponents.increment * o) >> pass.low_bits);
     }
 }
 
-__device__ __forceinline__ void apply_stage_twiddles(
-    const struct ntt_pass_args &pass, fr *x, const fr *twiddle, struct butterfly butterfly)
+__device__ __forceinline__ void apply_stage_twiddles(const struct ntt_pass_args &pass, fr *x,
+    const struct twiddle *twiddle, struct butterfly butterfly)
 {
     const fr *table = stage_twiddles(pass, butterfly);
 #pragma unroll
     for (unsigned e = 1; e < POINTS; e++)
-        x[e] = fr_mul_lazy(x[e],
-            PREFETCHES_TWIDDLES ? twiddle[OUTPUT(e)] : table[OUTPUT(e) << butterfly.log_distance]);
+        x[e] = mul_twiddle(x[e],
+            PREFETCHES_TWIDDLES ? twiddle[OUTPUT(e)]
+                                : load_twiddle(pass, table, OUTPUT(e) << butterfly.log_distance));
 }
 
 /* For short elements it is cheaper to compute successive twiddles by multiplication than to gather
  * them from a table; for long elements it is not. */
-__device__ __forceinline__ void apply_pass_twiddles(
-    const struct ntt_pass_args &pass, fr *x, const fr *prefetched, u64 sub, unsigned local)
+__device__ __forceinline__ void apply_pass_twiddles(const struct ntt_pass_args &pass, fr *x,
+    const struct twiddle *prefetched, u64 sub, unsigned local)
 {
     struct exponents exponents = pass_exponents(pass, sub, local);
 #if FR_WORDS <= 2
@@ -102,11 +103,14 @@ __device__ __forceinline__ void apply_pass_twiddles(
 #pragma unroll
     for (unsigned o = 0; o < POINTS; o++) {
         u64 exponent = exponents.first + exponents.increment * o;
-        x[OUTPUT(o)] = fr_mul_lazy(x[OUTPUT(o)],
-            PREFETCHES_TWIDDLES ? prefetched[o] : pass.twiddles_high[exponent >> pass.low_bits]);
+        x[OUTPUT(o)] = mul_pass_twiddle(x[OUTPUT(o)],
+            PREFETCHES_TWIDDLES
+                ? prefetched[o]
+                : load_pass_twiddle(pass, pass.twiddles_high, exponent >> pass.low_bits));
         if (pass.twiddles_low != nullptr)
-            x[OUTPUT(o)] = fr_mul_lazy(
-                x[OUTPUT(o)], pass.twiddles_low[exponent & ((1ull << pass.low_bits) - 1)]);
+            x[OUTPUT(o)] =
+                mul_pass_twiddle(x[OUTPUT(o)], load_pass_twiddle(pass, pass.twiddles_low,
+                                                   exponent & ((1ull << pass.low_bits) - 1)));
     }
 #endif
 }

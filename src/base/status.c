@@ -197,6 +197,16 @@ pool_status base_fail(pool_status status, const char *format, ...)
     return status;
 }
 
+pool_status pool_error_set(pool_status status, const char *message)
+{
+    if (!message)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_error_set: message must not be NULL");
+    if (status >= POOL_OK)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_error_set: status %d is not a failure, which are negative", (int)status);
+    return base_fail(status, "%s", message);
+}
+
 pool_status base_fail_driver(pool_status status, int driver_code, const char *driver_name,
     const char *call, const char *format, ...)
 {

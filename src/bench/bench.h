@@ -170,6 +170,7 @@ extern const struct bench_operation bench_ntt;      /* in device memory */
 extern const struct bench_operation bench_extend;   /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
 extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
+extern const struct bench_operation bench_commit;   /* of a matrix in device memory */
 extern const struct bench_operation bench_copy;
 extern const struct bench_operation bench_pool;
 

@@ -11,8 +11,8 @@
 
 enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1 };
 
-static const struct bench_operation *const operations[] = {
-    &bench_msm, &bench_ntt, &bench_extend, &bench_poseidon, &bench_tree, &bench_copy, &bench_pool};
+static const struct bench_operation *const operations[] = {&bench_msm, &bench_ntt, &bench_extend,
+    &bench_poseidon, &bench_tree, &bench_commit, &bench_copy, &bench_pool};
 
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
@@ -336,15 +336,17 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &given[0], NULL},
         {'f', "field", "NAMES", "ntt, extend: fields (default bn254_fr, koalabear)", CLI_STRING,
             &given[1], NULL},
-        {0, "set", "NAMES", "poseidon: parameter sets (default circom-bn254-t3)", CLI_STRING,
-            &given[2], NULL},
+        {0, "set", "NAMES",
+            "poseidon, tree, commit: parameter sets (default circom-bn254-t3;\n"
+            "commit: poseidon2-plonky3-babybear-t16)",
+            CLI_STRING, &given[2], NULL},
         {0, "what", "NAMES",
             "copy: to-device, to-host, to-device-pinned, to-host-pinned,\n"
             "on-device, peer (the next device);\n"
             "pool: next, best, bind, alloc, event",
             CLI_STRING, &given[3], NULL},
-        {'b', "batch", "COUNT", "ntt, extend, msm: operations per run (default 1)", CLI_COUNT,
-            &bench.spec.batch, NULL},
+        {'b', "batch", "COUNT", "ntt, extend, msm: operations per run, commit: columns (default 1)",
+            CLI_COUNT, &bench.spec.batch, NULL},
         {'o', "order", "ORDER", "ntt, extend: nn (default), nr, rn, rr; n natural, r bit-reversed",
             CLI_CHOICE, &bench.order, cli_orders},
         {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &bench.direction, NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prover. It reads the points of the key from the memory-mapped file, or uses those that are
- * resident; the quotient stays in device memory.
+ * resident; the products with the matrices and the quotient are computed and stay on the device.
  */
 #include "groth16.h"
 
@@ -131,6 +131,201 @@ static uint32_t read32(const uint8_t *bytes)
            (uint32_t)bytes[3] << 24;
 }
 
+/* Refuses an entry of the matrices that is not valid. */
+static pool_status check_entry(
+    struct prover *prover, const pool_file_section *entries, uint64_t index)
+{
+    const uint8_t *entry = (const uint8_t *)entries->span.data + index * entries->span.stride;
+
+    if (read32(entry + 8) >= prover->witness.count || read32(entry) > 1 ||
+        read32(entry + 4) >= prover->key.domain_size)
+        return fail_data(prover, "coefficient %llu of the key is outside its matrices",
+            (unsigned long long)index);
+    if (pool_field_check(prover->field, entry + POOL_FILE_COEFFICIENT_ELEMENT, 1, NULL))
+        return fail_data(prover, "coefficient %llu of the key is not below the modulus",
+            (unsigned long long)index);
+    return POOL_OK;
+}
+
+/* ---- A w and B w on the device --------------------------------------------------------------- */
+
+/*
+ * The entries are in no order of rows, so the first kernel links those of each row to a list, which
+ * a thread of the second one follows. The file stores an entry v as v R^2, and the witness is in
+ * standard form: their Montgomery product is the Montgomery form of v times the signal.
+ */
+static const char matrix_source[] =
+    "#include \"fr.cuh\"\n"
+    "\n"
+    "struct entry { /* as in the file */\n"
+    "    unsigned matrix, row, signal, value[FR_WORDS];\n"
+    "};\n"
+    "\n"
+    "__device__ fr value_of(const entry *entry)\n"
+    "{\n"
+    "    fr value;\n"
+    "#pragma unroll\n"
+    "    for (int i = 0; i < FR_WORDS; i++)\n"
+    "        value.word[i] = entry->value[i];\n"
+    "    return value;\n"
+    "}\n"
+    "\n"
+    "/* *bad becomes the index of the first entry that is not valid. */\n"
+    "extern \"C\" __global__ void link_entries(unsigned *heads, unsigned *next, unsigned *bad,\n"
+    "    const entry *entries, unsigned count, unsigned rows, unsigned signals)\n"
+    "{\n"
+    "    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i >= count)\n"
+    "        return;\n"
+    "    const entry *e = entries + i;\n"
+    "    if (e->matrix > 1 || e->row >= rows || e->signal >= signals ||\n"
+    "        !fr_less(value_of(e), fr_modulus()))\n"
+    "        atomicMin(bad, i);\n"
+    "    else\n"
+    "        next[i] = atomicExch(&heads[e->matrix * rows + e->row], i);\n"
+    "}\n"
+    "\n"
+    "extern \"C\" __global__ void multiply_rows(fr *products, const unsigned *heads,\n"
+    "    const unsigned *next, const entry *entries, const fr *witness, unsigned rows)\n"
+    "{\n"
+    "    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row >= rows)\n"
+    "        return;\n"
+    "    fr sum = fr_zero();\n"
+    "    for (unsigned i = heads[row]; i != 0xffffffff; i = next[i])\n"
+    "        sum = fr_add_lazy(sum, fr_mul_lazy(value_of(entries + i), "
+    "witness[entries[i].signal]));\n"
+    "    products[row] = fr_reduce(sum);\n"
+    "}\n";
+
+/* Device memory of the product. */
+enum { HEADS, NEXT, BAD, ENTRIES, WITNESS, PRODUCT_BUFFERS };
+
+struct product {
+    pool_file_section section;
+    pool_module *module;
+    pool_buffer *buffers[PRODUCT_BUFFERS];
+    CUdeviceptr addresses[PRODUCT_BUFFERS];
+    CUdeviceptr rows;
+    uint32_t count, row_count, signals, both; /* both: rows of A and of B */
+};
+
+static void product_bytes(
+    const pool_file_info *key, const pool_file_section *section, uint64_t bytes[PRODUCT_BUFFERS])
+{
+    bytes[HEADS] = 2 * key->domain_size * 4;
+    bytes[NEXT] = section->span.count * 4 + 4; /* there may be none */
+    bytes[BAD] = 4;
+    bytes[ENTRIES] = section->span.count * section->span.stride + 4;
+    bytes[WITNESS] = key->variables * pool_field_element_bytes(key->field);
+}
+
+static pool_status compile_product(struct prover *prover, struct product *product)
+{
+    const pool_module_arithmetic arithmetic = {.prefix = "fr", .field = prover->field};
+    const pool_module_params params = {.struct_size = sizeof(params),
+        .source = matrix_source,
+        .name = "groth16_matrices.cu",
+        .arithmetic = &arithmetic,
+        .arithmetic_count = 1};
+
+    return pool_module_compile(prover->device, &params, &product->module);
+}
+
+static pool_status upload_product(struct prover *prover, struct product *product)
+{
+    const pool_file_section *section = &product->section;
+    const uint64_t stride = prover->witness.stride ? prover->witness.stride : prover->width;
+    uint64_t bytes[PRODUCT_BUFFERS];
+    pool_status status = POOL_OK;
+
+    product_bytes(&prover->key, section, bytes);
+    for (int i = 0; i < PRODUCT_BUFFERS && !status; i++) {
+        const pool_buffer_params params = {.struct_size = sizeof(params),
+            .bytes = bytes[i],
+            .stream = prover->stream,
+            .lease = prover->job->lease};
+
+        status = pool_buffer_create(prover->device, &params, &product->buffers[i]);
+        if (!status)
+            status = pool_buffer_address(product->buffers[i], &product->addresses[i]);
+    }
+    if (!status)
+        status = pool_buffer_fill8(product->buffers[HEADS], 0, bytes[HEADS], 0xff, prover->stream);
+    if (!status)
+        status = pool_buffer_fill8(product->buffers[BAD], 0, bytes[BAD], 0xff, prover->stream);
+    if (!status)
+        status = pool_copy_to_device(product->buffers[ENTRIES], 0, section->span.data,
+            section->span.count * section->span.stride, prover->stream);
+    if (!status)
+        status = pool_copy_2d(
+            &(pool_pitched){.buffer = product->buffers[WITNESS], .pitch = prover->width},
+            &(pool_pitched){.host = prover->witness.data, .pitch = stride}, prover->width,
+            prover->witness.count, prover->stream);
+    return status;
+}
+
+static pool_status launch_product(struct prover *prover, const struct product *product,
+    const char *name, uint64_t items, void **arguments, uint32_t count)
+{
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    pool_kernel *kernel;
+    pool_status status = pool_kernel_get(product->module, name, &kernel);
+
+    if (!status)
+        status = pool_launch_shape_for(items, &shape);
+    shape.argument_count = count;
+    return status ? status : pool_launch(kernel, &shape, arguments, prover->stream);
+}
+
+static pool_status run_product(struct prover *prover, struct product *product)
+{
+    CUdeviceptr *at = product->addresses;
+    void *linked[] = {&at[HEADS], &at[NEXT], &at[BAD], &at[ENTRIES], &product->count,
+        &product->row_count, &product->signals};
+    void *multiplied[] = {
+        &product->rows, &at[HEADS], &at[NEXT], &at[ENTRIES], &at[WITNESS], &product->both};
+    uint32_t bad = 0;
+    pool_status status = launch_product(prover, product, "link_entries", product->count, linked, 7);
+
+    if (!status)
+        status = launch_product(prover, product, "multiply_rows", product->both, multiplied, 6);
+    if (!status)
+        status = pool_copy_to_host(&bad, product->buffers[BAD], 0, sizeof(bad), prover->stream);
+    if (!status && bad != UINT32_MAX)
+        status = check_entry(prover, &product->section, bad);
+    return status;
+}
+
+/* Computes A w and B w in Montgomery form at `rows` on the device. POOL_ERR_NO_COMPILER: this host
+ * compiles no kernels. */
+static pool_status multiply_on_device(struct prover *prover, CUdeviceptr rows)
+{
+    struct product product = {.rows = rows};
+    pool_status status = get_section(prover, "coefficients", &product.section);
+
+    if (!status && (product.section.span.count >= UINT32_MAX ||
+                       prover->key.domain_size > INT32_MAX || prover->witness.count > UINT32_MAX))
+        status = fail_data(prover, "the key has more than 2^32 coefficients");
+    product.count = (uint32_t)product.section.span.count;
+    product.row_count = (uint32_t)prover->key.domain_size;
+    product.signals = (uint32_t)prover->witness.count;
+    product.both = 2 * product.row_count;
+    if (!status)
+        status = compile_product(prover, &product);
+    if (!status)
+        status = upload_product(prover, &product);
+    if (!status)
+        status = run_product(prover, &product);
+    for (int i = 0; i < PRODUCT_BUFFERS; i++)
+        pool_buffer_destroy_on(&product.buffers[i], prover->stream);
+    pool_module_destroy(&product.module);
+    return status;
+}
+
+/* ---- A w and B w without a compiler: sums on the host -----------------------------------------
+ */
+
 /* Modular addition of integers of `limbs` 64-bit limbs: sum += summand. */
 static void add_modulo(
     uint64_t *sum, const uint64_t *summand, const uint64_t *modulus, size_t limbs)
@@ -166,26 +361,23 @@ static pool_status multiply_entries(
     uint64_t count = entries->span.count;
     pool_span signals = {.data = products, .count = count};
     pool_span values = entries->span;
+    pool_status status;
 
     values.data = (uint8_t *)values.data + POOL_FILE_COEFFICIENT_ELEMENT;
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *entry = (const uint8_t *)entries->span.data + i * values.stride;
         uint32_t signal = read32(entry + 8);
 
-        if (signal >= prover->witness.count || read32(entry) > 1 ||
-            read32(entry + 4) >= prover->key.domain_size)
-            return fail_data(prover, "coefficient %llu of the key is outside its matrices",
-                (unsigned long long)i);
-        if (pool_field_check(prover->field, entry + POOL_FILE_COEFFICIENT_ELEMENT, 1, NULL))
-            return fail_data(prover, "coefficient %llu of the key is not below the modulus",
-                (unsigned long long)i);
+        status = check_entry(prover, entries, i);
+        if (status)
+            return status;
         memcpy(products + i * prover->width,
             (const uint8_t *)prover->witness.data + signal * prover->witness.stride, prover->width);
     }
     return pool_vector_mul(prover->field, &exec, &values, &signals, &signals);
 }
 
-/* Computes the vectors A w and B w in Montgomery form; `rows` has space for three vectors. */
+/* Computes the vectors A w and B w in Montgomery form. */
 static pool_status multiply_matrices(struct prover *prover, uint64_t *rows)
 {
     uint64_t n = prover->key.domain_size, modulus[POOL_FIELD_MAX_BYTES / 8];
@@ -263,30 +455,42 @@ static pool_status transform_to_coset(const struct prover *prover, const pool_sp
     return status;
 }
 
-static pool_status upload_rows(struct prover *prover, pool_span *rows)
+static pool_status multiply_on_host(struct prover *prover)
 {
-    uint64_t n = prover->key.domain_size, bytes = 3 * n * prover->width;
-    const pool_buffer_params params = {.struct_size = sizeof(params),
-        .bytes = bytes,
-        .stream = prover->stream,
-        .lease = prover->job->lease};
-    uint64_t *host_rows = calloc(3 * n, prover->width);
-    CUdeviceptr address = 0;
+    uint64_t count = 2 * prover->key.domain_size;
+    uint64_t *host_rows = calloc(count, prover->width);
     pool_status status = host_rows ? POOL_OK : out_of_memory(prover);
 
     if (!status)
         status = multiply_matrices(prover, host_rows);
-    if (!status)
-        status = pool_buffer_create(prover->device, &params, &prover->rows);
     if (!status) /* pageable memory has been read when the call returns */
-        status = pool_copy_to_device(prover->rows, 0, host_rows, bytes, prover->stream);
+        status =
+            pool_copy_to_device(prover->rows, 0, host_rows, count * prover->width, prover->stream);
+    free(host_rows);
+    return status;
+}
+
+/* Allocates the three vectors and computes the first two. */
+static pool_status compute_rows(struct prover *prover, pool_span *rows)
+{
+    uint64_t n = prover->key.domain_size;
+    const pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = 3 * n * prover->width,
+        .stream = prover->stream,
+        .lease = prover->job->lease};
+    CUdeviceptr address = 0;
+    pool_status status = pool_buffer_create(prover->device, &params, &prover->rows);
+
     if (!status)
         status = pool_buffer_address(prover->rows, &address);
+    if (!status)
+        status = multiply_on_device(prover, address);
+    if (status == POOL_ERR_NO_COMPILER)
+        status = multiply_on_host(prover);
     *rows = (pool_span){.data = (void *)(uintptr_t)address,
         .count = 3 * n,
         .form = POOL_FORM_MONTGOMERY,
         .space = POOL_MEMORY_DEVICE};
-    free(host_rows);
     return status;
 }
 
@@ -302,7 +506,7 @@ static pool_status compute_quotient(struct prover *prover)
     pool_status status;
 
     begin_step(prover, "quotient");
-    status = upload_rows(prover, &rows);
+    status = compute_rows(prover, &rows);
     a = slice_span(&rows, 0, n, prover->width);
     b = slice_span(&rows, n, n, prover->width);
     c = slice_span(&rows, 2 * n, n, prover->width);
@@ -611,13 +815,17 @@ pool_status groth16_device_bytes(const pool_file *key, const struct groth16_resi
     const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     pool_file_section section = {.struct_size = sizeof(section)};
     pool_file_info info = {.struct_size = sizeof(info)};
-    uint64_t elements, largest_msm = 0;
+    uint64_t product[PRODUCT_BUFFERS], elements, largest_msm = 0, matrices = 0;
     pool_status status = pool_file_get_info(key, &info);
 
     if (!status)
         status = pool_file_get_section(key, "coefficients", &section);
-    /* The vectors A w, B w and C w and, at different times, scratch for their transforms and the
-     * matrices' entries with two operands. */
+    if (!status)
+        product_bytes(&info, &section, product);
+    for (int i = 0; !status && i < PRODUCT_BUFFERS; i++)
+        matrices += product[i];
+    /* The vectors A w, B w and C w and, at different times, the matrices with the witness, scratch
+     * for the transforms and, without a compiler, the matrices' entries with two operands. */
     elements = 6 * info.domain_size + 3 * section.span.count;
     for (int i = 0; !status && i < GROTH16_MSMS; i++) {
         uint64_t of_msm = 0;
@@ -628,7 +836,7 @@ pool_status groth16_device_bytes(const pool_file *key, const struct groth16_resi
         largest_msm = of_msm > largest_msm ? of_msm : largest_msm;
     }
     if (!status)
-        *bytes = largest_msm + elements * pool_field_element_bytes(info.field);
+        *bytes = largest_msm + matrices + elements * pool_field_element_bytes(info.field);
     return status;
 }
 

@@ -140,6 +140,8 @@
     X(MEM_ALLOCATION_TYPE_PINNED, 1)                                                               \
     X(MEM_HANDLE_TYPE_NONE, 0)                                                                     \
     X(MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)                                                    \
+    X(MEM_ALLOC_GRANULARITY_MINIMUM, 0)                                                            \
+    X(MEM_ALLOC_GRANULARITY_RECOMMENDED, 1)                                                        \
     X(MEM_LOCATION_TYPE_DEVICE, 1)                                                                 \
     X(MEM_LOCATION_TYPE_HOST, 2)                                                                   \
     X(MEM_ACCESS_FLAGS_PROT_NONE, 0)                                                               \
@@ -148,6 +150,7 @@
     X(SHAREDMEM_CARVEOUT_DEFAULT, -1)                                                              \
     X(SHAREDMEM_CARVEOUT_MAX_SHARED, 100)                                                          \
     X(SHAREDMEM_CARVEOUT_MAX_L1, 0)                                                                \
+    X(STREAM_CAPTURE_MODE_RELAXED, 2)                                                              \
     X(PREFER_PTX, 0)                                                                               \
     X(PREFER_BINARY, 1)                                                                            \
     X(GET_PROC_ADDRESS_DEFAULT, 0)                                                                 \

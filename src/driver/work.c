@@ -149,6 +149,13 @@ void driver_queue_release(
     pthread_mutex_unlock(&work->lock);
 }
 
+void driver_queue_redirect(struct driver_work *work, struct driver_queue *queue, void *stream)
+{
+    pthread_mutex_lock(&work->lock);
+    atomic_store_explicit(&queue->stream, stream, memory_order_relaxed);
+    pthread_mutex_unlock(&work->lock);
+}
+
 void driver_work_end(struct driver_work *work)
 {
     for (struct driver_queue *at = atomic_load(&work->queues); at; at = at->next) {

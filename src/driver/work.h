@@ -89,6 +89,9 @@ struct driver_queue *driver_queue_acquire(struct driver_work *work, void *stream
 void driver_queue_release(
     struct driver_work *work, struct driver_queue *queue, void *successor, int is_done);
 
+/* The queue's work completes with `stream` from now on. */
+void driver_queue_redirect(struct driver_work *work, struct driver_queue *queue, void *stream);
+
 /* What launches on the queue's stream belong to from now on, for messages: the label of a lease.
  * NULL or "": nothing. Any thread; a new queue has none. */
 void driver_queue_set_label(struct driver_queue *queue, const char *label);

@@ -102,5 +102,8 @@ void field_emit_one_word(
 /* emit_dot.c: dot<n> for each of the lengths */
 void field_emit_dots(struct field_emit_writer *writer, const uint32_t *lengths, size_t count);
 void field_emit_goldilocks(struct field_emit_writer *writer); /* emit_goldilocks.c */
+/* emit_shoup.c: mul_shoup and what goes with it, for fields that have room for it */
+bool field_emit_has_shoup(const struct field_emit_writer *writer);
+void field_emit_shoup(struct field_emit_writer *writer);
 
 #endif

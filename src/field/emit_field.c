@@ -52,14 +52,19 @@ static uint32_t element_alignment(const pool_field *field)
     return field->words % 4 == 0 ? 16 : field->words % 2 == 0 ? 8 : 4;
 }
 
+static void to_upper_case(char upper[FIELD_MAX_NAME + 1], const char *prefix)
+{
+    for (size_t i = 0; prefix[i] != '\0' && i < FIELD_MAX_NAME; i++)
+        upper[i] = (char)toupper((unsigned char)prefix[i]);
+}
+
 static void put_type(struct field_emit_writer *writer)
 {
     const pool_field *field = writer->field;
     const char *prefix = writer->prefix;
     char upper[FIELD_MAX_NAME + 1] = {0};
-    for (size_t i = 0; prefix[i] != '\0' && i < FIELD_MAX_NAME; i++)
-        upper[i] = (char)toupper((unsigned char)prefix[i]);
 
+    to_upper_case(upper, prefix);
     field_emit(writer, "/* %s: operations modulo a prime of %u bits, generated. */\n", prefix,
         field->bits);
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
@@ -249,5 +254,30 @@ pool_status field_emit_generate_dots(const pool_field *field, const char *prefix
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
     field_emit_dots(&writer, lengths, count);
+    return writer_end(&writer, source);
+}
+
+bool field_emit_has_quotients(const pool_field *field)
+{
+    const struct field_emit_writer writer = writer_of(field, "fr");
+
+    return field_emit_has_shoup(&writer);
+}
+
+pool_status field_emit_generate_shoup(const pool_field *field, const char *prefix, char **source)
+{
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "field_emit: field, prefix and source must not be NULL, and "
+            "the prefix at most 16 characters");
+    struct field_emit_writer writer = writer_of(field, prefix);
+    writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
+    char upper[FIELD_MAX_NAME + 1] = {0};
+
+    to_upper_case(upper, prefix);
+    field_emit(&writer, "/* %s: products with precomputed quotients, generated. */\n", prefix);
+    field_emit(&writer, "#define %s_SHOUP %d\n\n", upper, field_emit_has_shoup(&writer));
+    if (field_emit_has_shoup(&writer))
+        field_emit_shoup(&writer);
     return writer_end(&writer, source);
 }

@@ -47,4 +47,18 @@ pool_status field_emit_generate_type(const pool_field *field, const char *type, 
 pool_status field_emit_generate_dots(const pool_field *field, const char *prefix,
     const uint32_t *lengths, size_t count, char **source);
 
+/*
+ * Likewise generates multiplication by constants with precomputed quotients (Shoup), for fields in
+ * which field_emit_has_quotients holds; the source depends on that of the field. A constant w is in
+ * standard form, so that a product has the form of its first argument:
+ *
+ *   FQ_SHOUP                     1; 0 for other fields, which have none of the following
+ *   fq_mul_shoup(a, w, w')       a w for w' = floor(w R / p) and a below 4p (2p where FQ_LAZY is
+ *                                0); the result is lazy
+ *   fq_shoup_quotient(m)         w' of the w whose Montgomery form is m; both are reduced
+ *   fq_add_unreduced fq_sub_unreduced    a + b and a - b of lazy values, for such a product
+ */
+bool field_emit_has_quotients(const pool_field *field);
+pool_status field_emit_generate_shoup(const pool_field *field, const char *prefix, char **source);
+
 #endif

@@ -79,6 +79,17 @@ void field_emit_wide_multiply(struct field_emit_wide *wide, char bank)
     put_merge(wide, bank, 1);
 }
 
+void field_emit_wide_multiply_high(struct field_emit_wide *wide, char bank)
+{
+    const uint32_t words = wide->writer->words;
+    for (uint32_t row = 0; row < words; row++) {
+        uint32_t first = row + 2 < words ? words - 2 - row : 0;
+        put_half_row(wide, row, first, 1);
+        put_half_row(wide, row, first, 0);
+    }
+    put_merge(wide, bank, words - 1);
+}
+
 void field_emit_wide_square(struct field_emit_wide *wide, char bank)
 {
     struct field_emit_writer *writer = wide->writer;

@@ -25,6 +25,10 @@ void field_emit_wide_declare(struct field_emit_writer *writer);
 void field_emit_wide_multiply(struct field_emit_wide *wide, char bank);
 void field_emit_wide_square(struct field_emit_wide *wide, char bank);
 
+/* The upper n words of bank = the high half of x y without the products x[i] y[j], i + j < n - 2,
+ * which are less than (n - 1) R / 2^32 together. */
+void field_emit_wide_multiply_high(struct field_emit_wide *wide, char bank);
+
 enum { PTX_NO_TARGET = UINT32_MAX };
 
 /*

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
-#include "memory/memory.h"
+#include "memory/durable.h"
 #include "memory/resident.h"
 #include "pool/release.h"
 
@@ -91,7 +91,7 @@ static void uncharge(struct device_memory *memory, const struct memory_request *
         lease_budget_release(request->budget);
 }
 
-static pool_cu_result allocate_once(
+static pool_cu_result allocate_ordinary(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
     const pool_cuda_api *api = &memory->driver->api;
@@ -103,6 +103,22 @@ static pool_cu_result allocate_once(
         request->ordered ? request->stream : memory->alloc_order);
 }
 
+/* Where descriptors or addresses have run out, or memory cannot be exported, ordinary memory does
+ * as well as durable memory. `is_last`: also where the driver reports that as a lack of memory. */
+static pool_cu_result allocate_once(struct device_memory *memory,
+    const struct memory_request *request, bool is_last, CUdeviceptr *address)
+{
+    pool_cu_result code;
+
+    if (request->durable) {
+        code = memory_durable_allocate(memory, request->durable, request->bytes);
+        *address = request->durable->address;
+        if (!code || (code == POOL_CU_OUT_OF_MEMORY && !is_last))
+            return code;
+    }
+    return allocate_ordinary(memory, request, address);
+}
+
 /* The error of an allocation that failed twice, with the requested and the free bytes. */
 static pool_status report_full(struct device_memory *memory, uint64_t requested)
 {
@@ -112,8 +128,10 @@ static pool_status report_full(struct device_memory *memory, uint64_t requested)
     char call[80];
 
     api->MemGetInfo(&free_bytes, &total_bytes);
-    if (memory->pool)
+    if (memory->pool) {
         api->MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
+        reserved += memory_durable_bytes(memory);
+    }
     snprintf(call, sizeof(call), "%s(%s)", memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
         base_size_text(requested).text);
     return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
@@ -156,7 +174,7 @@ pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
 static pool_status allocate_retrying(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
-    pool_cu_result code = allocate_once(memory, request, address);
+    pool_cu_result code = allocate_once(memory, request, false, address);
 
     if (code == POOL_CU_OUT_OF_MEMORY) {
         pool_status status = POOL_OK;
@@ -168,7 +186,7 @@ static pool_status allocate_retrying(
             status = memory_trim_pools(memory, 0);
         if (status)
             return status;
-        code = allocate_once(memory, request, address);
+        code = allocate_once(memory, request, true, address);
         if (code == POOL_CU_OUT_OF_MEMORY)
             return report_full(memory, request->bytes);
     }
@@ -190,6 +208,24 @@ void memory_undo_allocation(
     base_error_restore(&first);
 }
 
+/* Within the account's and the memory limit; *address is uninitialised, and may be in use by work
+ * enqueued before. */
+static pool_status allocate_within_limits(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
+{
+    pool_status status = charge(memory, request);
+
+    if (status)
+        return status;
+    status = allocate_retrying(memory, request, address);
+    if (status) {
+        uncharge(memory, request);
+        return status;
+    }
+    memory_gauge_add(&memory->used, request->bytes);
+    return memory_limit_check(memory, request, *address);
+}
+
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
@@ -200,16 +236,14 @@ pool_status memory_allocate(
 
     if (request->bytes > SIZE_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
-    status = charge(memory, request);
-    if (status)
-        return status;
-    status = allocate_retrying(memory, request, &created);
-    if (status) {
-        uncharge(memory, request);
-        return status;
-    }
-    memory_gauge_add(&memory->used, request->bytes);
-    status = memory_limit_check(memory, request, created);
+    status = allocate_within_limits(memory, request, &created);
+    /*
+     * Drivers allocate memory in blocks (32 MiB on an H200) and place a large allocation in part in
+     * the block of a small one. That block stays when the small one is evicted for the large one,
+     * but is not needed again.
+     */
+    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY && created)
+        status = allocate_within_limits(memory, request, &created);
     if (status)
         return status;
     if (request->zeroed)
@@ -229,18 +263,22 @@ release:
 static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
-    struct memory_quarantined *entry = base_calloc(1, sizeof(*entry));
+    bool is_durable = memory_durable_is(request->durable);
+    struct memory_quarantined *entry = is_durable ? NULL : base_calloc(1, sizeof(*entry));
 
     memory_gauge_add(&memory->quarantined, request->bytes);
     device_account_quarantined(memory->device, request->bytes);
-    base_log(POOL_LOG_WARN, "device %d: a block of %s could not be overwritten and is quarantined",
-        pool_device_ordinal(memory->device), base_size_text(request->bytes).text);
+    base_log(POOL_LOG_WARN, "device %d: a block of %s could not be %s and is quarantined",
+        pool_device_ordinal(memory->device), base_size_text(request->bytes).text,
+        is_durable ? "unmapped" : "overwritten");
+    memory_durable_close(memory, request->durable); /* it ends with the process */
     if (!entry)
         return; /* permanently leaked */
     entry->address = address;
     entry->request = *request;
     entry->request.ordered = 0;
     entry->request.budget = NULL; /* it is outside of leases now */
+    entry->request.durable = NULL;
     pthread_mutex_lock(&memory->quarantined_lock);
     entry->next = memory->quarantined_list;
     memory->quarantined_list = entry;
@@ -251,7 +289,8 @@ void memory_quarantine(struct memory_block *block)
 {
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
-        .budget = block->budget};
+        .budget = block->budget,
+        .durable = block->durable};
 
     quarantine(block->memory, &request, block->address);
     memory_release_none(block->memory, &request);
@@ -297,6 +336,32 @@ static pool_status release_plain(
     return DRIVER_CALL(memory->driver, MemFree(address));
 }
 
+/* Waits for the work of all streams but captured ones, which have none. */
+static pool_status wait_for_streams(struct device_memory *memory)
+{
+    if (stream_join_all(memory->driver, memory->streams))
+        return DRIVER_CALL(memory->driver, CtxSynchronize());
+    return DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+}
+
+/* The driver unmaps memory at once, so what may still use it has to end first. */
+static pool_status release_durable(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
+{
+    pool_status status = request->ordered
+                             ? DRIVER_CALL(memory->driver, StreamSynchronize(request->stream))
+                             : wait_for_streams(memory);
+
+    if (!status)
+        return memory_durable_release(memory, request->durable);
+    if (status != POOL_ERR_DEVICE_LOST && pool_status_class(status) != POOL_CLASS_PROCESS) {
+        quarantine(memory, request, address);
+        return status;
+    }
+    memory_durable_close(memory, request->durable);
+    return status == POOL_ERR_DEVICE_LOST ? POOL_OK : status; /* it ended with the process */
+}
+
 static pool_status release_to_pool(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
@@ -336,7 +401,11 @@ pool_status memory_release(
     pool_status status = POOL_OK;
 
     memory_gauge_sub(&memory->used, request->bytes);
-    if (!driver_is_poisoned(memory->driver))
+    if (driver_is_poisoned(memory->driver))
+        memory_durable_close(memory, request->durable);
+    else if (memory_durable_is(request->durable))
+        status = release_durable(memory, request, address);
+    else
         status = memory->pool ? release_to_pool(memory, request, address)
                               : release_plain(memory, request, address);
     uncharge(memory, request);
@@ -345,6 +414,7 @@ pool_status memory_release(
 
 void memory_release_none(struct device_memory *memory, const struct memory_request *request)
 {
+    memory_durable_close(memory, request->durable);
     memory_gauge_sub(&memory->used, request->bytes);
     uncharge(memory, request);
 }
@@ -381,6 +451,8 @@ static void free_quarantined_list(struct device_memory *memory)
 
 static void destroy_locks(struct device_memory *memory)
 {
+    device_lock_destroy(memory->device, &memory->digester.lock);
+    device_lock_destroy(memory->device, &memory->durable_lock);
     device_lock_destroy(memory->device, &memory->limit_lock);
     device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
@@ -409,6 +481,8 @@ static pool_status create_memory(pool_device *device, void **object)
         status = base_fail_memory("a lock");
         goto destroy_quarantined_lock;
     }
+    pthread_mutex_init(&memory->durable_lock, NULL);
+    pthread_mutex_init(&memory->digester.lock, NULL);
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetDevice(&memory->handle));
     DRIVER_TRY(memory->driver, status, destroy_lock,
@@ -423,6 +497,8 @@ static pool_status create_memory(pool_device *device, void **object)
 destroy_stream:
     DRIVER_CLEANUP_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
 destroy_lock:
+    pthread_mutex_destroy(&memory->digester.lock);
+    pthread_mutex_destroy(&memory->durable_lock);
     pthread_mutex_destroy(&memory->limit_lock);
 destroy_quarantined_lock:
     pthread_mutex_destroy(&memory->quarantined_lock);
@@ -440,6 +516,7 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     device_set_held(device, NULL);
     memory_staging_free(memory, driver_alive);
     memory_close_peers(memory, driver_alive);
+    memory_digest_free(memory, driver_alive);
     if (driver_alive) {
         release_quarantined(memory);
         if (memory->own_pool)
@@ -473,6 +550,7 @@ static pool_status renew_memory(pool_device *device, void **object)
     (void)device;
     forget_quarantined(memory);
     memory_staging_renew(memory);
+    memory_digest_free(memory, 0);
     status = DRIVER_CALL(memory->driver, CtxGetCurrent(&memory->context));
     if (!status)
         status = DRIVER_CALL(memory->driver,
@@ -485,7 +563,7 @@ static pool_status renew_memory(pool_device *device, void **object)
                                             DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
     if (!status)
         atomic_store(&memory->threshold, threshold);
-    return status;
+    return status ? status : memory_durable_renew(memory);
 }
 
 static const struct device_resource_type memory_type = {

@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
-#include "memory/memory.h"
+#include "memory/durable.h"
 #include "pool/release.h"
 
 static const struct base_struct buffer_params_type = BASE_STRUCT(pool_buffer_params);
@@ -43,6 +43,12 @@ pool_status memory_check_range(
             base_size_text(bytes).text, (unsigned long long)offset, name,
             base_size_text(buffer->bytes).text);
     return POOL_OK;
+}
+
+static void free_block_struct(struct memory_block *block)
+{
+    base_free(block->durable);
+    base_free(block);
 }
 
 /* A handle of a part of a block; takes over the caller's reference. */
@@ -90,8 +96,8 @@ static void free_handle(pool_buffer *buffer)
     base_free(buffer);
 }
 
-static pool_status create_allocated(struct device_scope *scope,
-    const struct memory_request *request, uint32_t flags, pool_buffer **buffer)
+static pool_status create_allocated(struct device_scope *scope, struct memory_request *request,
+    uint32_t flags, pool_buffer **buffer)
 {
     struct device_memory *memory;
     struct memory_block *block;
@@ -103,13 +109,17 @@ static pool_status create_allocated(struct device_scope *scope,
     if (status)
         return status;
     if (request->bytes) {
+        if (flags & POOL_BUFFER_DURABLE && !request->secret)
+            request->durable = memory_durable_new(memory);
         status = memory_allocate(memory, request, &block->address);
         if (status) {
             free_handle(created);
+            base_free(request->durable);
             base_free(block);
             return status;
         }
         block->budget = request->budget;
+        block->durable = request->durable;
     }
     created->address = block->address;
     *buffer = created;
@@ -132,8 +142,8 @@ pool_status pool_buffer_create(
     if (status)
         return status;
     BASE_LOG_LABEL(lease_label(wanted.lease));
-    status = base_flags_check(
-        "pool_buffer_create", "flags", wanted.flags, POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET);
+    status = base_flags_check("pool_buffer_create", "flags", wanted.flags,
+        POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET | POOL_BUFFER_DURABLE);
     if (!status)
         status = stream_handle_on(wanted.stream, device, &request.stream);
     if (!status && wanted.lease)
@@ -312,6 +322,7 @@ static pool_status free_block(
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .ordered = ordered && !atomic_load(&block->shared),
         .budget = block->budget,
+        .durable = block->durable,
         .stream = stream ? stream->handle : NULL};
     struct device_scope scope;
     pool_status status;
@@ -345,7 +356,7 @@ static pool_status free_buffer(pool_buffer **buffer, const pool_stream *stream, 
             return status;
         }
         free_handle(*buffer);
-        base_free(block);
+        free_block_struct(block);
     } else {
         free_handle(*buffer);
     }
@@ -375,7 +386,7 @@ void memory_discard(pool_buffer *created)
     if (left) {
         memory_quarantine(block);
         free_handle(left);
-        base_free(block);
+        free_block_struct(block);
     }
 }
 

@@ -7,12 +7,14 @@
 #include "base/text.h"
 #include "memory/memory.h"
 #include "pool/counters.h"
+#include "stream/capture.h"
 
 struct host_copy {
     struct memory_transfer transfer;
     struct driver_queue *queue; /* of the stream */
     const pool_buffer *buffer;
-    int waits; /* the stream is NULL */
+    int waits;                   /* the stream is NULL */
+    const pool_stream *captured; /* the stream, if a graph is captured from it */
     int to_host;
 };
 
@@ -79,6 +81,8 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     if (place == MEMORY_ON_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%p is device memory: use pool_buffer_adopt and pool_copy_device", (void *)t->host);
+    if (copy->captured && place == MEMORY_PAGEABLE)
+        return stream_refuse_captured(copy->captured, MEMORY_PAGEABLE_COPY);
     trace_begin(&range, POOL_TRACE_COPY, copy->to_host ? "download" : "upload", "",
         pool_device_ordinal(scope->device), t->bytes);
     driver_work_begin(copy->queue);
@@ -102,12 +106,13 @@ static pool_status copy_host(
     pool_status status = check_copy(call, copy, offset);
 
     if (!status)
-        status = stream_handle_on(stream, copy->buffer->device, &copy->transfer.stream);
+        status = stream_handle_of_work(stream, copy->buffer->device, &copy->transfer.stream);
     if (status)
         return status;
     copy->transfer.device = copy->buffer->address + offset;
     copy->transfer.secret = memory_is_secret(copy->buffer);
     copy->waits = !stream;
+    copy->captured = stream_capture_of(stream) ? stream : NULL;
     copy->queue = stream_queue_on(stream, copy->buffer->device);
     status = device_enter(copy->buffer->device, &scope);
     if (status)

@@ -7,6 +7,7 @@
 #include "driver/attributes.h"
 #include "memory/memory.h"
 #include "pool/counters.h"
+#include "stream/capture.h"
 
 struct rows_copy {
     pool_pitched to, from; /* with their pitches */
@@ -165,7 +166,7 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
         return POOL_OK;
     status = check_copy(&copy);
     if (!status)
-        status = stream_handle_on(stream, copy.device, &copy.stream);
+        status = stream_handle_of_work(stream, copy.device, &copy.stream);
     if (!status && !device_driver(copy.device)->api.Memcpy2DAsync)
         status = base_fail(
             POOL_ERR_UNSUPPORTED, "pool_copy_2d: the driver's table has no cuMemcpy2DAsync");
@@ -176,6 +177,8 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (status)
         return status;
     status = find_host_kind(&scope, &copy, &kind);
+    if (!status && kind == MEMORY_PAGEABLE && stream_capture_of(stream))
+        status = stream_refuse_captured(stream, MEMORY_PAGEABLE_COPY);
     by_rows = kind == MEMORY_PAGEABLE && copy.is_secret;
     if (!status && !by_rows)
         status = copy_inside(&scope, &copy, kind == MEMORY_PAGEABLE);

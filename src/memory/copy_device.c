@@ -9,6 +9,7 @@
 #include "driver/cleanup.h"
 #include "memory/memory.h"
 #include "pool/counters.h"
+#include "stream/capture.h"
 
 /*
  * Overlapping ranges are copied in chunks no longer than their distance, which do not overlap. If
@@ -78,7 +79,8 @@ static pool_status copy_scratch(struct device_scope *scope, const struct pair *p
     return status;
 }
 
-static pool_status copy_local(struct device_scope *scope, const struct pair *pair, int secret)
+static pool_status copy_local(
+    struct device_scope *scope, const struct pair *pair, const pool_stream *stream, int secret)
 {
     uint64_t distance = pair->to < pair->from ? pair->from - pair->to : pair->to - pair->from;
 
@@ -88,6 +90,8 @@ static pool_status copy_local(struct device_scope *scope, const struct pair *pai
         return copy_chunks(scope->driver, pair, pair->bytes, 0);
     if ((pair->bytes - 1) / distance < PIECES_MAX)
         return copy_chunks(scope->driver, pair, distance, 0);
+    if (stream_capture_of(stream)) /* a graph would have the address of temporary memory */
+        return stream_refuse_captured(stream, "overlapping copies over a small distance");
     return copy_scratch(scope, pair, secret);
 }
 
@@ -201,7 +205,7 @@ static pool_status choose_device(
     if (stream && stream_check(__func__, stream) == POOL_OK && stream->device == from)
         copy->stream_device = from;
     copy->queue = stream_queue_on(stream, copy->stream_device);
-    return stream_handle_on(stream, copy->stream_device, &copy->pair.stream);
+    return stream_handle_of_work(stream, copy->stream_device, &copy->pair.stream);
 }
 
 static pool_status wait_default(pool_device *device)
@@ -226,6 +230,8 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
         status = memory_check_range("pool_copy_device", from, from_offset, bytes, "from");
     if (!status)
         status = choose_device(to->device, from->device, stream, &copy);
+    if (!status && to->device != from->device && stream_capture_of(stream))
+        status = stream_refuse_captured(stream, "copies between devices");
     if (status)
         return status;
     copy.pair.to = to->address + to_offset;
@@ -235,7 +241,7 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     if (status)
         return status;
     if (bytes && to->device == from->device)
-        status = copy_local(&scope, &copy.pair, copy.secret);
+        status = copy_local(&scope, &copy.pair, stream, copy.secret);
     status = device_leave(&scope, status);
     if (!status && bytes && to->device != from->device)
         status = copy_between_devices(&copy, to->device, from->device);

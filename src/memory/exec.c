@@ -41,15 +41,19 @@ static void list_checks(uint32_t checks, char *text, size_t size)
                 text + length, size - length, "%s%s", length ? ", " : "", names[i].name);
 }
 
-static pool_status validate_checks(const char *call, uint32_t checks, uint32_t known)
+static pool_status fail_checks(const char *call, uint32_t checks, uint32_t known)
 {
     char names[128];
 
     list_checks(known, names, sizeof(names));
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: unsupported value 0x%x for `checks`; the supported flags are %s", call, checks, names);
+}
+
+static pool_status validate_checks(const char *call, uint32_t checks, uint32_t known)
+{
     if (checks & ~known)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `checks`; the supported flags are %s", call, checks,
-            names);
+        return fail_checks(call, checks, known);
     if ((checks & POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE) && !(checks & POOL_CHECK_ON_CURVE))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value 0x%x for `checks`; POOL_CHECK_SUBGROUP is 0x%x", call, checks,

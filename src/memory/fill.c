@@ -37,7 +37,7 @@ static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t o
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "address 0x%llx plus offset %llu is not a multiple of %u", buffer->address,
             (unsigned long long)offset, width);
-    status = stream_handle_on(stream, buffer->device, &handle);
+    status = stream_handle_of_work(stream, buffer->device, &handle);
     if (!status)
         status = device_enter(buffer->device, &scope);
     if (status)

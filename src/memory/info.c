@@ -4,10 +4,11 @@
  */
 #include <string.h>
 
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "memory/memory.h"
+#include "memory/durable.h"
 #include "pool/release.h"
 
 static pool_status enter_memory(
@@ -35,6 +36,9 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
                         &info->reserved_high_water_bytes));
+    info->reserved_bytes += memory_durable_bytes(memory); /* is not in the pool */
+    info->reserved_high_water_bytes =
+        base_max(info->reserved_high_water_bytes, info->reserved_bytes);
     if (!status && memory_is_pool_adopted(memory)) /* its owner may have changed it */
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RELEASE_THRESHOLD,

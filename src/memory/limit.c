@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
-#include "memory/memory.h"
+#include "memory/durable.h"
 #include "memory/resident.h"
 
 /* What `pool` has reserved, and how much of it is not in use. */
@@ -40,9 +40,12 @@ pool_status memory_measure_held(void *object, uint64_t *held_bytes)
     *held_bytes = memory_gauge_now(&memory->used) + memory_gauge_now(&memory->quarantined);
     if (!pool)
         return POOL_OK;
-    if (pool == memory->own_pool)
-        return DRIVER_CALL(memory->driver,
+    if (pool == memory->own_pool) {
+        status = DRIVER_CALL(memory->driver,
             MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, held_bytes));
+        *held_bytes += memory_durable_bytes(memory); /* is not in the pool */
+        return status;
+    }
     status = measure_pool(memory->driver, memory->own_pool, &reserved, &unused);
     if (!status)
         status = measure_pool(memory->driver, pool, &reserved, &unused_by_caller);
@@ -96,7 +99,8 @@ static pool_status reduce(struct device_memory *memory, const struct memory_requ
             status = memory_trim_pools(memory, limit);
         if (!status)
             status = memory_measure_held(memory, held);
-        if (!status && *held > limit && memory_resident_evict(memory->device, *held - limit, false)) {
+        if (!status && *held > limit &&
+            memory_resident_evict(memory->device, *held - limit, false)) {
             status = memory_trim_pools(memory, limit);
             if (!status)
                 status = memory_measure_held(memory, held);

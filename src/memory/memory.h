@@ -20,6 +20,9 @@
 #define MEMORY_PINNED_MAGIC 0x70696e6eU
 #define MEMORY_DEAD 0xdeadb0ffU
 
+/* What a graph cannot contain. */
+#define MEMORY_PAGEABLE_COPY "copies of pageable host memory (pool_pinned_create)"
+
 /* A byte count and its maximum. */
 struct memory_gauge {
     atomic_uint_least64_t now;
@@ -56,9 +59,9 @@ struct memory_ring {
     unsigned char *slots;
     CUevent done[MEMORY_SLOTS_MAX];
     struct memory_staging_shape shape;
-    int in_use;                       /* guarded by memory_staging.lock */
-    int is_abandoned;                 /* the device may use it for an unknown time */
-    int in_flight; /* the last copy was only enqueued: the device may still read slots */
+    int in_use;       /* guarded by memory_staging.lock */
+    int is_abandoned; /* the device may use it for an unknown time */
+    int in_flight;    /* the last copy was only enqueued: the device may still read slots */
 };
 
 struct memory_staging {
@@ -69,6 +72,14 @@ struct memory_staging {
     unsigned count;                /* guarded by lock; includes rings being created */
     atomic_uint_least64_t bytes;
     struct memory_staging_shape shape; /* of rings created from now on */
+};
+
+/* The kernel that computes digests of the device's memory, loaded at its first use. */
+struct memory_digester {
+    pthread_mutex_t lock;
+    CUmodule module;
+    CUfunction function; /* NULL: not loaded */
+    CUdeviceptr result;
 };
 
 #define MEMORY_PEERS_MAX 64
@@ -103,6 +114,9 @@ struct device_memory {
     struct memory_gauge buffers;
     pthread_mutex_t quarantined_lock;
     struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
+    pthread_mutex_t durable_lock;
+    struct memory_durable *durables; /* guarded by durable_lock: see durable.h */
+    struct memory_digester digester;
     struct memory_staging staging;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
     unsigned peer_count;
@@ -118,7 +132,8 @@ void memory_read_gauges(pool_device *device, pool_memory_info *info);
 
 /*
  * A raw allocation. With `ordered` the memory is usable in the order of `stream`, else on all
- * streams when this returns. Zeroing has the same order.
+ * streams when this returns. Zeroing has the same order. With `durable` the memory outlives the
+ * process of an isolated device where that is possible; the caller frees it after the memory.
  */
 struct memory_request {
     uint64_t bytes;
@@ -126,7 +141,8 @@ struct memory_request {
     int secret;
     int ordered;
     CUstream stream;
-    struct lease_budget *budget; /* the memory is charged to it; NULL: outside of leases */
+    struct lease_budget *budget;    /* the memory is charged to it; NULL: outside of leases */
+    struct memory_durable *durable; /* NULL: ordinary memory */
 };
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
@@ -162,7 +178,8 @@ struct memory_block {
     uint64_t bytes;
     uint32_t flags;
     int adopted;
-    struct lease_budget *budget; /* a reference, NULL: none */
+    struct lease_budget *budget;    /* a reference, NULL: none */
+    struct memory_durable *durable; /* NULL: ordinary memory */
 };
 
 /* From now on the buffer's memory counts as used outside of leases. No-op where it is not charged

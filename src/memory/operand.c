@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "stream/capture.h"
 
 pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
 {
@@ -14,7 +15,10 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
     pool_status status = device_or_bound(exec->device, &target->device);
 
     if (!status)
-        status = stream_handle_on(exec->stream, target->device, &handle);
+        status = stream_handle_of_work(exec->stream, target->device, &handle);
+    if (!status && stream_capture_of(exec->stream) && (!exec->is_async || exec->checks))
+        status = stream_refuse_captured(exec->stream,
+            exec->checks ? "checks of inputs (`checks`)" : "a wait for results: set `is_async`");
     if (!status && !own)
         status = pool_stream_default(target->device, &own);
     target->stream = own;
@@ -195,7 +199,7 @@ pool_status memory_elements_check(
     return memory_span_check(target, span, &item, what);
 }
 
-static bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
+bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
 {
     return a->data == b->data && a->count == b->count &&
            memory_span_stride(a, field->bytes) == memory_span_stride(b, field->bytes) &&
@@ -213,7 +217,7 @@ bool memory_elements_are_packed(const pool_field *field, const pool_span *span)
 pool_status memory_elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    if (same_is_allowed && in->count && elements_are_same(field, in, out))
+    if (same_is_allowed && in->count && memory_elements_are_same(field, in, out))
         return POOL_OK;
     if (memory_spans_overlap(in, field->bytes, out, field->bytes))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "input and output overlap in memory%s",

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "stream/stream.h"
+#include "stream/capture.h"
 
 static_assert((int)STREAM_SET_STREAMS == (int)MEMORY_PIPELINE_SLOTS, "one stream per slot");
 
@@ -298,6 +298,11 @@ static pool_status run_chunks(struct run *run)
     return status;
 }
 
+static bool is_host_span(const struct memory_pipeline_span *spec)
+{
+    return spec->span && spec->span->space == POOL_MEMORY_HOST;
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 static uint32_t stream_count(const struct memory_pipeline *pipeline)
@@ -371,11 +376,26 @@ static pool_status close_slots(struct run *run, pool_status status)
     return status;
 }
 
+/* Streams of the library take no part in captures. */
+static pool_status check_captured(const struct memory_pipeline *pipeline)
+{
+    bool has_host_memory = is_host_span(&pipeline->out);
+
+    for (int i = 0; i < MEMORY_PIPELINE_INPUTS; i++)
+        has_host_memory |= is_host_span(&pipeline->in[i]);
+    if (!has_host_memory && pipeline->slots == 1)
+        return POOL_OK;
+    return stream_refuse_captured(pipeline->target.stream,
+        "operands of host memory, or work in several chunks (pool_exec.memory_limit)");
+}
+
 pool_status memory_pipeline_run(const struct memory_pipeline *pipeline)
 {
     struct run run = {.pipeline = pipeline};
     pool_status status = memory_progress_add(pipeline->progress, 0);
 
+    if (!status && stream_capture_of(pipeline->target.stream))
+        status = check_captured(pipeline);
     if (status)
         return status;
     status = open_slots(&run);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "memory/durable.h"
 
 struct resident_list {
     pthread_mutex_t lock;
@@ -55,6 +56,7 @@ static void each_entry(void *object, device_resident_visitor visit, void *user)
             .name = at->name,
             .bytes = at->bytes,
             .users = at->users,
+            .survivals = at->survivals,
             .is_pinned = at->is_pinned};
 
         if (at->is_code)
@@ -66,13 +68,15 @@ static void each_entry(void *object, device_resident_visitor visit, void *user)
 
 static void lose_entries(pool_device *device, void *object);
 static pool_status renew_entries(pool_device *device, void **object);
+static pool_status restore_entries(pool_device *device, void *object);
 
 static const struct device_resource_type list_type = {.name = "resident objects",
     .create = create_list,
     .destroy = destroy_list,
     .each_resident = each_entry,
     .lose = lose_entries,
-    .renew = renew_entries};
+    .renew = renew_entries,
+    .restore = restore_entries};
 
 static struct resident_list *list_of(pool_device *device)
 {
@@ -214,6 +218,7 @@ bool memory_resident_remove(struct memory_resident *entry)
 
     pthread_mutex_lock(&list->lock);
     is_there = !entry->is_evicting;
+    entry->is_removed = true;
     if (is_there)
         take_out(list, entry);
     pthread_mutex_unlock(&list->lock);
@@ -251,6 +256,8 @@ enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST };
 
 static bool is_victim(const struct memory_resident *entry, enum victims victims)
 {
+    if (entry->is_lost || entry->is_evicting)
+        return false;
     if (victims == VICTIMS_LOST) /* pinned ones are lost, too */
         return !entry->users && !entry->is_code;
     return is_idle(entry) && (!entry->is_code || victims == VICTIMS_DATA_AND_CODE);
@@ -280,19 +287,27 @@ static uint64_t evict(
 
     pthread_mutex_lock(&list->lock);
     while (released < bytes) {
-        struct memory_resident *victim = find_victim(list, victims);
+        struct memory_resident *victim = NULL;
 
+        /* A graph has the addresses of tables and kernels that its capture used. */
+        if (victims == VICTIMS_LOST || !device_has_dependents(device, DEVICE_DEPENDENT_GRAPH))
+            victim = find_victim(list, victims);
         if (!victim)
             break;
         take_out(list, victim);
         victim->is_evicting = true;
         list->evicting++;
-        list->counts.evictions++;
-        list->counts.evicted_bytes += victim->bytes;
+        if (victims == VICTIMS_LOST) {
+            list->counts.losses++;
+        } else {
+            list->counts.evictions++;
+            list->counts.evicted_bytes += victim->bytes;
+        }
         released += victim->bytes;
         pthread_mutex_unlock(&list->lock);
-        base_log(POOL_LOG_INFO, "device %d: %s %s, %s, is evicted", pool_device_ordinal(device),
-            victim->kind, victim->name, base_size_text(victim->bytes).text);
+        base_log(POOL_LOG_INFO, "device %d: %s %s, %s, is %s", pool_device_ordinal(device),
+            victim->kind, victim->name, base_size_text(victim->bytes).text,
+            victims == VICTIMS_LOST ? "lost with the process of the device" : "evicted");
         victim->evict(victim);
         pthread_mutex_lock(&list->lock);
         list->evicting--;
@@ -306,13 +321,108 @@ uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_co
 {
     struct resident_list *list = list_of(device);
 
-    return list ? evict(device, list, bytes, with_code ? VICTIMS_DATA_AND_CODE : VICTIMS_DATA) : 0;
+    if (!list)
+        return 0;
+    return evict(device, list, bytes, with_code ? VICTIMS_DATA_AND_CODE : VICTIMS_DATA);
 }
 
-/* Copies that nobody uses are restored from their sources at their next use. */
+/*
+ * Objects in sealed memory wait for the next process; those that a process was verifying when it
+ * was lost may have been the cause. Others that nobody uses are released, and restored from their
+ * sources at their next use.
+ */
 static void lose_entries(pool_device *device, void *object)
 {
-    (void)evict(device, object, UINT64_MAX, VICTIMS_LOST);
+    struct resident_list *list = object;
+    unsigned waiting = 0;
+
+    pthread_mutex_lock(&list->lock);
+    for (struct memory_resident *at = list->first; at; at = at->next) {
+        at->is_lost = at->buffer && memory_is_sealed(at->buffer) && !at->is_suspect;
+        waiting += at->is_lost && !at->users;
+    }
+    pthread_mutex_unlock(&list->lock);
+    device_set_survivors(device, waiting);
+    (void)evict(device, list, UINT64_MAX, VICTIMS_LOST);
+}
+
+/* With the lock held, which is released meanwhile. */
+static void release_lost(struct resident_list *list, struct memory_resident *entry)
+{
+    take_out(list, entry);
+    list->counts.losses++;
+    pthread_mutex_unlock(&list->lock);
+    entry->evict(entry);
+    pthread_mutex_lock(&list->lock);
+}
+
+/*
+ * With the lock held: what was verified is used again or, if its contents have changed or its owner
+ * has removed it meanwhile, released; `is_lost`: the device was lost again. False: it has changed
+ * and an open use keeps it, so that the process must not serve.
+ */
+static bool end_verification(
+    struct resident_list *list, struct memory_resident *entry, bool is_lost, bool is_same)
+{
+    bool is_changed = !is_lost && !is_same, is_kept = true;
+
+    entry->is_evicting = false;
+    entry->is_lost = entry->is_suspect = is_lost;
+    if (entry->is_removed || (is_changed && !entry->users)) {
+        entry->is_evicting = true;
+        release_lost(list, entry);
+    } else if (is_changed) {
+        is_kept = false;
+    } else if (!is_lost) {
+        entry->survivals++;
+        list->counts.survivals++;
+    }
+    list->evicting--;
+    pthread_cond_broadcast(&list->evicted);
+    return is_kept;
+}
+
+/* With the lock held. */
+static struct memory_resident *find_lost(const struct resident_list *list)
+{
+    struct memory_resident *at = list->first;
+
+    while (at && !at->is_lost)
+        at = at->next;
+    return at;
+}
+
+/* While it is verified, an object counts as being evicted, so that its owner waits. */
+static pool_status restore_entries(pool_device *device, void *object)
+{
+    struct resident_list *list = object;
+    struct memory_resident *entry;
+    pool_status status = POOL_OK;
+    bool may_serve = true;
+
+    pthread_mutex_lock(&list->lock);
+    while (!status && may_serve && (entry = find_lost(list))) {
+        bool is_same = false;
+
+        entry->is_lost = entry->is_removed = false;
+        entry->is_evicting = entry->is_suspect = true;
+        list->evicting++;
+        pthread_mutex_unlock(&list->lock);
+        status = memory_verify(entry->buffer, &is_same);
+        if (!status && !is_same)
+            base_log(POOL_LOG_WARN,
+                "device %d: %s %s, %s, has changed when the process of the device was lost, and "
+                "will be loaded again",
+                pool_device_ordinal(device), entry->kind, entry->name,
+                base_size_text(entry->bytes).text);
+        pthread_mutex_lock(&list->lock);
+        may_serve = end_verification(list, entry, status != POOL_OK, is_same);
+    }
+    pthread_mutex_unlock(&list->lock);
+    device_set_survivors(device, 0);
+    return may_serve ? status
+                     : base_fail(POOL_ERR_BUSY,
+                           "a resident object has changed in device memory and is still in use");
 }
 
 /* Code is loaded again at its next launch. Where one was recent, it is found the second time. */

@@ -11,6 +11,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include <devicepool/memory.h>
+
 #include "pool/device.h"
 
 /* In memory_resident.launches: the code is evicted, or is being evicted. */
@@ -23,15 +25,21 @@ struct memory_resident {
     pool_device *device;
     const char *kind; /* static: "bases", "domain", "buffer", "module" */
     const char *name; /* lives as long as the entry */
+    /* Where the object may outlive the process of its device (durable.h); NULL: it does not. */
+    pool_buffer *buffer;
     uint64_t bytes;
     uint32_t users;
     uint32_t outside_users; /* of these, the ones that have not reserved its bytes by a lease */
     bool is_pinned;         /* never evicted */
     bool is_code;           /* see below */
-    bool is_evicting;
-    atomic_uint launches;  /* of code: those in progress, and MEMORY_RESIDENT_EVICTED */
-    atomic_bool is_recent; /* of code: launched since the list last examined it */
-    uint64_t used_at;      /* base_clock_coarse_ns */
+    bool is_evicting;       /* or being verified */
+    bool is_lost;           /* with its process: in the next one it is verified before it is used */
+    bool is_suspect;        /* the process was lost while it was verified there */
+    bool is_removed;        /* by its owner, while it was being verified */
+    atomic_uint survivals;  /* of processes of the device */
+    atomic_uint launches;   /* of code: those in progress, and MEMORY_RESIDENT_EVICTED */
+    atomic_bool is_recent;  /* of code: launched since the list last examined it */
+    uint64_t used_at;       /* base_clock_coarse_ns */
     /*
      * Releases the object, and the entry unless it is code's. It is no longer in the list and has
      * no users. Called without locks of this layer, inside device_enter, on any thread.
@@ -107,6 +115,8 @@ struct memory_resident_counts {
     uint64_t loads;     /* since the pool was created */
     uint64_t evictions; /* likewise */
     uint64_t evicted_bytes;
+    uint64_t survivals; /* objects that outlived the process of their device */
+    uint64_t losses;    /* objects that were lost with it; their owners load them again */
 };
 void memory_resident_read(pool_device *device, struct memory_resident_counts *counts);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * A handle consists of MARK, the mock's generation and a serial number, shifted so that it looks
@@ -28,6 +29,9 @@ static const char *const kind_names[MOCK_KINDS] = {
     [MOCK_MODULE] = "module",
     [MOCK_FUNCTION] = "function",
     [MOCK_MEMORY_POOL] = "pool",
+    [MOCK_ALLOCATION] = "allocation",
+    [MOCK_GRAPH] = "graph",
+    [MOCK_GRAPH_EXEC] = "exec",
 };
 
 bool mock_object_add(pool_mock *mock, struct mock_object *object, enum mock_kind kind, int device,
@@ -98,6 +102,8 @@ void mock_object_release(pool_mock *mock, struct mock_object *object)
     mock->objects[object->serial] = NULL;
     if (object->kind == MOCK_MODULE)
         free_module((struct mock_module *)object);
+    if (object->kind == MOCK_ALLOCATION)
+        close(((struct mock_allocation *)object)->descriptor);
     if (object->kind == MOCK_CONTEXT || object->kind == MOCK_PRIMARY)
         free(((struct mock_context *)object)->peers);
     free(object);
@@ -207,6 +213,9 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
         balance->memory_pools += pool->is_destroyed ? 0 : 1;
         break;
     case MOCK_FUNCTION:
+    case MOCK_ALLOCATION:
+    case MOCK_GRAPH: /* pool_mock_leaks has them */
+    case MOCK_GRAPH_EXEC:
     case MOCK_KINDS:
         break;
     }
@@ -229,6 +238,8 @@ static void count_memory(const struct mock_memory *memory, pool_mock_balance *ba
         balance->host_registrations++;
         break;
     case MOCK_GLOBAL_MEMORY:
+    case MOCK_RESERVED_MEMORY:
+    case MOCK_MAPPED_MEMORY:
     case MOCK_MEMORY_KINDS:
         break;
     }
@@ -268,6 +279,8 @@ static void describe_leak(struct mock_string *text, const struct mock_object *ob
                 context->references - context->failed_releases);
         return;
     }
+    if (object->kind == MOCK_ALLOCATION && ((const struct mock_allocation *)object)->is_released)
+        return;
     if (object->kind == MOCK_MEMORY_POOL && ((const struct mock_memory_pool *)object)->is_destroyed)
         return;
     mock_string_append(text, "%s on device %d was not destroyed\n", name, object->device);

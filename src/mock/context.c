@@ -328,6 +328,9 @@ pool_cu_result mock_cu_CtxSynchronize(void)
 
     if (!mock_enter(&call, MOCK_FN_CtxSynchronize, MOCK_INSIDE, -1, ""))
         return call.code;
+    pool_cu_result code = mock_context_uncaptured(&call);
+    if (code)
+        return mock_leave(&call, code);
     mock_stall_wait(call.mock, call.context->stall_number);
     mock_pools_trim(call.mock, call.device);
     return mock_leave(&call, call.mock->sticky);

@@ -48,7 +48,7 @@ static pool_cu_result copy_bytes(struct mock_call *call, void *to, const void *f
     if (bytes > 0 && (!to || !from))
         return POOL_CU_INVALID_VALUE;
     code = on_stream(call, is_async, stream);
-    if (code == POOL_CU_SUCCESS && bytes > 0)
+    if (code == POOL_CU_SUCCESS && bytes > 0 && !call->is_captured)
         memmove(to, from, bytes);
     return code;
 }
@@ -151,7 +151,7 @@ static pool_cu_result copy_rows(
     from = rows_of(call, &copy->from, copy->width_bytes, copy->height);
     if (!to || !from)
         return POOL_CU_INVALID_VALUE;
-    for (size_t row = 0; row < copy->height; row++)
+    for (size_t row = 0; row < copy->height && !call->is_captured; row++)
         memmove(to + row * copy->to.pitch, from + row * copy->from.pitch, copy->width_bytes);
     return POOL_CU_SUCCESS;
 }
@@ -230,7 +230,7 @@ static pool_cu_result fill_range(struct mock_call *call, CUdeviceptr to, const v
     if (count > 0 && !at)
         return POOL_CU_INVALID_VALUE;
     code = on_stream(call, is_async, stream);
-    if (code)
+    if (code || call->is_captured)
         return code;
     if (width == 1 && count > 0)
         memset(at, *(const unsigned char *)value, count);

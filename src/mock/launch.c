@@ -193,13 +193,15 @@ static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstr
         return code;
     launch->device = call->device;
     launch->stream = stream_handle;
+    mock_stream_work(call, stream);
+    if (call->is_captured)
+        return POOL_CU_SUCCESS;
     struct mock_kernel *kernel = function->kernel;
     struct mock_record *record = new_record(call->mock, kernel, launch, arguments, packed);
     if (!record)
         return POOL_CU_OUT_OF_MEMORY;
     call->mock->launch_count++;
     kernel->launches++;
-    mock_stream_work(call, stream);
     return kernel->effect ? run_effect(call, kernel, record) : POOL_CU_SUCCESS;
 }
 

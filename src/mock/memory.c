@@ -26,6 +26,8 @@ static const char *const kind_names[MOCK_MEMORY_KINDS] = {
     [MOCK_GLOBAL_MEMORY] = "global",
     [MOCK_HOST_MEMORY] = "host",
     [MOCK_REGISTERED_MEMORY] = "registered",
+    [MOCK_RESERVED_MEMORY] = "reserved",
+    [MOCK_MAPPED_MEMORY] = "mapped",
 };
 
 uint64_t mock_device_free(const struct mock_device *device)
@@ -64,7 +66,8 @@ struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address)
     if (next == 0)
         return NULL;
     struct mock_memory *memory = mock->memory[next - 1];
-    return address - memory->base < memory->bytes ? memory : NULL;
+    return address - memory->base < memory->bytes && memory->kind != MOCK_RESERVED_MEMORY ? memory
+                                                                                          : NULL;
 }
 
 static bool allocate_host_memory(struct mock_memory *memory)
@@ -89,12 +92,16 @@ static bool allocate_host_memory(struct mock_memory *memory)
     return true;
 }
 
-static void free_host_memory(struct mock_memory *memory)
+static void free_host_memory(pool_mock *mock, struct mock_memory *memory)
 {
     void *bytes = (void *)(uintptr_t)memory->base;
 
     if (memory->kind == MOCK_REGISTERED_MEMORY)
         return;
+    if (memory->kind == MOCK_MAPPED_MEMORY) {
+        mock_allocation_unmap(mock, memory);
+        return;
+    }
     if (memory->mapped)
         munmap(bytes, memory->mapped);
     else
@@ -151,7 +158,7 @@ void mock_memory_release(pool_mock *mock, struct mock_memory *memory)
         mock->devices[memory->device].used -= memory->bytes;
     if (memory->kind == MOCK_POOLED_MEMORY)
         mock_pool_unuse(mock, memory->pool, memory->bytes);
-    free_host_memory(memory);
+    free_host_memory(mock, memory);
     free(memory);
 }
 

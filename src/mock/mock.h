@@ -46,6 +46,9 @@ enum mock_kind {
     MOCK_MODULE,
     MOCK_FUNCTION,
     MOCK_MEMORY_POOL,
+    MOCK_ALLOCATION,
+    MOCK_GRAPH,
+    MOCK_GRAPH_EXEC,
     MOCK_KINDS
 };
 
@@ -68,6 +71,10 @@ struct mock_stream {
     unsigned flags;
     int priority;
     uint64_t stall_number; /* the stall that its most recent work belongs to */
+    uint64_t capture;      /* number of the capture that it is part of; 0: none */
+    bool is_origin;        /* the capture began on it; the members below are of the capture */
+    bool is_capture_broken;
+    uint64_t operations;
 };
 
 struct mock_context {
@@ -89,6 +96,13 @@ struct mock_event {
     bool recorded;
     uint64_t time_ns;
     uint64_t stall_number;
+    uint64_t capture; /* of its last record; 0: none */
+};
+
+/* A graph or, by its kind, an instantiated one. */
+struct mock_graph {
+    struct mock_object object;
+    uint64_t operations;
 };
 
 struct mock_memory_pool {
@@ -104,12 +118,24 @@ struct mock_memory_pool {
     unsigned allocations;
 };
 
+/* Memory without addresses. */
+struct mock_allocation {
+    struct mock_object object;
+    size_t bytes;
+    int descriptor;
+    unsigned mappings;
+    bool is_exportable;
+    bool is_released; /* but mapped */
+};
+
 enum mock_memory_kind {
     MOCK_DEVICE_MEMORY,
     MOCK_POOLED_MEMORY,
     MOCK_GLOBAL_MEMORY, /* a module's variable */
     MOCK_HOST_MEMORY,
     MOCK_REGISTERED_MEMORY,
+    MOCK_RESERVED_MEMORY, /* addresses only */
+    MOCK_MAPPED_MEMORY,
     MOCK_MEMORY_KINDS
 };
 
@@ -121,6 +147,7 @@ struct mock_memory {
     int device;
     struct mock_context *context; /* NULL for pooled memory */
     struct mock_memory_pool *pool;
+    struct mock_allocation *allocation; /* of a mapping */
     struct mock_object *module;
     uint64_t id;
     unsigned number;
@@ -270,6 +297,7 @@ struct pool_mock {
     uint64_t stall_number; /* number of the current or most recent stall */
     struct mock_host_call *deferred;
     size_t deferred_count;
+    uint64_t last_capture;
 
     struct mock_kernel **kernels;
     size_t kernel_count;
@@ -303,6 +331,7 @@ struct mock_call {
     int device;                   /* or -1 */
     pool_cu_result code;          /* the result when mock_enter returns false */
     bool on_demand;               /* the failure was scripted by the test */
+    bool is_captured;             /* the operation is part of a graph and not carried out */
     char text[200];
 };
 
@@ -359,23 +388,39 @@ uint64_t mock_device_free(const struct mock_device *device);
 struct mock_memory *mock_memory_new(
     pool_mock *mock, enum mock_memory_kind kind, size_t bytes, void *registered);
 void mock_memory_release(pool_mock *mock, struct mock_memory *memory);
-/* The memory that contains `address`, or NULL. */
+/* The memory that contains `address`, or NULL; reserved addresses are none. */
 struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address);
 void mock_memory_name(const struct mock_memory *memory, char *text, size_t size);
 /* Returns unused pool memory to the device, as a synchronisation does. */
 void mock_pools_trim(pool_mock *mock, int device);
 void mock_pool_unuse(pool_mock *mock, struct mock_memory_pool *pool, uint64_t bytes);
 
+/* ---- virtual.c ------------------------------------------------------------------------------- */
+
+/* The end of a mapping: its addresses stay reserved. */
+void mock_allocation_unmap(pool_mock *mock, struct mock_memory *mapping);
+
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
 /* The stream of a handle in the call's context (NULL, 1 and 2 are the default stream). */
 pool_cu_result mock_stream_get(
     struct mock_call *call, CUstream handle, struct mock_stream **stream);
-/* Records that work was enqueued in the stream. */
+/* Records that work was enqueued in the stream, or captured: call->is_captured. */
 void mock_stream_work(struct mock_call *call, struct mock_stream *stream);
 /* Waits, with the mock locked, until the stall that the work belongs to is over. */
 void mock_stall_wait(pool_mock *mock, uint64_t stall_number);
 bool mock_is_stalled(const pool_mock *mock, uint64_t stall_number);
+
+/* ---- graph.c --------------------------------------------------------------------------------- */
+
+void mock_capture_operation(struct mock_call *call, const struct mock_stream *stream);
+/* A wait of a captured stream, or for a captured event. */
+pool_cu_result mock_capture_wait(
+    struct mock_call *call, struct mock_stream *stream, const struct mock_event *event);
+/* The capture, if it has not ended, can only be ended; returns `code`. */
+pool_cu_result mock_capture_violated(pool_mock *mock, uint64_t capture, pool_cu_result code);
+/* SUCCESS if no stream of the current context is captured. */
+pool_cu_result mock_context_uncaptured(struct mock_call *call);
 
 /* ---- function.c ------------------------------------------------------------------------------ */
 

@@ -27,6 +27,10 @@ void mock_stall_wait(pool_mock *mock, uint64_t stall_number)
 
 void mock_stream_work(struct mock_call *call, struct mock_stream *stream)
 {
+    if (stream->capture) {
+        mock_capture_operation(call, stream);
+        return;
+    }
     if (!call->mock->stalled)
         return;
     stream->stall_number = call->mock->stall_number;
@@ -132,6 +136,9 @@ pool_cu_result mock_cu_StreamSynchronize(CUstream handle)
     pool_cu_result code = mock_stream_get(&call, handle, &stream);
     if (code)
         return mock_leave(&call, code);
+    if (stream->capture)
+        return mock_leave(&call,
+            mock_capture_violated(call.mock, stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED));
     int device = stream->object.device;
     mock_stall_wait(call.mock, stream->stall_number);
     mock_pools_trim(call.mock, device);
@@ -146,6 +153,9 @@ pool_cu_result mock_cu_StreamQuery(CUstream handle)
     if (!mock_enter(&call, MOCK_FN_StreamQuery, MOCK_INSIDE, -1, "h", handle))
         return call.code;
     pool_cu_result code = mock_stream_get(&call, handle, &stream);
+    if (code == POOL_CU_SUCCESS && stream->capture)
+        code =
+            mock_capture_violated(call.mock, stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code == POOL_CU_SUCCESS && mock_is_stalled(call.mock, stream->stall_number))
         code = POOL_CU_NOT_READY;
     return mock_leave(&call, code);
@@ -167,6 +177,8 @@ pool_cu_result mock_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, un
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     if (flags > 1)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    if (stream->capture || event->capture)
+        return mock_leave(&call, mock_capture_wait(&call, stream, event));
     if (mock_is_stalled(call.mock, event->stall_number))
         mock_stream_work(&call, stream);
     return mock_leave(&call, POOL_CU_SUCCESS);
@@ -275,6 +287,9 @@ pool_cu_result mock_cu_EventRecord(CUevent handle, CUstream stream_handle)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
     if (event->object.context != stream->object.context)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    event->capture = stream->capture;
+    if (event->capture)
+        return mock_leave(&call, POOL_CU_SUCCESS);
     mock_stream_work(&call, stream);
     event->recorded = true;
     event->time_ns = now_ns();
@@ -291,6 +306,9 @@ pool_cu_result mock_cu_EventQuery(CUevent handle)
     const struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    if (event->capture)
+        return mock_leave(
+            &call, mock_capture_violated(call.mock, event->capture, POOL_CU_CAPTURED_EVENT));
     return mock_leave(&call,
         mock_is_stalled(call.mock, event->stall_number) ? POOL_CU_NOT_READY : POOL_CU_SUCCESS);
 }
@@ -304,6 +322,9 @@ pool_cu_result mock_cu_EventSynchronize(CUevent handle)
     const struct mock_event *event = mock_object_of_kind(call.mock, handle, MOCK_EVENT);
     if (!event)
         return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    if (event->capture)
+        return mock_leave(
+            &call, mock_capture_violated(call.mock, event->capture, POOL_CU_CAPTURED_EVENT));
     int device = event->object.device;
     mock_stall_wait(call.mock, event->stall_number);
     mock_pools_trim(call.mock, device);
@@ -359,6 +380,8 @@ pool_cu_result mock_cu_LaunchHostFunc(
     if (!function)
         return mock_leave(&call, POOL_CU_INVALID_VALUE);
     mock_stream_work(&call, stream);
+    if (call.is_captured)
+        return mock_leave(&call, POOL_CU_SUCCESS);
     if (call.mock->stalled)
         return mock_leave(&call, defer_host_call(call.mock, function, user));
     code = mock_leave(&call, POOL_CU_SUCCESS);

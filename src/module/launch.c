@@ -128,25 +128,18 @@ static pool_status raise_shared_limit(
 }
 
 /* Whether the device has clusters, for the public function `call`. */
-static pool_status check_clusters_exist(struct device_scope *scope, const char *call)
+static pool_status check_clusters_exist(const struct device_scope *scope, const char *call)
 {
-    CUdevice handle = 0;
-    int has_clusters = 0;
-    pool_status status = pool_device_handle(scope->device, &handle);
-
-    if (!status && !scope->driver->api.LaunchKernelEx)
+    if (!scope->driver->api.LaunchKernelEx)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "%s: thread-block clusters need cuLaunchKernelEx, which this driver lacks", call);
-    if (!status)
-        status = DRIVER_CALL(scope->driver,
-            DeviceGetAttribute(&has_clusters, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, handle));
-    if (!status && !has_clusters)
+    if (!device_has_clusters(scope->device))
         return base_fail(POOL_ERR_UNSUPPORTED,
             "%s: device %d (%s) has no thread-block clusters: GPUs of compute capability 9.0 and "
             "newer have them; simulated devices execute neither cluster barriers nor distributed "
             "shared memory",
             call, pool_device_ordinal(scope->device), device_properties(scope->device)->name);
-    return status;
+    return POOL_OK;
 }
 
 /* Allows clusters of a size that not every device can run. */
@@ -305,7 +298,7 @@ pool_status pool_launch(
     if (!status)
         status = check_arguments(kernel, &copy, arguments);
     if (!status)
-        status = stream_handle_on(stream, kernel->module->device, &handle);
+        status = stream_handle_of_work(stream, kernel->module->device, &handle);
     if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)

@@ -14,7 +14,7 @@
 #include "module/image.h"
 #include "module/module.h"
 
-enum { MODULE_KEY_PARAMETERS = 4 };
+enum { MODULE_KEY_PARAMETERS = 5 };
 
 /*
  * What a program's sources are generated from. An operation finds a resident module by it without

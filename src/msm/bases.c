@@ -63,7 +63,14 @@ pool_status msm_bases_begin(
 
 pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site)
 {
-    return memory_scratch(site, msm_bases_bytes(bases), &bases->buffer, &bases->address);
+    const pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = msm_bases_bytes(bases),
+        .flags = POOL_BUFFER_DURABLE,
+        .stream = site->stream,
+        .lease = site->lease};
+    pool_status status = pool_buffer_create(bases->device, &params, &bases->buffer);
+
+    return status ? status : pool_buffer_address(bases->buffer, &bases->address);
 }
 
 static void free_host(struct pool_bases *bases)

@@ -172,7 +172,7 @@ pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64
 {
     struct device_scope scope;
     CUstream handle = NULL;
-    pool_status status = stream_handle_on(run->stream, run->device, &handle);
+    pool_status status = stream_handle_of_work(run->stream, run->device, &handle);
 
     if (!status)
         status = device_enter(run->device, &scope);

@@ -24,38 +24,33 @@ static double bytes_per_device(const struct ntt_job *job, uint32_t log_devices)
     return 4.0 * job->words * (double)(UINT64_C(1) << (job->log_size - log_devices));
 }
 
-/* Every device stores its elements, all but 1 / k of them to other devices, and then waits for the
- * others. A multiplication by a power takes one for each table. */
-static double cost_of_exchange(const struct chip *chip, const struct chip_rates *rates,
-    const struct ntt_job *job, uint32_t log_devices, bool is_scaled)
+/* The columns' pass multiplies every element by a power, which takes one multiplication for each
+ * table, and meanwhile stores all but 1 / k of the elements to other devices. */
+static double cost_of_columns(const struct chip *chip, const struct chip_rates *rates,
+    const struct ntt_job *job, const struct ntt_split *split)
 {
-    const double bytes = bytes_per_device(job, log_devices);
+    const double bytes = bytes_per_device(job, split->log_devices);
+    const double devices = (double)(1u << split->log_devices);
     const struct ntt_tuning tuning = ntt_tuning_for(job, chip);
     struct ntt_table_layout layout;
-    double seconds, devices = (double)(1u << log_devices);
-
-    ntt_table_layout_make(&tuning, job->log_size, &layout);
-    seconds = bytes * (devices - 1) / devices / rates->peer_bytes;
-    seconds = fmax(seconds, 2 * bytes / rates->memory_bytes);
-    if (is_scaled)
-        seconds = fmax(seconds,
-            bytes / (4.0 * job->words) * (layout.low_bits ? 2 : 1) / rates->ntt_multiplications);
-    return seconds + 2 * rates->launch;
-}
-
-static double cost_of_split(const struct chip *chip, const struct chip_rates *rates,
-    const struct ntt_job *job, uint32_t log_devices, bool is_on_host)
-{
-    struct ntt_split split;
     double seconds;
 
-    ntt_split_make(chip, job, log_devices, is_on_host, is_on_host, &split);
-    seconds = cost_of_transforms(chip, rates, &split.columns_job) +
-              cost_of_exchange(chip, rates, job, log_devices, true) +
-              cost_of_transforms(chip, rates, &split.rows_job);
-    if (split.collects)
-        seconds += cost_of_exchange(chip, rates, job, log_devices, false);
-    return seconds + rates->parts;
+    ntt_table_layout_make(&tuning, job->log_size, &layout);
+    seconds = cost_of_transforms(chip, rates, &split->columns_job) +
+              bytes / (4.0 * job->words) * (layout.low_bits ? 2 : 1) / rates->ntt_multiplications;
+    return fmax(seconds, bytes * (devices - 1) / devices / rates->peer_bytes);
+}
+
+/* From shards to shards. Every device waits for all others before its columns and before its rows.
+ */
+static double cost_of_split(const struct chip *chip, const struct chip_rates *rates,
+    const struct ntt_job *job, uint32_t log_devices)
+{
+    struct ntt_split split;
+
+    ntt_split_make(chip, job, log_devices, false, false, &split);
+    return cost_of_columns(chip, rates, job, &split) +
+           cost_of_transforms(chip, rates, &split.rows_job) + 4 * rates->launch + rates->parts;
 }
 
 double ntt_cost(const struct chip *chip, const struct chip_rates *rates, const struct ntt_job *job,
@@ -66,18 +61,24 @@ double ntt_cost(const struct chip *chip, const struct chip_rates *rates, const s
 
     if (job->batch < devices && log_devices) {
         part.batch = 1;
-        return (double)job->batch * cost_of_split(chip, rates, &part, log_devices, false);
+        return (double)job->batch * cost_of_split(chip, rates, &part, log_devices);
     }
     part.batch = base_ceil_div(job->batch, devices);
     return cost_of_transforms(chip, rates, &part) + (devices > 1 ? rates->parts : 0);
 }
 
+/* The columns of several devices are transformed while others are uploaded. */
 double ntt_cost_on_host(const struct chip *chip, const struct chip_rates *rates,
     const struct ntt_job *job, uint32_t devices)
 {
     const uint32_t log_devices = ntt_split_log_devices(job->log_size, devices);
     const double transfer = bytes_per_device(job, log_devices) / rates->host_bytes;
+    struct ntt_split split;
 
-    return 2 * transfer + (log_devices ? cost_of_split(chip, rates, job, log_devices, true)
-                                       : cost_of_transforms(chip, rates, job));
+    if (!log_devices)
+        return 2 * transfer + cost_of_transforms(chip, rates, job);
+    ntt_split_make(chip, job, log_devices, true, true, &split);
+    return fmax(transfer, cost_of_columns(chip, rates, job, &split)) +
+           cost_of_transforms(chip, rates, &split.rows_job) + transfer + 4 * rates->launch +
+           rates->parts;
 }

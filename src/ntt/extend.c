@@ -41,7 +41,7 @@ struct extend_call {
 
 /* ---- validation ------------------------------------------------------------------------------ */
 
-static pool_status read_params(
+pool_status ntt_extend_params_read(
     const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params)
 {
     pool_status status = base_struct_read(&ntt_extend_params_type, call, "params", given, params);
@@ -179,7 +179,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
 
     memset(call, 0, sizeof(*call));
     if (!status)
-        status = read_params(name, params, &call->params);
+        status = ntt_extend_params_read(name, params, &call->params);
     if (!status)
         status = memory_exec_read(name, exec, &rules, &call->exec);
     if (!status && coefficients && call->params.from_coefficients)
@@ -512,7 +512,7 @@ pool_status pool_ntt_extend_warm_up(const pool_ntt_extend_params *given, pool_de
     pool_ntt_domain *columns = NULL;
     pool_stream *stream = NULL;
     pool_kernel *kernel;
-    pool_status status = read_params("pool_ntt_extend_warm_up", given, &params);
+    pool_status status = ntt_extend_params_read("pool_ntt_extend_warm_up", given, &params);
 
     if (!status)
         status = device_or_bound(device, &device);

@@ -75,4 +75,10 @@ struct ntt_extend_chunks {
 pool_status ntt_extend_plan_chunks(const struct chip *chip, const struct ntt_extend_job *job,
     const struct ntt_extend_operands *operands, uint64_t limit, struct ntt_extend_chunks *chunks);
 
+/* ---- extend.c -------------------------------------------------------------------------------- */
+
+/* A copy of validated params, in which no member stands for a default. */
+pool_status ntt_extend_params_read(
+    const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params);
+
 #endif

@@ -8,21 +8,41 @@
 #include <string.h>
 
 #include "base/math.h"
+#include "field/emit_field.h"
 #include "vector/kernels.h"
 
 /* The parameters of the pass program, see ptx/ntt/pass.cu. */
-enum { LOG_RADIX, THREADS, BLOCKS, SHIFT };
+enum { LOG_RADIX, THREADS, BLOCKS, SHIFT, QUOTIENTS };
 
-static const struct module_program_type pass_program = {.file = "ntt/pass.cu",
-    .subject = &vector_subject,
-    .defines = {[LOG_RADIX] = "NTT_RADIX",
-        [THREADS] = "NTT_THREADS",
-        [BLOCKS] = "NTT_BLOCKS",
-        [SHIFT] = "NTT_SHIFT"}};
+static const char *name_of_field(const void *subject)
+{
+    return pool_field_name(subject);
+}
+
+static pool_status generate_field(const void *subject, char **text)
+{
+    return field_emit_generate(subject, "fr", text);
+}
+
+static pool_status generate_shoup(const void *subject, char **text)
+{
+    return field_emit_generate_shoup(subject, "fr", text);
+}
+
+static const struct module_subject ntt_subject = {.name = name_of_field,
+    .sources = {{"fr.cuh", generate_field}, {"fr_shoup.cuh", generate_shoup}}};
+
+#define PASS_DEFINES                                                                               \
+    {                                                                                              \
+        [LOG_RADIX] = "NTT_RADIX", [THREADS] = "NTT_THREADS", [BLOCKS] = "NTT_BLOCKS",             \
+        [SHIFT] = "NTT_SHIFT", [QUOTIENTS] = "NTT_QUOTIENTS"                                       \
+    }
+static const struct module_program_type pass_program = {
+    .file = "ntt/pass.cu", .subject = &ntt_subject, .defines = PASS_DEFINES};
+static const struct module_program_type split_program = {
+    .file = "ntt/split.cu", .subject = &ntt_subject, .defines = PASS_DEFINES};
 static const struct module_program_type tables_program = {
-    .file = "ntt/tables.cu", .subject = &vector_subject};
-static const struct module_program_type exchange_program = {
-    .file = "ntt/exchange.cu", .subject = &vector_subject};
+    .file = "ntt/tables.cu", .subject = &ntt_subject};
 static const struct module_program_type extend_program = {
     .file = "ntt/extend.cu", .subject = &vector_subject};
 
@@ -65,12 +85,24 @@ static uint32_t shared_shift(const pool_field *field, uint32_t shift, uint32_t b
     return ((usual + shift) & mask) == 0 ? (1u << radix) - usual : shift;
 }
 
+enum ntt_quotients ntt_quotients_of(
+    const pool_field *field, const struct ntt_tuning *tuning, uint32_t log_size)
+{
+    struct ntt_table_layout layout;
+
+    if (tuning->quotients == NTT_NO_QUOTIENTS || !field_emit_has_quotients(field))
+        return NTT_NO_QUOTIENTS;
+    ntt_table_layout_make(tuning, log_size, &layout);
+    return layout.shared_high ? NTT_ALL_QUOTIENTS : NTT_STAGE_QUOTIENTS;
+}
+
 struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
     const struct ntt_tuning *tuning)
 {
     struct ntt_build build = {.log_radix = tuning->log_radix,
         .log_threads = tuning->log_threads,
-        .blocks = tuning->blocks};
+        .blocks = tuning->blocks,
+        .quotients = ntt_quotients_of(field, tuning, log_size)};
     uint32_t bits = (uint32_t)base_min(tuning->log_radix, log_size);
     uint64_t power[FIELD_MAX_LIMBS];
 
@@ -83,14 +115,17 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     return build;
 }
 
-static struct module_program_key pass_key(const pool_field *field, const struct ntt_build *build)
+/* Of the pass program or the split program. */
+static struct module_program_key pass_key(
+    const struct module_program_type *type, const pool_field *field, const struct ntt_build *build)
 {
-    struct module_program_key key = module_key_for(&pass_program, field->fingerprint);
+    struct module_program_key key = module_key_for(type, field->fingerprint);
 
     key.parameters[LOG_RADIX] = build->log_radix;
     key.parameters[THREADS] = 1u << build->log_threads;
     key.parameters[BLOCKS] = build->blocks;
     key.parameters[SHIFT] = build->shift;
+    key.parameters[QUOTIENTS] = build->quotients;
     return key;
 }
 
@@ -99,14 +134,9 @@ static struct module_program_key tables_key(const pool_field *field)
     return module_key_for(&tables_program, field->fingerprint);
 }
 
-static struct module_program_key exchange_key(const pool_field *field)
-{
-    return module_key_for(&exchange_program, field->fingerprint);
-}
-
 /* Forward and inverse transforms use the same program unless roots of unity are shifts. */
 static pool_status visit_passes(const pool_field *field, const struct ntt_tuning *tuning,
-    module_program_visit visit, void *user)
+    bool has_columns, module_program_visit visit, void *user)
 {
     uint32_t radix = (uint32_t)base_min(tuning->log_radix, field->two_adicity);
     uint64_t root[FIELD_MAX_LIMBS] = {0};
@@ -115,9 +145,13 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
     field_root_of_unity(field, root, radix);
     for (int i = 0; i < 2 && !status; i++) {
         struct ntt_build build = ntt_build_of(field, root, radix, tuning);
-        struct module_program_key key = pass_key(field, &build);
+        struct module_program_key key = pass_key(&pass_program, field, &build);
 
-        if (i == 0 || build.shift)
+        if (i != 0 && !build.shift)
+            continue;
+        status = module_program_generate(field, &key, visit, user);
+        key = pass_key(&split_program, field, &build);
+        if (!status && has_columns)
             status = module_program_generate(field, &key, visit, user);
         field_inverse(field, root, root);
     }
@@ -127,14 +161,24 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
 pool_status ntt_each_program(
     const pool_field *field, const struct chip *chip, module_program_visit visit, void *user)
 {
-    const struct module_program_key keys[] = {tables_key(field), vector_key(field),
-        exchange_key(field), module_key_for(&extend_program, field->fingerprint)};
+    const struct module_program_key keys[] = {
+        tables_key(field), vector_key(field), module_key_for(&extend_program, field->fingerprint)};
     struct ntt_tuning tunings[NTT_TUNINGS];
     pool_status status = POOL_OK;
     uint32_t count = ntt_tunings(field->words, chip, tunings);
 
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = visit_passes(field, &tunings[i], visit, user);
+    for (uint32_t i = 0; i < count && !status; i++) {
+        /* A tuning that saves passes is of no use for columns, which need one. */
+        const bool has_columns = tunings[i].log_radix <= tunings[0].log_radix;
+
+        status = visit_passes(field, &tunings[i], has_columns, visit, user);
+        /* Domains whose table of twiddles is longer than the shared ones; columns are shorter. */
+        if (!status && i == 0 && ntt_quotients_of(field, &tunings[i], 0) == NTT_ALL_QUOTIENTS) {
+            tunings[i].quotients = NTT_STAGE_QUOTIENTS;
+            status = visit_passes(field, &tunings[i], false, visit, user);
+            tunings[i].quotients = NTT_ALL_QUOTIENTS;
+        }
+    }
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !status; i++)
         status = module_program_generate(field, &keys[i], visit, user);
     return status;
@@ -144,17 +188,23 @@ pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count)
 {
     struct module_program_key keys[MODULE_MAX_KEYS] = {tables_key(field), vector_key(field)};
+    const bool has_several = pool_device_count(device_pool_of(device)) > 1;
     size_t key_count = 2;
 
-    if (pool_device_count(device_pool_of(device)) > 1)
-        keys[key_count++] = exchange_key(field);
     for (size_t i = 0; i < count; i++) {
+        struct ntt_build columns = builds[i];
         size_t same = 0;
 
         while (same < i && memcmp(&builds[same], &builds[i], sizeof(builds[i])) != 0)
             same++;
-        if (same == i)
-            keys[key_count++] = pass_key(field, &builds[i]);
+        if (same < i)
+            continue;
+        keys[key_count++] = pass_key(&pass_program, field, &builds[i]);
+        /* The domain of columns is short, so that its tables between passes are shared ones. */
+        if (columns.quotients == NTT_STAGE_QUOTIENTS)
+            columns.quotients = NTT_ALL_QUOTIENTS;
+        if (has_several)
+            keys[key_count++] = pass_key(&split_program, field, &columns);
     }
     return module_load_keys(device, field, keys, key_count);
 }
@@ -170,16 +220,17 @@ pool_status ntt_tables_kernel(
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel)
 {
-    const struct module_program_key key = pass_key(field, build);
+    const struct module_program_key key = pass_key(&pass_program, field, build);
 
     return module_find_kernel(device, field, &key, "ntt_pass", kernel);
 }
 
-pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel)
+pool_status ntt_split_kernel(pool_device *device, const pool_field *field,
+    const struct ntt_build *build, pool_kernel **kernel)
 {
-    const struct module_program_key key = exchange_key(field);
+    const struct module_program_key key = pass_key(&split_program, field, build);
 
-    return module_find_kernel(device, field, &key, "ntt_exchange", kernel);
+    return module_find_kernel(device, field, &key, "ntt_split_columns", kernel);
 }
 
 pool_status ntt_extend_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel)

@@ -26,6 +26,14 @@
 
 enum { NTT_MAX_PASSES = 16 };
 
+/* Products by which twiddles use precomputed quotients (Shoup), in fields that have room for them:
+ * 0.75 to 0.8 of the multiplications of a Montgomery product, for twice the bytes of a twiddle. */
+enum ntt_quotients {
+    NTT_NO_QUOTIENTS,
+    NTT_STAGE_QUOTIENTS, /* within a pass: tables that all blocks share */
+    NTT_ALL_QUOTIENTS,   /* and between passes, where no table is longer than 2^high_bits */
+};
+
 /* How kernels are built for elements of a given size; plan.c has the measured values. */
 struct ntt_tuning {
     uint32_t log_radix;      /* of a stage: a thread holds 2^log_radix points in registers */
@@ -34,6 +42,8 @@ struct ntt_tuning {
     uint32_t high_bits;      /* log2 of the longest table of twiddles */
     uint32_t single_bits;    /* NTTs up to this log size have one table of all twiddles */
     uint32_t blocks;         /* full blocks that a multiprocessor has registers for */
+    uint32_t log_chunk;      /* log2 of the bytes that a device of several uploads at once */
+    enum ntt_quotients quotients;
 };
 
 struct ntt_job {
@@ -45,6 +55,7 @@ struct ntt_job {
     pool_ntt_layout layout;
     int coset_in;
     int coset_out;
+    bool stores_rows; /* of a batch in columns: results in rows; then the order is NR */
     const struct ntt_tuning *tuning; /* NULL: the plan chooses */
 };
 
@@ -124,7 +135,10 @@ struct ntt_table_layout {
     uint32_t log_order; /* largest log2 of the orders that the stage twiddles cover */
     uint32_t high_bits; /* twiddles w^(i 2^low_bits), i < 2^high_bits */
     uint32_t low_bits;
-    uint64_t stage_twiddles, twiddles_high, twiddles_low, twiddles_low_scaled;
+    uint64_t stage_twiddles; /* in standard form where they have quotients, as the next ones */
+    uint64_t shared_high, shared_low, shared_low_scaled; /* NTT_ALL_QUOTIENTS; or else 0 */
+    uint64_t quotients; /* of the elements before, in the same order */
+    uint64_t twiddles_high, twiddles_low, twiddles_low_scaled;
     uint64_t coset_high, coset_low, constants, powers_of_two, total;
 };
 void ntt_table_layout_make(
@@ -153,6 +167,7 @@ struct ntt_tables {
     pool_device *device;
     pool_ntt_direction direction;
     struct ntt_tuning tuning;
+    enum ntt_quotients quotients; /* of this domain and field */
     struct ntt_table_layout layout;
     CUdeviceptr address;
     pool_buffer *buffer;
@@ -214,15 +229,19 @@ struct ntt_build {
     uint32_t log_threads;
     uint32_t blocks;
     uint32_t shift;
+    enum ntt_quotients quotients;
 };
+/* Those of a domain of order 2^log_size. */
+enum ntt_quotients ntt_quotients_of(
+    const pool_field *field, const struct ntt_tuning *tuning, uint32_t log_size);
 /* For transforms with a root (Montgomery limbs) of order 2^log_size. */
 struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
     const struct ntt_tuning *tuning);
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel);
 
-/* Compiles and loads the given pass kernels, at most 8, the tables and vector programs and, where
- * the pool has several devices, the exchange program, in parallel. */
+/* Compiles and loads the given pass kernels, at most 6, where the pool has several devices the
+ * kernels of columns for the same builds, and the tables and vector programs, in parallel. */
 pool_status ntt_load_programs(
     pool_device *device, const pool_field *field, const struct ntt_build *builds, size_t count);
 
@@ -230,8 +249,9 @@ pool_status ntt_load_programs(
 pool_status ntt_tables_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel);
 
-/* The kernel of transforms over several devices, see split.h. */
-pool_status ntt_exchange_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel);
+/* The kernel of the columns of a transform over several devices, see split.h. */
+pool_status ntt_split_kernel(pool_device *device, const pool_field *field,
+    const struct ntt_build *build, pool_kernel **kernel);
 /* The kernel of extensions, see extend.h. */
 pool_status ntt_extend_kernel(pool_device *device, const pool_field *field, pool_kernel **kernel);
 
@@ -252,6 +272,13 @@ struct ntt_run {
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan);
+/* The argument of a pass's kernel; `scale` 0: none. */
+struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct ntt_pass *pass,
+    const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale);
+/* The scale factor of the last pass: 1/n, unless the twiddle tables include it, and a change of
+ * form. 0: none. */
+CUdeviceptr ntt_last_pass_scale(
+    const struct ntt_run *run, const struct ntt_tables *tables, bool is_in_tables);
 
 /* A call of pool_ntt, validated. */
 struct ntt_call {

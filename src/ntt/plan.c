@@ -20,28 +20,34 @@
 /*
  * Measured on one H200 with the sweep of bench_ntt, for 2^16 to 2^24 points. Points per thread: 4
  * long elements in 80 registers with 24 warps per multiprocessor (4.15 ms for 2^24 of 256 bits)
- * beat 8 in 128 registers with 16 warps (4.27 ms) and 2 (5.2 ms); 32 short elements need 80
- * registers. 2^min_tile_width neighbouring elements fill memory sectors of 32 bytes, 64 bytes for
- * long elements. Twiddle tables of 2 MiB stay in the L2 cache beside the data; NTTs of up to 2^20
- * long elements are faster with one table of all twiddles (0.248 against 0.264 ms), because one
- * more multiplication costs more than 32 more bytes.
+ * beat 8 in 128 registers with 16 warps (4.27 ms) and 2 (5.2 ms); with precomputed quotients 96
+ * registers and 20 warps are best (BLS12-381: 3.69 ms, 80 registers 3.74 ms, 128 registers 3.81 ms,
+ * Montgomery products 4.09 ms). 32 short elements need 80 registers. 2^min_tile_width neighbouring
+ * elements fill memory sectors of 32 bytes, 64 bytes for long elements. Twiddle tables of 2 MiB
+ * stay in the L2 cache beside the data; NTTs of up to 2^20 long elements are faster with one table
+ * of all twiddles (0.248 against 0.264 ms), because one more multiplication costs more than 32 more
+ * bytes.
  *
  * Some sizes use another tuning: a larger tile where it saves a pass (Goldilocks 2^20: 0.034
  * against 0.041 ms), and fewer points per thread with tiles one sub-transform wide where there are
  * fewer than two warps per scheduler to hide latency (256-bit 2^16: 0.028 against 0.031 ms, 2^14:
  * 0.020 against 0.027 ms).
+ *
+ * Not measured: an upload of 16 MiB takes 0.3 ms on the link, which is many times what its calls
+ * cost.
  */
 static const struct tuning_row {
     uint32_t words;
     struct ntt_tuning usual;
     struct ntt_tuning other; /* for some sizes; log_radix 0: none */
 } rows[] = {
-    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks */
-    {1, {5, 8, 3, 18, 18, 3}, {0}},
-    {2, {4, 7, 2, 17, 17, 5}, {5, 7, 2, 17, 17, 3}},
-    {8, {2, 7, 1, 16, 20, 6}, {1, 8, 0, 16, 20, 2}},
-    {12, {2, 7, 1, 15, 15, 4}, {0}},
-    {UINT32_MAX, {1, 7, 1, 14, 14, 3}, {0}},
+    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks, log_chunk,
+     * quotients */
+    {1, {5, 8, 3, 18, 18, 3, 24, NTT_NO_QUOTIENTS}, {0}},
+    {2, {4, 7, 2, 17, 17, 5, 24, NTT_NO_QUOTIENTS}, {5, 7, 2, 17, 17, 3, 24, NTT_NO_QUOTIENTS}},
+    {8, {2, 7, 1, 16, 20, 5, 24, NTT_ALL_QUOTIENTS}, {1, 8, 0, 16, 20, 2, 24, NTT_ALL_QUOTIENTS}},
+    {12, {2, 7, 1, 15, 15, 4, 24, NTT_NO_QUOTIENTS}, {0}},
+    {UINT32_MAX, {1, 7, 1, 14, 14, 3, 24, NTT_NO_QUOTIENTS}, {0}},
 };
 
 enum { LOG_WARP = 5, SCHEDULERS = 4 };
@@ -128,6 +134,7 @@ static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint3
     bool output_is_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
     bool is_strided = pass->log_done + pass->log_length < job->log_size;
     bool is_interleaved = job->layout == POOL_NTT_COLUMNS;
+    bool stores_interleaved = is_interleaved && !(is_last && job->stores_rows);
 
     if (is_first && input_is_reversed)
         pass->flags |= NTT_REVERSED_INPUT;
@@ -135,13 +142,15 @@ static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint3
         pass->flags |= NTT_NATURAL_OUTPUT;
     if (is_interleaved)
         pass->flags |= NTT_INTERLEAVED;
+    if (stores_interleaved)
+        pass->flags |= NTT_STORE_INTERLEAVED;
     if (is_first && job->coset_in)
         pass->flags |= NTT_COSET_INPUT;
     if (is_last && job->coset_out)
         pass->flags |= NTT_COSET_OUTPUT;
     if (is_interleaved || (is_strided && !(pass->flags & NTT_REVERSED_INPUT)))
         pass->flags |= NTT_LOAD_TRANSPOSED;
-    if (is_interleaved || is_strided ||
+    if (stores_interleaved || is_strided ||
         ((pass->flags & NTT_NATURAL_OUTPUT) && pass->log_length < job->log_size))
         pass->flags |= NTT_STORE_TRANSPOSED;
 }
@@ -221,7 +230,8 @@ bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     }
     plan->first_is_out_of_place = !is_one_pass && (plan->pass[0].flags & NTT_REVERSED_INPUT);
     plan->last_is_out_of_place =
-        !is_one_pass && (plan->pass[plan->count - 1].flags & NTT_NATURAL_OUTPUT);
+        job->stores_rows ||
+        (!is_one_pass && (plan->pass[plan->count - 1].flags & NTT_NATURAL_OUTPUT));
     return true;
 }
 
@@ -238,6 +248,12 @@ void ntt_table_layout_make(
                             : tuning->high_bits;
     layout->low_bits = log_size - layout->high_bits;
     layout->stage_twiddles = at, at += (uint64_t)2 << layout->log_order;
+    if (tuning->quotients == NTT_ALL_QUOTIENTS && layout->high_bits <= tuning->high_bits) {
+        layout->shared_high = at, at += (uint64_t)1 << layout->high_bits;
+        layout->shared_low = at, at += (uint64_t)1 << layout->low_bits;
+        layout->shared_low_scaled = at, at += (uint64_t)1 << layout->low_bits;
+    }
+    layout->quotients = at, at += tuning->quotients ? at : 0;
     layout->twiddles_high = at, at += (uint64_t)1 << layout->high_bits;
     layout->twiddles_low = at, at += (uint64_t)1 << layout->low_bits;
     layout->twiddles_low_scaled = at, at += (uint64_t)1 << layout->low_bits;

@@ -26,9 +26,7 @@ static CUdeviceptr intermediate_memory(const struct ntt_run *run, const struct n
     return plan->last_is_out_of_place ? run->in : run->out;
 }
 
-/* The scale factor of the last pass: 1/n, unless the twiddle tables include it, and a change of
- * form. 0: none. */
-static CUdeviceptr last_pass_scale(
+CUdeviceptr ntt_last_pass_scale(
     const struct ntt_run *run, const struct ntt_tables *tables, bool is_in_tables)
 {
     bool is_inverse = run->direction == POOL_NTT_INVERSE && !is_in_tables;
@@ -43,7 +41,7 @@ static CUdeviceptr last_pass_scale(
     return tables->address + (tables->layout.constants + constant) * run->target.field->bytes;
 }
 
-static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
+struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct ntt_pass *pass,
     const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale)
 {
     const struct ntt_table_layout *layout = &tables->layout;
@@ -53,17 +51,23 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
      * of that table include the factor 1/n. */
     bool is_scaled = pass->log_done == 0 && run->direction == POOL_NTT_INVERSE;
     bool needs_low = pass->log_done < layout->low_bits;
+    bool has_quotients = tables->quotients == NTT_ALL_QUOTIENTS;
+    uint64_t high = has_quotients ? layout->shared_high : layout->twiddles_high;
     uint64_t low = is_scaled ? layout->twiddles_low_scaled : layout->twiddles_low;
-    struct ntt_pass_args args = {
+
+    if (has_quotients)
+        low = is_scaled ? layout->shared_low_scaled : layout->shared_low;
+    return (struct ntt_pass_args){
         .in = in,
         .out = out,
         .stage_twiddles = base + layout->stage_twiddles * bytes,
-        .twiddles_high = base + layout->twiddles_high * bytes,
+        .twiddles_high = base + high * bytes,
         .twiddles_low = needs_low ? base + low * bytes : 0,
         .twiddles_low_unscaled = needs_low ? base + layout->twiddles_low * bytes : 0,
         .coset_high = base + layout->coset_high * bytes,
         .coset_low = layout->low_bits ? base + layout->coset_low * bytes : 0,
         .scale = scale,
+        .quotients = layout->quotients - layout->stage_twiddles,
         .batch = run->job.batch,
         .sub_transforms = pass->sub_transforms,
         .log_size = run->job.log_size,
@@ -75,6 +79,12 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .exponent_shift = pass->log_done,
         .flags = pass->flags,
     };
+}
+
+static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
+    const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale)
+{
+    struct ntt_pass_args args = ntt_pass_args_of(run, pass, tables, in, out, scale);
     void *arguments[] = {&args};
     static const size_t sizes[] = {sizeof(args)};
     struct module_launch launch = {.kernel = tables->kernel,
@@ -115,7 +125,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
         phase_begin(&phase, run->target.device, run->target.stream, "ntt", name_of_pass(i));
         status = enqueue_pass(run, &plan->pass[i], tables, i == 0 ? run->in : intermediate,
             is_last ? run->out : intermediate,
-            is_last ? last_pass_scale(run, tables, is_in_tables) : 0);
+            is_last ? ntt_last_pass_scale(run, tables, is_in_tables) : 0);
         status = phase_end(&phase, status);
     }
     ntt_tables_release(tables);

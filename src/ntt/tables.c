@@ -13,6 +13,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/memory.h"
+#include "stream/capture.h"
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
@@ -147,9 +148,31 @@ static pool_status enqueue_stage_twiddles(const struct table_job *job)
     return status ? status : module_launch_enqueue(&launch);
 }
 
+/* The standard forms and quotients of `count` twiddles from element `in` on. */
+static pool_status enqueue_quotients(
+    const struct table_job *job, uint64_t in, uint64_t values, uint64_t count)
+{
+    CUdeviceptr from = address_of(job, in), to = address_of(job, values);
+    CUdeviceptr quotients = address_of(job, job->tables->layout.quotients + values);
+    uint32_t count32 = (uint32_t)count;
+    void *arguments[] = {&from, &to, &quotients, &count32};
+    static const size_t sizes[] = {8, 8, 8, 4};
+    struct module_launch launch = {.blocks = (count + BLOCK - 1) / BLOCK,
+        .threads = BLOCK,
+        .count = 4,
+        .arguments = arguments,
+        .sizes = sizes,
+        .stream = job->stream};
+    pool_status status =
+        ntt_tables_kernel(job->tables->device, job->domain->field, "ntt_quotients", &launch.kernel);
+
+    return status ? status : module_launch_enqueue(&launch);
+}
+
 static pool_status enqueue_tables(const struct table_job *job)
 {
     const struct ntt_table_layout *layout = &job->tables->layout;
+    const enum ntt_quotients quotients = job->tables->quotients;
     CUdeviceptr inverse_size = address_of(job, layout->constants + NTT_INVERSE_SIZE);
     uint8_t *packed = NULL;
     pool_status status = compute_host_part(job->domain, job->tables, &packed);
@@ -168,6 +191,13 @@ static pool_status enqueue_tables(const struct table_job *job)
     if (!status)
         status = enqueue_powers(
             job, layout->twiddles_low_scaled, layout->low_bits, BASE_LOW, inverse_size);
+    if (!status && quotients != NTT_NO_QUOTIENTS)
+        status = enqueue_quotients(
+            job, layout->stage_twiddles, layout->stage_twiddles, (uint64_t)2 << layout->log_order);
+    /* The three tables are adjacent, in both places. */
+    if (!status && quotients == NTT_ALL_QUOTIENTS)
+        status = enqueue_quotients(job, layout->twiddles_high, layout->shared_high,
+            ((uint64_t)1 << layout->high_bits) + ((uint64_t)2 << layout->low_bits));
     if (!status)
         status = enqueue_powers(job, layout->coset_high, layout->high_bits, BASE_COSET_HIGH, 0);
     if (!status)
@@ -325,6 +355,7 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
     pool_kernel *powers;
     pool_status status = ntt_tables_kernel(wanted->device, domain->field, "ntt_powers", &powers);
 
+    wanted->quotients = build.quotients;
     return status ? status
                   : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);
 }
@@ -340,6 +371,9 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     if (status)
         return status;
     found = use_tables(domain, &wanted);
+    if (!found && stream_capture_of(stream))
+        return stream_refuse_captured(
+            stream, "the computation of a domain's tables (pool_ntt_warm_up)");
     if (!found) {
         status = compile_kernels(domain, &wanted);
         if (status)

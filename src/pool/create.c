@@ -240,17 +240,20 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
 
 static pool_status check_usable_count(const device_pool *pool, const pool_params *params)
 {
-    size_t usable = pool_usable_count(pool),
+    size_t usable = pool_usable_count(pool), lost = 0,
            required = params->min_devices ? params->min_devices : 1;
     char reasons[1024];
 
     if (usable >= required)
         return POOL_OK;
-    if (!usable)
+    for (size_t i = 0; i < pool->count; i++)
+        lost += device_is_lost(&pool->devices[i]);
+    if (!usable && !lost)
         return device_pool_none_usable(pool);
     device_pool_reasons(pool, reasons, sizeof(reasons));
-    return base_fail(POOL_ERR_NO_DEVICE, "%zu of %zu devices can be used, min_devices is %zu%s%s",
-        usable, pool->count, required, reasons[0] ? ": " : "", reasons);
+    return base_fail(usable + lost >= required ? POOL_ERR_DEVICE_LOST : POOL_ERR_NO_DEVICE,
+        "%zu of %zu devices can be used, min_devices is %zu%s%s", usable, pool->count, required,
+        reasons[0] ? ": " : "", reasons);
 }
 
 static pool_status start_devices(device_pool *pool, const pool_params *params)

@@ -94,6 +94,8 @@ static pool_status release_one(struct driver *driver, const struct device_deferr
         return DRIVER_CLEANUP(driver, StreamDestroy(deferred->handle));
     case DEVICE_DEFERRED_EVENT:
         return DRIVER_CLEANUP(driver, EventDestroy(deferred->handle));
+    case DEVICE_DEFERRED_GRAPH:
+        return DRIVER_CLEANUP(driver, GraphExecDestroy(deferred->handle));
     case DEVICE_DEFERRED_PINNED:
         return DRIVER_CLEANUP(driver, MemFreeHost(deferred->handle));
     case DEVICE_DEFERRED_REGISTERED:

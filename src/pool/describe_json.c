@@ -103,6 +103,7 @@ static void add_resident(void *user, const struct device_resident *resident)
             !add_text(object, "name", resident->name) ||
             !add_number(object, "bytes", (double)resident->bytes) ||
             !add_number(object, "users", resident->users) ||
+            !add_number(object, "survivals", resident->survivals) ||
             !add_flag(object, "pinned", resident->is_pinned))
             list->array = NULL;
         return;

@@ -138,11 +138,13 @@ enum device_dependent {
     DEVICE_DEPENDENT_PINNED,
     DEVICE_DEPENDENT_STREAM,
     DEVICE_DEPENDENT_MODULE,
+    DEVICE_DEPENDENT_GRAPH, /* and captures */
     DEVICE_DEPENDENT_PROBE,
     DEVICE_DEPENDENT_KINDS
 };
 void device_dependent_added(pool_device *device, enum device_dependent kind);
 void device_dependent_removed(pool_device *device, enum device_dependent kind);
+bool device_has_dependents(const pool_device *device, enum device_dependent kind);
 
 /*
  * A resource that a layer attaches to a device for the life of the pool (its memory pool, staging
@@ -157,6 +159,7 @@ struct device_resident {
     const char *name;
     uint64_t bytes;
     uint32_t users;
+    uint32_t survivals;
     bool is_pinned;
 };
 typedef void (*device_resident_visitor)(void *user, const struct device_resident *resident);
@@ -169,19 +172,25 @@ struct device_resource_type {
      */
     void (*each_resident)(void *object, device_resident_visitor visit, void *user);
     /*
-     * The next two are for devices that are lost with their process and come back with another one;
-     * NULL: no-op. `lose`: the driver's objects are gone; objects that can be restored and that
-     * nobody uses are released, without a driver call. It is called again while others are left.
-     * `renew`: creates the driver's objects of the resource, which stays where it is, again; inside
-     * the new context, while no thread is inside the device and nobody has an object on it.
+     * The next three are for devices that are lost with their process and come back with another
+     * one; NULL: no-op. `lose`: the driver's objects are gone; objects that can be restored and
+     * that nobody uses are released, without a driver call. It is called again while others are
+     * left. `renew`: creates the driver's objects of the resource, which stays where it is, again;
+     * inside the new context, while no thread is inside the device and nobody has an object on it.
      */
     void (*lose)(pool_device *device, void *object);
     pool_status (*renew)(pool_device *device, void **object);
+    /* After `renew` of all resources: what survived in the device's memory is verified. NULL:
+     * no-op. */
+    pool_status (*restore)(pool_device *device, void *object);
 };
 pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object);
 /* The resource, or NULL while it has not been created. */
 void *device_resource_find(pool_device *device, const struct device_resource_type *type);
+/* Buffers of resident objects that wait for the next process of a lost device, and that nobody
+ * uses: they do not keep the device out of service. */
+void device_set_survivors(pool_device *device, unsigned count);
 /* Calls `visit` for each resident object of all resources. */
 void device_each_resident(const pool_device *device, device_resident_visitor visit, void *user);
 
@@ -269,5 +278,6 @@ void device_set_held(pool_device *device, const struct device_held *held);
 
 /* The device's properties, which were read once when the pool was created. */
 const pool_device_info *device_properties(const pool_device *device);
+bool device_has_clusters(const pool_device *device);
 
 #endif

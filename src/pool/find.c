@@ -148,6 +148,11 @@ const char *pool_device_uuid(const pool_device *device)
     return device ? device->properties.uuid : "";
 }
 
+bool device_has_clusters(const pool_device *device)
+{
+    return device->has_clusters != 0;
+}
+
 const pool_device_info *device_properties(const pool_device *device)
 {
     return &device->properties;

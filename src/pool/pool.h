@@ -67,6 +67,7 @@ struct pool_device {
     CUdevice handle;
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
+    int has_clusters; /* of thread blocks */
 
     /* read by every use, written rarely */
     _Atomic(CUcontext) context;    /* NULL until it is created */
@@ -95,6 +96,7 @@ struct pool_device {
     atomic_uint chosen;        /* times since the last sample of free memory */
     atomic_uint chosen_before; /* in the interval before, if that was the one before */
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
+    atomic_uint survivors; /* of these, buffers that wait for the next process */
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
     struct driver_work work;

@@ -79,6 +79,7 @@ static pool_status read_attributes(pool_device *device)
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, 0, &whole},
         {POOL_CU_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0, &properties->memory_pools},
         {POOL_CU_ATTRIBUTE_COOPERATIVE_LAUNCH, 0, &properties->cooperative_launch},
+        {POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, 0, &device->has_clusters},
     };
 
     for (size_t i = 0; i < sizeof(attributes) / sizeof(attributes[0]); i++) {

@@ -41,13 +41,18 @@ static bool is_bound(const pool_device *device)
 }
 
 /* Pinned memory belongs to the pool's process and stays. */
-static bool is_in_use(const pool_device *device)
+static bool is_in_use(pool_device *device)
 {
     unsigned dependents = atomic_load(&device->dependents[DEVICE_DEPENDENT_BUFFER]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_STREAM]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_MODULE]) +
+                          atomic_load(&device->dependents[DEVICE_DEPENDENT_GRAPH]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]);
 
+    /* After the dependents, none of which is added: a survivor that has been destroyed meanwhile
+     * does not count for another buffer. */
+    device_lose_resources(device);
+    dependents -= atomic_load(&device->survivors);
     return dependents || atomic_load(&device->inside) || device_leases(device) || is_bound(device);
 }
 
@@ -58,7 +63,6 @@ static pool_status renew(pool_device *device)
 
     if (status)
         return status;
-    driver_work_end(&device->work); /* what had been enqueued has ended */
     atomic_store(&device->watch.is_stalled, 0);
     atomic_store(&device->watch.since_ns, 0);
     status = device_leave(&scope, device_renew_resources(device));

@@ -31,6 +31,7 @@ enum device_release device_enter_to_destroy(
 enum device_deferred_kind {
     DEVICE_DEFERRED_STREAM,
     DEVICE_DEFERRED_EVENT,
+    DEVICE_DEFERRED_GRAPH, /* an instantiated one */
     DEVICE_DEFERRED_PINNED,
     DEVICE_DEFERRED_REGISTERED,
     DEVICE_DEFERRED_MODULE

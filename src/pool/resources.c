@@ -120,13 +120,26 @@ pool_status device_renew_resources(pool_device *device)
     for (struct device_resource *at = atomic_load(&device->resources); at && !status; at = at->next)
         if (at->type->renew)
             status = at->type->renew(device, &at->object);
+    for (struct device_resource *at = atomic_load(&device->resources); at && !status; at = at->next)
+        if (at->type->restore)
+            status = at->type->restore(device, at->object);
     pthread_mutex_unlock(&device->resource_lock);
     return status;
+}
+
+void device_set_survivors(pool_device *device, unsigned count)
+{
+    atomic_store(&device->survivors, count);
 }
 
 void device_dependent_added(pool_device *device, enum device_dependent kind)
 {
     atomic_fetch_add_explicit(&device->dependents[kind], 1, memory_order_relaxed);
+}
+
+bool device_has_dependents(const pool_device *device, enum device_dependent kind)
+{
+    return atomic_load_explicit(&device->dependents[kind], memory_order_acquire) != 0;
 }
 
 void device_dependent_removed(pool_device *device, enum device_dependent kind)

@@ -5,6 +5,7 @@
  */
 #include "poseidon/kernels.h"
 
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "field/emit_field.h"
@@ -37,13 +38,15 @@ static const struct module_subject set_subject = {.name = set_name,
     .sources = {{"fr.cuh", generate_field}, {"fr_dot.cuh", poseidon_generate_dot_products},
         {"parameters.cuh", generate_parameters}}};
 
-enum program { PERMUTE, HASH, SPONGE, TWO_THREAD, PROGRAMS };
+/* ROWS is for matrices, whose own warm-up loads it. */
+enum program { PERMUTE, HASH, SPONGE, TWO_THREAD, ROWS, PROGRAMS };
 
 static const struct module_program_type programs[PROGRAMS] = {
     [PERMUTE] = {.file = "poseidon/permute.cu", .subject = &set_subject},
     [HASH] = {.file = "poseidon/hash.cu", .subject = &set_subject},
     [SPONGE] = {.file = "poseidon/sponge.cu", .subject = &set_subject},
     [TWO_THREAD] = {.file = "poseidon/hash_2thread.cu", .subject = &set_subject},
+    [ROWS] = {.file = "poseidon/rows.cu", .subject = &set_subject},
 };
 
 /* The kernel of each program that the self-test launches. */
@@ -52,6 +55,7 @@ static const enum poseidon_kernel tested_kernels[PROGRAMS] = {
     [HASH] = POSEIDON_HASH,
     [SPONGE] = POSEIDON_SPONGE,
     [TWO_THREAD] = POSEIDON_PERMUTE_2THREAD,
+    [ROWS] = POSEIDON_ROWS,
 };
 
 static const struct module_kernel_type kernels[POSEIDON_KERNEL_COUNT] = {
@@ -60,6 +64,8 @@ static const struct module_kernel_type kernels[POSEIDON_KERNEL_COUNT] = {
     [POSEIDON_HASH] = {&programs[HASH], "poseidon_hash"},
     [POSEIDON_MERKLE_LEVEL] = {&programs[HASH], "poseidon_merkle_level"},
     [POSEIDON_SPONGE] = {&programs[SPONGE], "poseidon_sponge"},
+    [POSEIDON_ROWS] = {&programs[ROWS], "poseidon_rows"},
+    [POSEIDON_GATHER] = {&programs[ROWS], "poseidon_gather"},
     [POSEIDON_PERMUTE_2THREAD] = {&programs[TWO_THREAD], "poseidon_permute_2thread"},
     [POSEIDON_HASH_2THREAD] = {&programs[TWO_THREAD], "poseidon_hash_2thread"},
     [POSEIDON_MERKLE_LEVEL_2THREAD] = {&programs[TWO_THREAD], "poseidon_merkle_level_2thread"},
@@ -71,19 +77,21 @@ static bool has_two_thread_kernels(const pool_poseidon *set)
     return set->recurrence.is_used && set->field->words > 2;
 }
 
+/* The programs of permutations, hashes, sponges and trees. */
 static size_t program_count(const pool_poseidon *set)
 {
-    return has_two_thread_kernels(set) ? PROGRAMS : TWO_THREAD;
+    return has_two_thread_kernels(set) ? ROWS : TWO_THREAD;
 }
 
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user)
 {
     pool_status status = POOL_OK;
 
-    for (size_t i = 0; i < program_count(set) && !status; i++) {
+    for (size_t i = 0; i < PROGRAMS && !status; i++) {
         const struct module_program_key key = module_key_for(&programs[i], set->fingerprint);
 
-        status = module_program_generate(set, &key, visit, user);
+        if (i < program_count(set) || i == ROWS)
+            status = module_program_generate(set, &key, visit, user);
     }
     return status;
 }
@@ -99,29 +107,61 @@ static pool_status load_program(const pool_poseidon *set, pool_device *device,
     return status ? status : poseidon_self_test(set, *module, tested, kernels[tested].name);
 }
 
+/* Enqueues one thread per item with the argument `args` of `size` bytes. */
+static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, pool_stream *stream,
+    const struct poseidon_launch_plan *plan, const void *args, size_t size)
+{
+    void *arguments[] = {(void *)(uintptr_t)args};
+    struct module_launch launch = {.blocks = plan->blocks,
+        .threads = POSEIDON_BLOCK,
+        .count = 1,
+        .arguments = arguments,
+        .sizes = &size,
+        .stream = stream};
+    pool_module *module;
+    pool_status status;
+
+    if (plan->blocks == 0)
+        return POOL_OK;
+    status = load_program(set, device, kernels[plan->kernel].program, &module);
+    if (!status)
+        status = pool_kernel_get(module, kernels[plan->kernel].name, &launch.kernel);
+    return status ? status : module_launch_enqueue(&launch);
+}
+
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_args *args)
 {
     const struct chip chip = chip_of(device);
     const struct poseidon_launch_plan plan =
         poseidon_plan_launch(&set->tuning, &chip, kernel, has_two_thread_kernels(set), args->count);
-    const size_t sizes[] = {sizeof(*args)};
-    void *arguments[] = {(void *)(uintptr_t)args};
-    struct module_launch launch = {.blocks = plan.blocks,
-        .threads = POSEIDON_BLOCK,
-        .count = 1,
-        .arguments = arguments,
-        .sizes = sizes,
-        .stream = stream};
-    pool_module *module;
-    pool_status status;
 
-    if (args->count == 0)
-        return POOL_OK;
-    status = load_program(set, device, kernels[plan.kernel].program, &module);
-    if (!status)
-        status = pool_kernel_get(module, kernels[plan.kernel].name, &launch.kernel);
-    return status ? status : module_launch_enqueue(&launch);
+    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+}
+
+pool_status poseidon_launch_rows(const pool_poseidon *set, pool_device *device, pool_stream *stream,
+    const struct poseidon_rows_args *args)
+{
+    const struct poseidon_launch_plan plan = {
+        .kernel = POSEIDON_ROWS, .blocks = base_ceil_div(args->rows, POSEIDON_BLOCK)};
+
+    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+}
+
+pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device,
+    pool_stream *stream, const struct poseidon_gather_args *args)
+{
+    const struct poseidon_launch_plan plan = {.kernel = POSEIDON_GATHER,
+        .blocks = base_ceil_div(args->count * args->columns, POSEIDON_BLOCK)};
+
+    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+}
+
+pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)
+{
+    pool_module *module;
+
+    return load_program(set, device, &programs[ROWS], &module);
 }
 
 pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device)

@@ -8,6 +8,7 @@
 #include "module/program.h"
 #include "poseidon/args.h"
 #include "poseidon/poseidon.h"
+#include "poseidon/rows_args.h"
 
 /* codegen.c: parameters.cuh of a parameter set; the caller frees it with base_free. */
 pool_status poseidon_generate(const pool_poseidon *set, char **source);
@@ -22,11 +23,17 @@ pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit
 /* Enqueues `kernel`, or its form with two threads per state, for args->count items. */
 pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     enum poseidon_kernel kernel, const struct poseidon_args *args);
+/* The same for the kernels of rows.cu, and their compilation. */
+pool_status poseidon_launch_rows(const pool_poseidon *set, pool_device *device, pool_stream *stream,
+    const struct poseidon_rows_args *args);
+pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device,
+    pool_stream *stream, const struct poseidon_gather_args *args);
+pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device);
 
 /*
  * self_test.c: the first call for a module computes a known answer with it; POOL_ERR_INTERNAL if it
  * is wrong. The program has `kernel`, named `name`: POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD,
- * POSEIDON_HASH or POSEIDON_SPONGE.
+ * POSEIDON_HASH, POSEIDON_SPONGE or POSEIDON_ROWS.
  */
 pool_status poseidon_self_test(
     const pool_poseidon *set, pool_module *module, enum poseidon_kernel kernel, const char *name);

@@ -26,11 +26,6 @@ struct build {
     struct memory_progress *progress;
 };
 
-static pool_form device_form(const pool_poseidon *set)
-{
-    return set->field->flags & FIELD_DEVICE_STANDARD ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;
-}
-
 /* The nodes of the largest level that is not kept and uses scratch memory `parity`: levels
  * alternate between both. Leaves that are their own digests are read where they are. */
 static uint64_t count_scratch_nodes(const struct poseidon_tree *tree, uint32_t parity)
@@ -51,7 +46,7 @@ static pool_span level_span(const struct build *build, uint32_t level)
             &build->kept, build->digest_bytes, tree->level_start[level], nodes);
     return (pool_span){.data = (void *)(uintptr_t)build->scratch_address[level % 2],
         .count = nodes,
-        .form = device_form(build->set),
+        .form = poseidon_device_form(build->set),
         .space = POOL_MEMORY_DEVICE};
 }
 

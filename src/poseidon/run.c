@@ -12,11 +12,9 @@
 #include "pool/counters.h"
 #include "vector/check.h"
 
-static bool needs_conversion(const pool_poseidon *set, pool_form form)
+pool_form poseidon_device_form(const pool_poseidon *set)
 {
-    bool computes_in_standard_form = (set->field->flags & FIELD_DEVICE_STANDARD) != 0;
-
-    return computes_in_standard_form != (form == POOL_FORM_STANDARD);
+    return set->field->flags & FIELD_DEVICE_STANDARD ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;
 }
 
 static bool is_aligned(const pool_poseidon *set, CUdeviceptr address, uint64_t stride)
@@ -32,11 +30,11 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
 
     args.in = (CUdeviceptr)(uintptr_t)in->data;
     args.in_stride = memory_span_stride(in, operation->in_bytes);
-    args.in_is_converted = needs_conversion(set, in->form);
+    args.in_is_converted = in->form != poseidon_device_form(set);
     args.in_is_aligned = is_aligned(set, args.in, args.in_stride);
     args.out = (CUdeviceptr)(uintptr_t)out->data;
     args.out_stride = memory_span_stride(out, operation->out_bytes);
-    args.out_is_converted = needs_conversion(set, out->form);
+    args.out_is_converted = out->form != poseidon_device_form(set);
     args.out_is_aligned = is_aligned(set, args.out, args.out_stride);
     args.count = out->count;
     return poseidon_launch(set, site->device, site->stream, operation->kernel, &args);

@@ -47,6 +47,9 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
 void poseidon_operation_set_sponge(
     struct poseidon_operation *operation, const struct poseidon_sponge *sponge);
 
+/* The form in which devices compute with the set's field. */
+pool_form poseidon_device_form(const pool_poseidon *set);
+
 /* Refuses a span in device memory that is not the device's or is misaligned. */
 pool_status poseidon_check_device_span(
     const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name);

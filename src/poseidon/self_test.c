@@ -19,12 +19,28 @@
 /* One item with the elements 1, 2, 3, … and its result, both in standard form. */
 struct known_answer {
     struct poseidon_args args;
+    struct poseidon_rows_args rows; /* of POSEIDON_ROWS: the item is a row */
     unsigned char input[POSEIDON_STATE_LIMBS * 8];
     unsigned char expected[POSEIDON_STATE_LIMBS * 8];
     unsigned char result[POSEIDON_STATE_LIMBS * 8];
     size_t in_bytes;
     size_t out_bytes;
 };
+
+/* The row is absorbed as a message of a sponge that overwrites. */
+static struct poseidon_rows_args rows_args_of(
+    const pool_poseidon *set, const struct poseidon_args *args)
+{
+    return (struct poseidon_rows_args){.rows = 1,
+        .columns = args->elements,
+        .column_stride = set->field->bytes,
+        .rate = args->rate,
+        .digest_elements = args->output_elements,
+        .is_first = 1,
+        .is_permuted = 1,
+        .in_is_converted = args->in_is_converted,
+        .out_is_converted = args->out_is_converted};
+}
 
 /* Fills the input and computes the expected result on the host. */
 static pool_status compute_known_answer(
@@ -33,13 +49,15 @@ static pool_status compute_known_answer(
     pool_span in = {.data = answer->input, .count = 1};
     pool_span out = {.data = answer->expected, .count = 1};
     bool is_hash = kernel == POSEIDON_HASH;
-    bool is_sponge = kernel == POSEIDON_SPONGE;
+    bool is_row = kernel == POSEIDON_ROWS;
+    bool is_sponge = kernel == POSEIDON_SPONGE || is_row;
     uint32_t elements = is_hash ? set->max_inputs : set->width;
     uint32_t results = is_hash || is_sponge ? set->digest_elements : set->width;
     const struct poseidon_sponge sponge = {.elements = elements,
         .output_elements = results,
         .rate = set->rate,
-        .padding = POOL_SPONGE_PAD_10};
+        .mode = is_row ? POOL_SPONGE_OVERWRITE : POOL_SPONGE_ADD,
+        .padding = is_row ? POOL_SPONGE_PAD_NONE : POOL_SPONGE_PAD_10};
     static const pool_exec exec;
     struct memory_progress progress = {.exec = &exec};
     uint32_t is_converted = (set->field->flags & FIELD_DEVICE_STANDARD) == 0;
@@ -53,6 +71,7 @@ static pool_status compute_known_answer(
         .rate = set->rate,
         .output_elements = results,
         .is_padded = 1};
+    answer->rows = rows_args_of(set, &answer->args);
     answer->in_bytes = (size_t)elements * set->field->bytes;
     answer->out_bytes = (size_t)results * set->field->bytes;
     if (is_hash)
@@ -64,10 +83,10 @@ static pool_status compute_known_answer(
 
 /* Computes the known answer in `buffer`, which holds the input and the result. */
 static pool_status compute_on_device(
-    struct known_answer *answer, pool_kernel *function, pool_buffer *buffer)
+    struct known_answer *answer, bool is_row, pool_kernel *function, pool_buffer *buffer)
 {
-    const size_t sizes[] = {sizeof(answer->args)};
-    void *arguments[] = {&answer->args};
+    const size_t sizes[] = {is_row ? sizeof(answer->rows) : sizeof(answer->args)};
+    void *arguments[] = {is_row ? (void *)&answer->rows : (void *)&answer->args};
     const struct module_launch launch = {.kernel = function,
         .blocks = 1,
         .threads = POSEIDON_BLOCK,
@@ -78,8 +97,8 @@ static pool_status compute_on_device(
     CUdeviceptr address;
     pool_status status = pool_buffer_address(buffer, &address);
 
-    answer->args.in = address;
-    answer->args.out = address + out_offset;
+    answer->args.in = answer->rows.in = address;
+    answer->args.out = answer->rows.out = address + out_offset;
     if (!status)
         status = pool_copy_to_device(buffer, 0, answer->input, answer->in_bytes, NULL);
     if (!status)
@@ -90,7 +109,7 @@ static pool_status compute_on_device(
 }
 
 static pool_status check_known_answer(const pool_poseidon *set, pool_device *device,
-    struct known_answer *answer, pool_kernel *function)
+    struct known_answer *answer, bool is_row, pool_kernel *function)
 {
     pool_buffer *buffer = NULL;
     pool_status destroyed;
@@ -98,7 +117,7 @@ static pool_status check_known_answer(const pool_poseidon *set, pool_device *dev
 
     if (status)
         return status;
-    status = compute_on_device(answer, function, buffer);
+    status = compute_on_device(answer, is_row, function, buffer);
     destroyed = pool_buffer_destroy(&buffer);
     if (buffer)
         memory_discard(buffer);
@@ -124,7 +143,7 @@ pool_status poseidon_self_test(
     if (!status)
         status = compute_known_answer(set, kernel, answer);
     if (!status)
-        status = check_known_answer(set, module->device, answer, function);
+        status = check_known_answer(set, module->device, answer, kernel == POSEIDON_ROWS, function);
     if (!status)
         atomic_store(&module->is_verified, true);
     base_free(answer);

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "lease/lease.h"
-#include "memory/memory.h"
+#include "memory/durable.h"
 #include "memory/resident.h"
 #include "msm/bases.h"
 #include "pool/release.h"
@@ -282,9 +282,11 @@ static pool_status load_copy(
     made->entry = (struct memory_resident){.device = exec->device,
         .kind = made->bases ? "bases" : "buffer",
         .name = resident->name,
+        .buffer = buffer_of(made),
         .bytes = pool_buffer_bytes(buffer_of(made)),
         .is_pinned = (resident->flags & POOL_RESIDENT_PINNED) != 0,
         .evict = evict_copy};
+    memory_seal(buffer_of(made));
     memory_detach_budget(buffer_of(made)); /* the use is charged, the copy outlives the lease */
     status = memory_resident_add(&made->entry, false);
     if (status)
@@ -635,6 +637,7 @@ pool_status pool_resident_get_info(
     now.is_resident = slot->copy != NULL;
     if (slot->copy) {
         now.bytes = slot->copy->entry.bytes;
+        now.survivals = slot->copy->entry.survivals;
         memory_resident_read_use(&slot->copy->entry, &now.users, &now.idle_ns);
     }
     pthread_mutex_unlock(&resident->lock);

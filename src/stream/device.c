@@ -6,7 +6,7 @@
 
 #include "driver/work.h"
 #include "pool/release.h"
-#include "stream/stream.h"
+#include "stream/capture.h"
 
 pool_status pool_device_synchronize(pool_device *device)
 {
@@ -15,7 +15,10 @@ pool_status pool_device_synchronize(pool_device *device)
 
     if (status)
         return status;
-    return device_leave(&scope, driver_work_synchronize(device_work(device)));
+    status = stream_check_no_captures(device);
+    if (!status)
+        status = driver_work_synchronize(device_work(device));
+    return device_leave(&scope, status);
 }
 
 static pool_status query_streams(struct driver *driver, const void *object)

@@ -8,7 +8,7 @@
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "pool/release.h"
-#include "stream/stream.h"
+#include "stream/capture.h"
 
 struct pool_event {
     atomic_uint magic;
@@ -22,6 +22,7 @@ struct pool_event {
     atomic_uint begun, done;
     _Atomic(struct driver_queue *) queue;
     atomic_uint_least64_t position;
+    atomic_uint_least64_t capture; /* number of the capture of the last record; 0: none */
 };
 
 /* A queue position and the number of the recording that it belongs to. */
@@ -187,7 +188,7 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     pool_status status = check_event(__func__, event);
 
     if (!status)
-        status = stream_handle_on(stream, event->device, &handle);
+        status = stream_handle_of_work(stream, event->device, &handle);
     if (!status)
         status = device_enter(event->device, &scope);
     if (status)
@@ -197,10 +198,22 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
     atomic_store(&event->queue, mark.queue);
     atomic_store(&event->position, status ? 0 : mark.position);
+    atomic_store(&event->capture, stream_capture_of(stream));
     atomic_fetch_add(&event->done, 1);
     if (!status)
         atomic_store(&event->recorded, 1);
     return device_leave(&scope, status);
+}
+
+/* Such a record is a position in a graph, which is never reached. */
+static pool_status check_uncaptured(const char *call, const pool_event *event)
+{
+    return atomic_load(&event->capture)
+               ? base_fail(POOL_ERR_UNSUPPORTED,
+                     "%s: the event was last recorded while its stream was captured into a graph; "
+                     "record it again outside of the capture",
+                     call)
+               : POOL_OK;
 }
 
 static pool_status query_driver(struct driver *driver, const void *object)
@@ -237,6 +250,8 @@ static pool_status wait_for_event(const char *call, const pool_event *event,
     struct event_mark mark;
     pool_status status = check_event(call, event);
 
+    if (!status)
+        status = check_uncaptured(call, event);
     if (!status)
         status = device_enter(event->device, &scope);
     if (status)
@@ -276,7 +291,7 @@ static pool_status check_timed(const pool_event *event, const char *which)
     if (!atomic_load(&event->recorded))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_event_elapsed: the %s event was never recorded", which);
-    return POOL_OK;
+    return check_uncaptured("pool_event_elapsed", event);
 }
 
 pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milliseconds)
@@ -310,6 +325,7 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
 pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
 {
     struct device_scope scope;
+    uint64_t capture;
     pool_status status = stream_check(__func__, stream);
 
     if (!status)
@@ -320,6 +336,10 @@ pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
         status = device_enter(stream->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, StreamWaitEvent(stream->handle, event->handle, 0));
+    capture = atomic_load(&event->capture);
+    if (capture || stream_capture_of(stream))
+        status = stream_wait_captured(scope.driver, stream, event->handle, event->device, capture);
+    else
+        status = DRIVER_CALL(scope.driver, StreamWaitEvent(stream->handle, event->handle, 0));
     return device_leave(&scope, status);
 }

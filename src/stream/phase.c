@@ -12,6 +12,7 @@
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "pool/counters.h"
+#include "stream/capture.h"
 
 enum { SAMPLES = 256 };
 
@@ -153,7 +154,7 @@ void phase_begin(struct phase *phase, pool_device *device, const pool_stream *st
     phase->stream = stream ? stream->handle : NULL;
     phase->sample = NULL;
     trace_begin(&phase->range, POOL_TRACE_PHASE, name, operation, pool_device_ordinal(device), 0);
-    if (device_times_phases(device))
+    if (device_times_phases(device) && !stream_capture_of(stream))
         begin_timing(phase, operation, name);
 }
 

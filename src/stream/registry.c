@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
-#include "stream/stream.h"
+#include "stream/capture.h"
 
 static pool_status create_registry(pool_device *device, void **object)
 {
@@ -74,14 +74,20 @@ static pool_status renew_registry(pool_device *device, void **object)
     return status;
 }
 
+static const struct device_resource_type registry_type = {.name = "streams",
+    .create = create_registry,
+    .destroy = destroy_registry,
+    .renew = renew_registry};
+
+struct stream_registry *stream_registry_find(pool_device *device)
+{
+    return device_resource_find(device, &registry_type);
+}
+
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry)
 {
-    static const struct device_resource_type kind = {.name = "streams",
-        .create = create_registry,
-        .destroy = destroy_registry,
-        .renew = renew_registry};
     void *object;
-    pool_status status = device_resource_get(device, &kind, &object);
+    pool_status status = device_resource_get(device, &registry_type, &object);
 
     if (!status)
         *registry = object;
@@ -96,7 +102,11 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
     for (pool_stream *stream = &registry->default_stream; stream && !status;
          stream = stream->next) {
         struct driver_mark mark = driver_work_mark(stream->queue);
-        pool_cu_result code = driver->api.StreamQuery(stream->handle);
+        pool_cu_result code;
+
+        if (stream_capture_of(stream)) /* its earlier work precedes on the reclaim stream */
+            continue;
+        code = driver->api.StreamQuery(stream->handle);
 
         /* An idle stream needs no wait, and a query is cheaper than recording an event. The owner
          * of an adopted stream may have destroyed it; it then has no unfinished work. */

@@ -12,6 +12,7 @@
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "pool/release.h"
+#include "stream/capture.h"
 
 static const struct base_struct stream_params_type = BASE_STRUCT(pool_stream_params);
 
@@ -31,6 +32,17 @@ pool_status stream_check(const char *call, const pool_stream *stream)
 }
 
 pool_status stream_handle_on(const pool_stream *stream, const pool_device *device, CUstream *handle)
+{
+    pool_status status = stream_handle_of_work(stream, device, handle);
+
+    return !status && stream_capture_of(stream)
+               ? stream_refuse_captured(
+                     stream, "allocations, frees, launches of graphs or work of the host")
+               : status;
+}
+
+pool_status stream_handle_of_work(
+    const pool_stream *stream, const pool_device *device, CUstream *handle)
 {
     pool_status status;
 
@@ -229,6 +241,26 @@ pool_status pool_stream_default(pool_device *device, pool_stream **stream)
     return status;
 }
 
+pool_status stream_order_reclaim_locked(struct driver *driver, pool_stream *stream)
+{
+    struct stream_registry *registry = stream->registry;
+    struct driver_mark mark = driver_work_mark(stream->queue);
+    pool_cu_result code = driver->api.StreamQuery(stream->handle);
+    pool_status status;
+
+    /* A capture whose end failed: what preceded it is waited for on the reclaim stream already. */
+    if (code == POOL_CU_STREAM_CAPTURE_UNSUPPORTED)
+        return POOL_OK;
+    status = driver_check_query(driver, code, "cuStreamQuery");
+    if (!status)
+        driver_work_reached(mark);
+    if (status != POOL_ERR_NOT_READY)
+        return status;
+    status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
+    return status ? status
+                  : DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
+}
+
 /*
  * Transfers the stream's unfinished work to the reclaim stream, so that later frees and queries
  * still wait for it. Called with registry->lock held.
@@ -237,15 +269,9 @@ static pool_status transfer_work(struct driver *driver, pool_stream *stream)
 {
     struct stream_registry *registry = stream->registry;
     struct driver_work *work = device_work(stream->device);
-    pool_cu_result code = driver->api.StreamQuery(stream->handle);
-    pool_status status = driver_check_query(driver, code, "cuStreamQuery");
-    bool is_done = !status;
+    pool_status status = stream_order_reclaim_locked(driver, stream);
+    bool is_done = false;
 
-    if (status == POOL_ERR_NOT_READY) {
-        status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
-        if (!status)
-            status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
-    }
     if (status) { /* the dependency could not be enqueued, so the host waits */
         struct base_error_copy first;
 
@@ -315,6 +341,10 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (object->is_leased)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: the stream of a lease belongs to the pool and is not destroyed");
+    if (stream_capture_of(object) && !device_is_forked(object->device))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_stream_destroy: the stream is being captured into a graph; end the capture with "
+            "pool_stream_end_capture first");
     release = device_enter_to_destroy(object->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
@@ -452,7 +482,9 @@ static pool_status query_inside(struct driver *driver, const pool_stream *stream
 
 pool_status pool_stream_query(pool_stream *stream)
 {
-    return with_stream(__func__, stream, query_inside, NULL);
+    pool_status status = stream_check_uncaptured(__func__, stream, "a query of its progress");
+
+    return status ? status : with_stream(__func__, stream, query_inside, NULL);
 }
 
 static pool_status synchronize_inside(struct driver *driver, const pool_stream *stream, void *value)
@@ -463,7 +495,9 @@ static pool_status synchronize_inside(struct driver *driver, const pool_stream *
 
 pool_status pool_stream_synchronize(pool_stream *stream)
 {
-    return with_stream(__func__, stream, synchronize_inside, NULL);
+    pool_status status = stream_check_uncaptured(__func__, stream, "a wait of the host");
+
+    return status ? status : with_stream(__func__, stream, synchronize_inside, NULL);
 }
 
 static pool_status wait_inside(struct driver *driver, const pool_stream *stream, void *value)
@@ -481,7 +515,9 @@ static pool_status wait_inside(struct driver *driver, const pool_stream *stream,
 
 pool_status pool_stream_wait(pool_stream *stream, uint64_t timeout_ns)
 {
-    return with_stream(__func__, stream, wait_inside, &timeout_ns);
+    pool_status status = stream_check_uncaptured(__func__, stream, "a wait of the host");
+
+    return status ? status : with_stream(__func__, stream, wait_inside, &timeout_ns);
 }
 
 struct host_call {
@@ -499,8 +535,10 @@ static pool_status enqueue_host_call(struct driver *driver, const pool_stream *s
 pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user)
 {
     struct host_call call = {function, user};
+    pool_status status;
 
     if (!function)
         return base_fail_null("pool_stream_call", "function");
-    return with_stream(__func__, stream, enqueue_host_call, &call);
+    status = stream_check_uncaptured(__func__, stream, "a function of the host");
+    return status ? status : with_stream(__func__, stream, enqueue_host_call, &call);
 }

@@ -29,7 +29,9 @@ struct pool_stream {
     CUstream handle;
     struct stream_registry *registry;
     struct driver_queue *queue; /* work enqueued here and not known to have finished */
-    pool_stream *next;          /* guarded by registry->lock */
+    /* Number of the capture that records its work, 0: none; changes under registry->lock. */
+    atomic_uint_least64_t capture;
+    pool_stream *next; /* guarded by registry->lock */
     pool_stream *previous;
 };
 
@@ -42,12 +44,16 @@ struct stream_registry {
      * nothing else runs there. `join` is the event that each of these waits uses in turn.
      */
     CUstream reclaim;
-    CUevent join;                 /* guarded by lock */
-    struct stream_set *idle_sets; /* guarded by lock */
+    CUevent join;                    /* guarded by lock */
+    struct stream_set *idle_sets;    /* guarded by lock */
+    struct stream_capture *captures; /* guarded by lock */
+    uint64_t last_capture;           /* likewise */
     unsigned renewals; /* how often the device has come back with new driver objects; likewise */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
+/* NULL: the device has none yet, and no streams. */
+struct stream_registry *stream_registry_find(pool_device *device);
 
 /*
  * Makes the reclaim stream wait for all work that is enqueued on any stream of the device at the
@@ -55,11 +61,19 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
  */
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry);
 
+/* Later work on the reclaim stream waits for the stream's unfinished work. Inside device_enter,
+ * with the registry's lock held. */
+pool_status stream_order_reclaim_locked(struct driver *driver, pool_stream *stream);
+
 /*
  * The raw handle for work on `device`: `stream`'s, or the default stream's when that is NULL.
- * Fails for a destroyed handle and for a stream of another device. Makes no driver call.
+ * Fails for a destroyed handle, for a stream of another device, and for a stream that is being
+ * captured. Makes no driver call.
  */
 pool_status stream_handle_on(
+    const pool_stream *stream, const pool_device *device, CUstream *handle);
+/* The same for work that a graph can contain: the stream may be captured. */
+pool_status stream_handle_of_work(
     const pool_stream *stream, const pool_device *device, CUstream *handle);
 
 /* Destroys a stream that no caller has seen; where that fails now, the pool destroys it later. The

@@ -438,9 +438,14 @@ static bool is_destruction(enum worker_function function)
     case WORKER_MemFree:
     case WORKER_MemFreeAsync:
     case WORKER_MemPoolDestroy:
+    case WORKER_MemAddressFree:
+    case WORKER_MemRelease:
+    case WORKER_MemUnmap:
     case WORKER_ModuleUnload:
     case WORKER_StreamDestroy:
     case WORKER_EventDestroy:
+    case WORKER_GraphExecDestroy:
+    case WORKER_GraphDestroy:
     case WORKER_CtxDestroy:
     case WORKER_DevicePrimaryCtxRelease:
     case WORKER_UnpinArena:

@@ -224,7 +224,8 @@ static pool_status create_workers(struct client *opened, unsigned count)
         struct client_worker *worker = &opened->workers[i];
 
         worker->ordinal = (int)i;
-        worker->control = worker->process = worker->lifeline = -1;
+        worker->control = worker->process = worker->lifeline = worker->passing = -1;
+        pthread_mutex_init(&worker->pass_lock, NULL);
         pthread_mutex_init(&worker->lock, NULL);
         for (unsigned j = 0; j < WORKER_RINGS; j++)
             pthread_mutex_init(&worker->rings[j].mutex, NULL);
@@ -291,6 +292,9 @@ static void free_client(struct client *closing)
             munmap(worker->shared, sizeof(*worker->shared));
         if (worker->control >= 0)
             close(worker->control);
+        if (worker->passing >= 0)
+            close(worker->passing);
+        pthread_mutex_destroy(&worker->pass_lock);
         pthread_mutex_destroy(&worker->lock);
         for (unsigned j = 0; j < WORKER_RINGS; j++)
             pthread_mutex_destroy(&worker->rings[j].mutex);

@@ -2,8 +2,8 @@
 /*
  * The pool's side of the workers. There is one set of workers per process, as there is one driver.
  *
- * Locks, in the order in which a thread may hold them: client.memory_lock, the mutex of a ring,
- * client.lock, a worker's lock.
+ * Locks, in the order in which a thread may hold them: client.memory_lock, a worker's pass_lock,
+ * the mutex of a ring, client.lock, a worker's lock.
  */
 #ifndef WORKER_CLIENT_H
 #define WORKER_CLIENT_H
@@ -92,12 +92,20 @@ struct client_worker {
     atomic_uint generation;
     atomic_uint lost_code;  /* of calls of generations that have ended */
     atomic_uint ring_count; /* rings beyond have never been used */
+    atomic_bool is_wanted;  /* a thread waits for it to run; changed with the state */
     struct client_ring rings[WORKER_RINGS];
     struct client_context contexts[WORKER_CONTEXTS];
     _Atomic(struct client_layouts *) layouts[CLIENT_LAYOUT_CHUNKS];
     /* Addresses of device memory, reserved here. Each process of the worker uses another part, so
      * that an address of an ended one is recognised. */
     uint64_t region_base, region_bytes;
+    /* Addresses of virtual memory, the same for all processes; 0 bytes: it is not supported. */
+    uint64_t virtual_base, virtual_bytes;
+    uint64_t virtual_next; /* guarded by memory_lock */
+    /* Descriptors to and from the process, one at a time; taken before the mutex of a ring. */
+    pthread_mutex_t pass_lock;
+    int passing;     /* a socket, -1: none; guarded by pass_lock */
+    uint64_t passed; /* their number; guarded by pass_lock */
     pthread_mutex_t lock;
     /* Guarded by lock; the supervisor reads without it what only it writes. */
     pid_t pid;
@@ -105,7 +113,6 @@ struct client_worker {
     unsigned losses;
     unsigned losses_in_a_row; /* without a minute of service in between */
     uint64_t start_ns, ready_ns, ready_unix_time, restart_ns;
-    bool is_wanted; /* a thread waits for it to run */
     char cause[1024];
     pthread_t host_thread;
     bool has_host_thread;
@@ -279,6 +286,16 @@ bool client_find_pinned(const void *memory, size_t bytes, uint64_t *offset);
 /* A copy of the block at the offset; false: there is none. */
 bool client_copy_block(uint64_t offset, struct client_block *copy);
 pool_cu_result client_register_block(struct client_worker *worker, uint64_t offset);
+
+/* --- memory_pool.c ---------------------------------------------------------------------------- */
+/* Whether the location is a device of a worker. */
+bool client_is_device(const pool_cu_mem_location *location);
+/* Writes a location; `is_own`: that of the call's worker, whose ordinal there may differ. */
+void call_location(struct client_call *call, const pool_cu_mem_location *location, bool is_own);
+/* Writes who may access memory of worker `ordinal`: no other worker's device, as no peer access is
+ * possible. */
+pool_cu_result call_accesses(
+    struct client_call *call, const pool_cu_mem_access *access, size_t count, unsigned ordinal);
 
 /* --- module.c --------------------------------------------------------------------------------- */
 void client_layouts_free(struct client_worker *worker);

@@ -19,9 +19,13 @@
 #define DECLARE_MODULE DECLARE_VALUE
 #define DECLARE_KERNEL DECLARE_VALUE
 #define DECLARE_POOL DECLARE_VALUE
+#define DECLARE_ALLOCATION DECLARE_VALUE
+#define DECLARE_GRAPH DECLARE_VALUE
+#define DECLARE_EXEC DECLARE_VALUE
 #define DECLARE_OUT(type, name) type *name
 #define DECLARE_NEW_STREAM DECLARE_OUT
 #define DECLARE_NEW_EVENT DECLARE_OUT
+#define DECLARE_NEW_EXEC DECLARE_OUT
 #define DECLARE_CHARS(type, name) char *name, type name##_size
 
 #define WRITE_IN(name) call_word(&call, (uint64_t)name);
@@ -36,8 +40,12 @@
 #define WRITE_MODULE(name) call_handle(&call, WORKER_MODULE, name);
 #define WRITE_KERNEL(name) call_handle(&call, WORKER_KERNEL, name);
 #define WRITE_POOL(name) call_handle(&call, WORKER_MEMORY_POOL, name);
+#define WRITE_ALLOCATION(name) call_handle(&call, WORKER_ALLOCATION, (const void *)(uintptr_t)name);
+#define WRITE_GRAPH(name) call_handle(&call, WORKER_GRAPH, name);
+#define WRITE_EXEC(name) call_handle(&call, WORKER_GRAPH_EXEC, name);
 #define WRITE_NEW_STREAM WRITE_OUT
 #define WRITE_NEW_EVENT WRITE_OUT
+#define WRITE_NEW_EXEC WRITE_OUT
 
 #define RETURN_IN(type, name)
 #define RETURN_DEVICE(type, name)
@@ -47,6 +55,9 @@
 #define RETURN_MODULE(type, name)
 #define RETURN_KERNEL(type, name)
 #define RETURN_POOL(type, name)
+#define RETURN_ALLOCATION(type, name)
+#define RETURN_GRAPH(type, name)
+#define RETURN_EXEC(type, name)
 #define RETURN_OUT(type, name) call_result_bytes(&call, name, sizeof(type));
 #define RETURN_CHARS(type, name) call_result_text(&call, name, name##_size);
 #define RETURN_NEW(kind, name)                                                                     \
@@ -54,6 +65,7 @@
         *name = call_result_handle(&call, kind);
 #define RETURN_NEW_STREAM(type, name) RETURN_NEW(WORKER_STREAM, name)
 #define RETURN_NEW_EVENT(type, name) RETURN_NEW(WORKER_EVENT, name)
+#define RETURN_NEW_EXEC(type, name) RETURN_NEW(WORKER_GRAPH_EXEC, name)
 
 /* A buffer of 256 bytes, of which the driver has written a string. */
 static void call_result_text(struct client_call *call, char *to, int size)

@@ -14,6 +14,10 @@ pool_cu_result remote_MemcpyDtoDAsync(
     CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
 pool_cu_result remote_MemAllocFromPoolAsync(
     CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream);
+pool_cu_result remote_MemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment,
+    CUdeviceptr wanted, unsigned long long flags);
+pool_cu_result remote_MemAddressFree(CUdeviceptr address, size_t bytes);
+pool_cu_result remote_MemUnmap(CUdeviceptr address, size_t bytes);
 pool_cu_result remote_StreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
 
 #endif

@@ -324,6 +324,23 @@ pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigne
     return remote_StreamWaitEvent(stream, event, flags);
 }
 
+/* The reply has no graph where a posted call of the capture has failed. */
+pool_cu_result client_cu_StreamEndCapture(CUstream stream, CUgraph *graph)
+{
+    struct client_call call;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_StreamEndCapture, CLIENT_SYNC);
+    call_handle(&call, WORKER_STREAM, stream);
+    call_word(&call, graph != NULL);
+    code = call_run(&call);
+    if (!code)
+        *graph = call_result_handle(&call, WORKER_GRAPH);
+    return code;
+}
+
 /* --- attributes of addresses ------------------------------------------------------------------ */
 
 /* Memory of the arena, which is described without a worker. */

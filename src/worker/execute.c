@@ -184,6 +184,12 @@ static pool_cu_result report_failure(struct execution *execution, pool_cu_result
     return failure ? failure : code;
 }
 
+bool execution_has_failure(const struct execution *execution)
+{
+    return execution->thread->failure ||
+           (execution->stream_failure && atomic_load(execution->stream_failure));
+}
+
 /* Events carry the failure of the work that they follow to the streams that wait for them. */
 static void propagate_failure(struct execution *execution)
 {
@@ -221,8 +227,8 @@ static pool_cu_result select_context(struct execution *execution)
     pool_cu_result code;
 
     if (execution->context) {
-        context = server->contexts[execution->context - 1].object;
-        epoch = server->contexts[execution->context - 1].epoch;
+        context = atomic_load(&server->contexts[execution->context - 1].object);
+        epoch = atomic_load(&server->contexts[execution->context - 1].epoch);
         if (!context)
             return POOL_CU_CONTEXT_IS_DESTROYED;
     }
@@ -249,6 +255,9 @@ static void remove_destroyed(struct execution *execution)
     case WORKER_StreamDestroy:
     case WORKER_EventDestroy:
     case WORKER_MemPoolDestroy:
+    case WORKER_MemRelease:
+    case WORKER_GraphExecDestroy:
+    case WORKER_GraphDestroy:
         break;
     default:
         return;

@@ -34,8 +34,13 @@
 #define READ_MODULE(type, name) READ_HANDLE(WORKER_MODULE, type, name)
 #define READ_KERNEL(type, name) READ_HANDLE(WORKER_KERNEL, type, name)
 #define READ_POOL(type, name) READ_HANDLE(WORKER_MEMORY_POOL, type, name)
+#define READ_ALLOCATION(type, name)                                                                \
+    type name = (uintptr_t)execution_handle(execution, WORKER_ALLOCATION);
+#define READ_GRAPH(type, name) READ_HANDLE(WORKER_GRAPH, type, name)
+#define READ_EXEC(type, name) READ_HANDLE(WORKER_GRAPH_EXEC, type, name)
 #define READ_NEW_STREAM READ_OUT
 #define READ_NEW_EVENT READ_OUT
+#define READ_NEW_EXEC READ_OUT
 
 #define PASS_IN(name) name
 #define PASS_DEVICE(name) name
@@ -47,8 +52,12 @@
 #define PASS_MODULE(name) name
 #define PASS_KERNEL(name) name
 #define PASS_POOL(name) name
+#define PASS_ALLOCATION(name) name
+#define PASS_GRAPH(name) name
+#define PASS_EXEC(name) name
 #define PASS_NEW_STREAM(name) name
 #define PASS_NEW_EVENT(name) name
+#define PASS_NEW_EXEC(name) name
 
 #define REPLY_NOTHING(name)
 #define REPLY_IN REPLY_NOTHING
@@ -59,6 +68,9 @@
 #define REPLY_MODULE REPLY_NOTHING
 #define REPLY_KERNEL REPLY_NOTHING
 #define REPLY_POOL REPLY_NOTHING
+#define REPLY_ALLOCATION REPLY_NOTHING
+#define REPLY_GRAPH REPLY_NOTHING
+#define REPLY_EXEC REPLY_NOTHING
 #define REPLY_OUT(name) execution_reply_bytes(execution, &name##_value, sizeof(name##_value));
 #define REPLY_CHARS(name) execution_reply_bytes(execution, name##_value, sizeof(name##_value));
 #define REPLY_NEW(kind, name, destroy)                                                             \
@@ -67,6 +79,7 @@
         api->destroy(*name);
 #define REPLY_NEW_STREAM(name) REPLY_NEW(WORKER_STREAM, name, StreamDestroy)
 #define REPLY_NEW_EVENT(name) REPLY_NEW(WORKER_EVENT, name, EventDestroy)
+#define REPLY_NEW_EXEC(name) REPLY_NEW(WORKER_GRAPH_EXEC, name, GraphExecDestroy)
 
 #define WORKER_CALL(function_name, mode, ...)                                                      \
     pool_cu_result execute_##function_name(struct execution *execution)                            \

@@ -20,21 +20,23 @@
 static CUcontext read_context(struct execution *execution)
 {
     uint64_t number = execution_word(execution);
+    CUcontext context;
 
     if (number > WORKER_CONTEXTS)
         execution->is_malformed = true;
     if (number == 0 || execution->is_malformed)
         return NULL;
-    if (!execution->server->contexts[number - 1].object && !execution->code)
+    context = atomic_load(&execution->server->contexts[number - 1].object);
+    if (!context && !execution->code)
         execution->code = POOL_CU_CONTEXT_IS_DESTROYED;
-    return execution->server->contexts[number - 1].object;
+    return context;
 }
 
 /* Number + 1 of the driver's context; 0: none of ours. */
 static uint64_t context_number(struct server *server, const void *context)
 {
     for (unsigned i = 0; context && i < WORKER_CONTEXTS; i++)
-        if (server->contexts[i].object == context)
+        if (atomic_load(&server->contexts[i].object) == context)
             return i + 1;
     return 0;
 }
@@ -42,9 +44,9 @@ static uint64_t context_number(struct server *server, const void *context)
 static void set_context(struct server *server, unsigned number, CUcontext object)
 {
     pthread_mutex_lock(&server->lock);
-    if (server->contexts[number].object != object)
-        server->contexts[number].epoch++;
-    server->contexts[number].object = object;
+    if (atomic_load(&server->contexts[number].object) != object)
+        atomic_fetch_add(&server->contexts[number].epoch, 1);
+    atomic_store(&server->contexts[number].object, object);
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -86,7 +88,7 @@ pool_cu_result execute_CtxCreate(struct execution *execution)
     CUcontext context = NULL, popped;
     pool_cu_result code;
 
-    if (number == 0 || number >= WORKER_CONTEXTS || server->contexts[number].object)
+    if (number == 0 || number >= WORKER_CONTEXTS || atomic_load(&server->contexts[number].object))
         execution->is_malformed = true;
     code = execution_check(execution);
     if (code)
@@ -417,8 +419,7 @@ pool_cu_result execute_Memcpy2DAsync(struct execution *execution)
 
 /* --- memory pools ----------------------------------------------------------------------------- */
 
-/* A location, whose ordinal is the client's: `is_own` is set if that is this worker's device. */
-static void read_location(struct execution *execution, pool_cu_mem_location *location)
+void execution_location(struct execution *execution, pool_cu_mem_location *location)
 {
     uint64_t is_own;
 
@@ -427,6 +428,22 @@ static void read_location(struct execution *execution, pool_cu_mem_location *loc
     location->id = (int)execution_word(execution);
     if (is_own)
         location->id = execution->server->device;
+}
+
+uint64_t execution_accesses(
+    struct execution *execution, pool_cu_mem_access *access, bool *has_access)
+{
+    uint64_t count;
+
+    *has_access = execution_word(execution) != 0;
+    count = execution_word(execution);
+    if (count > WORKER_MAX_DEVICES)
+        execution->is_malformed = true;
+    for (uint64_t i = 0; *has_access && i < count && !execution->is_malformed; i++) {
+        execution_location(execution, &access[i].location);
+        access[i].flags = (pool_cu_enum)execution_word(execution);
+    }
+    return count;
 }
 
 pool_cu_result execute_MemPoolCreate(struct execution *execution)
@@ -438,7 +455,7 @@ pool_cu_result execute_MemPoolCreate(struct execution *execution)
 
     props.allocation_type = (pool_cu_enum)execution_word(execution);
     props.handle_types = (pool_cu_enum)execution_word(execution);
-    read_location(execution, &props.location);
+    execution_location(execution, &props.location);
     props.max_size = (size_t)execution_word(execution);
     props.usage = (unsigned short)execution_word(execution);
     code = execution_check(execution);
@@ -482,16 +499,11 @@ pool_cu_result execute_MemPoolGetAttribute(struct execution *execution)
 pool_cu_result execute_MemPoolSetAccess(struct execution *execution)
 {
     CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
-    uint64_t has_access = execution_word(execution), count = execution_word(execution);
     pool_cu_mem_access access[WORKER_MAX_DEVICES] = {{{0, 0}, 0}};
+    bool has_access;
+    uint64_t count = execution_accesses(execution, access, &has_access);
     pool_cu_result code;
 
-    if (count > WORKER_MAX_DEVICES)
-        execution->is_malformed = true;
-    for (uint64_t i = 0; has_access && i < count && !execution->is_malformed; i++) {
-        read_location(execution, &access[i].location);
-        access[i].flags = (pool_cu_enum)execution_word(execution);
-    }
     code = execution_check(execution);
     return code ? code
                 : CALL_EXTRA(
@@ -667,4 +679,31 @@ pool_cu_result execute_ModuleGetFunction(struct execution *execution)
     if (!code && !slot)
         code = POOL_CU_INVALID_HANDLE;
     return code ? code : add_kernel(execution, slot, function);
+}
+
+/* --- captures --------------------------------------------------------------------------------- */
+
+/* A failure of a posted call is what the client has to learn: the graph would lack the operation.
+ */
+pool_cu_result execute_StreamEndCapture(struct execution *execution)
+{
+    const pool_cuda_api *api = execution->server->api;
+    CUstream stream = execution_handle(execution, WORKER_STREAM);
+    uint64_t has_graph = execution_word(execution);
+    CUgraph graph = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code)
+        code = CALL_EXTRA(execution, StreamEndCapture, stream, has_graph ? &graph : NULL);
+    if (execution_has_failure(execution)) {
+        if (graph)
+            api->GraphDestroy(graph);
+        return POOL_CU_SUCCESS; /* the failure takes its place */
+    }
+    if (code)
+        return code;
+    code = execution_reply_new(execution, WORKER_GRAPH, graph);
+    if (code)
+        api->GraphDestroy(graph);
+    return code;
 }

@@ -22,23 +22,24 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct host_function *list; /* guarded by list_lock */
 static uint64_t last_token;        /* the same */
 
-static struct host_function *add(
-    const struct client_call *call, pool_cu_host_function function, void *user)
+/* The token of the function; 0: out of memory. */
+static uint64_t add(const struct client_call *call, pool_cu_host_function function, void *user)
 {
     struct host_function *made = base_calloc(1, sizeof(*made));
+    uint64_t token;
 
     if (!made)
-        return NULL;
+        return 0;
     made->worker = (unsigned)call->worker->ordinal;
     made->generation = call->generation;
     made->function = function;
     made->user = user;
     pthread_mutex_lock(&list_lock);
-    made->token = ++last_token;
+    made->token = token = ++last_token;
     made->next = list;
     list = made;
     pthread_mutex_unlock(&list_lock);
-    return made;
+    return token;
 }
 
 /* Removes the function of the token if the worker may call it. */
@@ -137,7 +138,7 @@ pool_cu_result client_cu_LaunchHostFunc(CUstream stream, pool_cu_host_function f
 {
     struct client_call call;
     struct client_worker *worker;
-    struct host_function *made = NULL;
+    uint64_t token = 0;
     pool_cu_result code = client_current_worker(&worker);
 
     if (code)
@@ -146,22 +147,17 @@ pool_cu_result client_cu_LaunchHostFunc(CUstream stream, pool_cu_host_function f
     call_handle(&call, WORKER_STREAM, stream);
     call_worker(&call, worker, client_handle_read(client_current()).generation);
     if (!call.code && function) {
-        made = add(&call, function, user);
-        if (!made || !start_thread(call.worker)) {
-            if (made)
-                base_free(remove_token(made->token, made->worker));
+        token = add(&call, function, user);
+        if (!token || !start_thread(call.worker)) {
+            base_free(remove_token(token, (unsigned)call.worker->ordinal));
             return POOL_CU_OUT_OF_MEMORY;
         }
     }
-    call_word(&call, made ? made->token : 0);
-    if (!made) /* the driver refuses it */
+    call_word(&call, token);
+    if (!token) /* the driver refuses it */
         call.mode = CLIENT_WAIT;
-    {
-        uint64_t token = made ? made->token : 0;
-
-        code = call_run(&call);
-        if (code && token)
-            base_free(remove_token(token, (unsigned)worker->ordinal));
-    }
+    code = call_run(&call);
+    if (code)
+        base_free(remove_token(token, (unsigned)worker->ordinal));
     return code;
 }

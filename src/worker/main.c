@@ -117,6 +117,6 @@ int main(int count, char **arguments)
         server_fail(shared, SERVER_ABORT_VARIABLE " is not " SERVER_ABORT_SYNTAX);
     if (!server_set_limits(reason, sizeof(reason)))
         server_fail(shared, reason);
-    server_run(shared, WORKER_FD_LIFELINE, WORKER_FD_ARENA);
+    server_run(shared, WORKER_FD_LIFELINE, WORKER_FD_ARENA, WORKER_FD_PASSING);
     return 0;
 }

@@ -25,13 +25,15 @@
 /*
  * Where the arena and the regions of simulated devices are, if the addresses are free: away from
  * where the kernel, sanitizers and the driver place mappings. The second set is for
- * ThreadSanitizer, which leaves little.
+ * ThreadSanitizer, which leaves little. Virtual memory is away from them, too.
  */
 static const struct {
-    uint64_t arena, region, region_stride;
+    uint64_t arena, region, region_stride, virtual, virtual_stride;
 } layouts[] = {
-    {UINT64_C(0x670000000000), UINT64_C(0x680000000000), UINT64_C(1) << 40},
-    {UINT64_C(0x7e8000000000), UINT64_C(0x7e9000000000), UINT64_C(1) << 36},
+    {UINT64_C(0x670000000000), UINT64_C(0x680000000000), UINT64_C(1) << 40,
+        UINT64_C(0x420000000000), UINT64_C(1) << 38},
+    {UINT64_C(0x7e8000000000), UINT64_C(0x7e9000000000), UINT64_C(1) << 36,
+        UINT64_C(0x7ef000000000), UINT64_C(1) << 35},
 };
 /* Stream-ordered pools of a worker start here; each next worker's are moved up by the stride. */
 #define POOL_BASE UINT64_C(0x300000000)
@@ -39,24 +41,28 @@ static const struct {
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
-static void *reserve(uint64_t base, uint64_t bytes)
+/* At the address or not at all. Only as a hint: for a fixed address that it must not use,
+ * ThreadSanitizer asks the kernel for address 0, which root can have. */
+static void *map_at(uint64_t base, uint64_t bytes, int protection, int flags, int descriptor)
 {
-    void *mapped = mmap((void *)(uintptr_t)base, (size_t)bytes, PROT_NONE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    void *mapped = mmap(
+        (void *)(uintptr_t)base, (size_t)bytes, protection, flags | MAP_NORESERVE, descriptor, 0);
 
-    if (mapped != MAP_FAILED && (uint64_t)(uintptr_t)mapped != base) { /* kernels before 4.17 */
+    if (mapped != MAP_FAILED && (uint64_t)(uintptr_t)mapped != base) {
         munmap(mapped, (size_t)bytes);
         return MAP_FAILED;
     }
     return mapped;
 }
 
+static void *reserve(uint64_t base, uint64_t bytes)
+{
+    return map_at(base, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+}
+
 static void *map_arena(const struct client *opened, uint64_t base)
 {
-    int how = MAP_SHARED | MAP_NORESERVE | (base ? MAP_FIXED_NOREPLACE : 0);
-
-    return mmap((void *)(uintptr_t)base, (size_t)opened->arena_bytes, PROT_READ | PROT_WRITE, how,
-        opened->arena, 0);
+    return map_at(base, opened->arena_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, opened->arena);
 }
 
 /* As much as the host has: the arena occupies what is allocated in it. */
@@ -102,6 +108,29 @@ static bool open_regions(struct client *opened, size_t layout)
     return true;
 }
 
+/* Without these addresses there is no virtual memory. */
+static void reserve_virtual(struct client *opened, size_t layout)
+{
+    uint64_t bytes = layouts[layout].virtual_stride;
+
+    for (unsigned i = 0; i < opened->count; i++) {
+        uint64_t base = layouts[layout].virtual + i * bytes;
+
+        if (reserve(base, bytes) == MAP_FAILED)
+            continue;
+        opened->workers[i].virtual_base = base;
+        opened->workers[i].virtual_bytes = bytes;
+    }
+}
+
+static void release_virtual(struct client *closing)
+{
+    for (unsigned i = 0; i < closing->count; i++)
+        if (closing->workers[i].virtual_bytes)
+            munmap((void *)(uintptr_t)closing->workers[i].virtual_base,
+                (size_t)closing->workers[i].virtual_bytes);
+}
+
 /* The pools of all workers in one reservation. Without it addresses are still told apart by the
  * current context; only that host memory could have the same ones. */
 static void reserve_pools(struct client *opened)
@@ -136,6 +165,8 @@ pool_status client_arena_open(struct client *opened)
             munmap(mapped, (size_t)opened->arena_bytes);
             mapped = MAP_FAILED;
         }
+        if (mapped != MAP_FAILED)
+            reserve_virtual(opened, i);
     }
     if (mapped == MAP_FAILED)
         return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY,
@@ -151,6 +182,7 @@ pool_status client_arena_open(struct client *opened)
 void client_arena_close(struct client *closing)
 {
     close_regions(closing);
+    release_virtual(closing);
     if (closing->reserved_bytes)
         munmap((void *)(uintptr_t)closing->reserved_base, (size_t)closing->reserved_bytes);
     for (size_t i = 0; i < closing->range_count; i++)
@@ -469,7 +501,8 @@ struct client_worker *client_address_worker(uint64_t address)
     struct client_worker *found = NULL;
 
     for (unsigned i = 0; i < client->count; i++)
-        if (address - client->workers[i].region_base < client->workers[i].region_bytes)
+        if (address - client->workers[i].region_base < client->workers[i].region_bytes ||
+            address - client->workers[i].virtual_base < client->workers[i].virtual_bytes)
             return &client->workers[i];
     if (!client->range_count)
         return NULL;

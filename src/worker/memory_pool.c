@@ -7,26 +7,43 @@
 #include "driver/attributes.h"
 #include "worker/client_calls.h"
 
-static bool is_device(const pool_cu_mem_location *location)
+bool client_is_device(const pool_cu_mem_location *location)
 {
     return location->type == DRIVER_MEM_LOCATION_TYPE_DEVICE && location->id >= 0 &&
            (unsigned)location->id < client->count;
 }
 
 /* Whether the location is the device of the call's worker, whose ordinal there may differ. */
-static void write_location(
-    struct client_call *call, const pool_cu_mem_location *location, bool is_own)
+void call_location(struct client_call *call, const pool_cu_mem_location *location, bool is_own)
 {
     call_word(call, location->type);
     call_word(call, is_own);
     call_word(call, (uint64_t)(int64_t)location->id);
 }
 
+pool_cu_result call_accesses(
+    struct client_call *call, const pool_cu_mem_access *access, size_t count, unsigned ordinal)
+{
+    if (count > WORKER_MAX_DEVICES)
+        return POOL_CU_INVALID_VALUE;
+    call_word(call, access != NULL);
+    call_word(call, count);
+    for (size_t i = 0; access && i < count; i++) {
+        bool is_own = (unsigned)access[i].location.id == ordinal;
+
+        if (client_is_device(&access[i].location) && !is_own)
+            return POOL_CU_PEER_ACCESS_UNSUPPORTED;
+        call_location(call, &access[i].location, is_own);
+        call_word(call, access[i].flags);
+    }
+    return POOL_CU_SUCCESS;
+}
+
 pool_cu_result client_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_pool_props *props)
 {
     static const pool_cu_mem_pool_props none;
     const pool_cu_mem_pool_props *given = props ? props : &none;
-    bool is_own = props && is_device(&props->location);
+    bool is_own = props && client_is_device(&props->location);
     struct client_worker *worker = &client->workers[is_own ? props->location.id : 0];
     struct client_call call;
     pool_cu_result code = call_check();
@@ -39,7 +56,7 @@ pool_cu_result client_cu_MemPoolCreate(CUmemoryPool *pool, const pool_cu_mem_poo
     call_word(&call, props != NULL);
     call_word(&call, given->allocation_type);
     call_word(&call, given->handle_types);
-    write_location(&call, &given->location, is_own);
+    call_location(&call, &given->location, is_own);
     call_word(&call, given->max_size);
     call_word(&call, given->usage);
     code = call_run(&call);
@@ -104,19 +121,8 @@ pool_cu_result client_cu_MemPoolSetAccess(
 
     if (code)
         return code;
-    if (count > WORKER_MAX_DEVICES)
-        return POOL_CU_INVALID_VALUE;
     call_begin(&call, WORKER_MemPoolSetAccess, CLIENT_WAIT);
     call_handle(&call, WORKER_MEMORY_POOL, pool);
-    call_word(&call, access != NULL);
-    call_word(&call, count);
-    for (size_t i = 0; access && i < count; i++) {
-        bool is_own = (unsigned)access[i].location.id == handle.worker;
-
-        if (is_device(&access[i].location) && !is_own)
-            return POOL_CU_PEER_ACCESS_UNSUPPORTED;
-        write_location(&call, &access[i].location, is_own);
-        call_word(&call, access[i].flags);
-    }
-    return call_run(&call);
+    code = call_accesses(&call, access, count, handle.worker);
+    return code ? code : call_run(&call);
 }

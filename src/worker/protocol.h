@@ -39,7 +39,13 @@
 #define WORKER_TEXT_BYTES 1024u
 
 /* The descriptors that a worker inherits. */
-enum { WORKER_FD_LIFELINE = 3, WORKER_FD_CONTROL = 4, WORKER_FD_ARENA = 5, WORKER_FD_FIRST_OTHER };
+enum {
+    WORKER_FD_LIFELINE = 3,
+    WORKER_FD_CONTROL,
+    WORKER_FD_ARENA,
+    WORKER_FD_PASSING, /* a socket for descriptors, see pass.h */
+    WORKER_FD_FIRST_OTHER
+};
 
 /* Exit statuses of a worker that are no failures of the driver. */
 enum {
@@ -67,7 +73,10 @@ enum worker_kind {
     WORKER_EVENT,
     WORKER_MODULE,
     WORKER_KERNEL,
-    WORKER_MEMORY_POOL
+    WORKER_MEMORY_POOL,
+    WORKER_ALLOCATION, /* of memory without addresses */
+    WORKER_GRAPH,
+    WORKER_GRAPH_EXEC
 };
 
 /*
@@ -133,7 +142,7 @@ enum worker_host_state {
     WORKER_HOST_DONE
 };
 
-enum worker_phase { WORKER_STARTING, WORKER_READY, WORKER_FAILED };
+enum worker_phase { WORKER_STARTING, WORKER_OPENING_DRIVER, WORKER_READY, WORKER_FAILED };
 
 /* What the client tells the worker before it starts. */
 struct worker_config {

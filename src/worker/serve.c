@@ -176,7 +176,7 @@ static void *accept_rings(void *user)
     return NULL;
 }
 
-void server_run(struct worker_shared *shared, int lifeline, int arena)
+void server_run(struct worker_shared *shared, int lifeline, int arena, int passing)
 {
     struct worker_config config = shared->config;
     struct pollfd end = {.fd = lifeline, .events = POLLIN};
@@ -190,8 +190,10 @@ void server_run(struct worker_shared *shared, int lifeline, int arena)
     if (!server)
         server_fail(shared, "out of memory");
     block_addresses(&config);
+    atomic_store(&shared->phase, WORKER_OPENING_DRIVER);
     server_init(server, open_driver(shared, &config), config.ordinal);
     server->shared = shared;
+    server->passing = passing;
     map_arena(server, &config, arena);
     publish_driver(shared, server->api);
     server_take_step(SERVER_STEP_TABLE);

@@ -33,9 +33,9 @@ struct server_slot {
 };
 
 struct server_context {
-    CUcontext object;    /* NULL: none */
-    unsigned epoch;      /* changes with the object */
-    atomic_uint failure; /* of the default stream */
+    _Atomic(CUcontext) object; /* NULL: none */
+    atomic_uint epoch;         /* changes with the object */
+    atomic_uint failure;       /* of the default stream */
 };
 
 #define SERVER_CHUNK 1024u
@@ -45,6 +45,7 @@ struct server {
     const pool_cuda_api *api;
     struct worker_shared *shared; /* NULL in tests of the execution alone */
     CUdevice device;
+    int passing; /* a socket for descriptors, -1: none */
     unsigned char *arena;
     uint64_t arena_bytes;
     uint64_t client_arena; /* its address in the client */
@@ -118,8 +119,16 @@ const char *execution_text(struct execution *execution);
 void *execution_handle(struct execution *execution, enum worker_kind kind);
 /* `bytes` of host memory; NULL and malformed: outside of the arena or longer than the stage. */
 void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage);
+/* A location, whose ordinal is the client's if it is not this worker's device. */
+void execution_location(struct execution *execution, pool_cu_mem_location *location);
+/* Reads at most WORKER_MAX_DEVICES accesses into `access`; *has_access: the client gave an array.
+ */
+uint64_t execution_accesses(
+    struct execution *execution, pool_cu_mem_access *access, bool *has_access);
 /* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
 pool_cu_result execution_check(struct execution *execution);
+/* Whether a SYNC call will report the failure of a posted one. */
+bool execution_has_failure(const struct execution *execution);
 
 void execution_reply(struct execution *execution, uint64_t word);
 void execution_reply_bytes(struct execution *execution, const void *data, size_t bytes);
@@ -195,6 +204,6 @@ bool server_set_limits(char *reason, size_t size);
 _Noreturn void server_fail(struct worker_shared *shared, const char *text);
 
 /* Serves the control block until the client ends. Does not return. */
-void server_run(struct worker_shared *shared, int lifeline, int arena);
+void server_run(struct worker_shared *shared, int lifeline, int arena, int passing);
 
 #endif

@@ -11,7 +11,7 @@ _Static_assert(SERVER_CHUNK *SERVER_CHUNKS < WORKER_INDEX_MASK - WORKER_FIRST_IN
 
 void server_init(struct server *server, const pool_cuda_api *api, CUdevice device)
 {
-    *server = (struct server){.api = api, .device = device};
+    *server = (struct server){.api = api, .device = device, .passing = -1};
     pthread_mutex_init(&server->lock, NULL);
 }
 
@@ -157,11 +157,11 @@ void server_remove_context(struct server *server, unsigned number)
         struct server_slot *slot = slot_at(server, i);
 
         if (slot->kind != WORKER_FREE && slot->kind != WORKER_MEMORY_POOL &&
-            slot->context == number)
+            slot->kind != WORKER_ALLOCATION && slot->context == number)
             release_slot(server, slot);
     }
-    server->contexts[number].object = NULL;
-    server->contexts[number].epoch++;
+    atomic_store(&server->contexts[number].object, NULL);
+    atomic_fetch_add(&server->contexts[number].epoch, 1);
     atomic_store(&server->contexts[number].failure, 0);
     pthread_mutex_unlock(&server->lock);
 }

@@ -29,10 +29,11 @@
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/* Relative to the library: lib/ or lib/ARCHITECTURE/ next to libexec/. */
+/* The library may be a part of the program. Both may have been moved with their prefix. */
 static bool find_beside_library(char *path, size_t size)
 {
-    static const char *const paths[] = {"../libexec/" PROGRAM, "../../libexec/" PROGRAM};
+    static const char *const paths[] = {
+        POOL_LIBEXECDIR_FROM_LIBRARY "/" PROGRAM, POOL_LIBEXECDIR_FROM_PROGRAM "/" PROGRAM};
     Dl_info info;
     const char *end;
 
@@ -66,8 +67,8 @@ pool_status client_find_program(char *path, size_t size)
     if (access(path, X_OK) == 0)
         return POOL_OK;
     return base_fail(POOL_ERR_NOT_FOUND,
-        "the program " PROGRAM " of worker processes is neither in " POOL_LIBEXECDIR
-        " nor in libexec next to the library: install it or set " PROGRAM_VARIABLE);
+        "the program " PROGRAM " of worker processes is not in " POOL_LIBEXECDIR
+        ", nor was it moved together with the library: install it or set " PROGRAM_VARIABLE);
 }
 
 /* The environment with CUDA_VISIBLE_DEVICES set to `uuid`, if that is not "". Free with base_free.
@@ -278,29 +279,59 @@ static bool set_failed(struct client_worker *worker, const char *what, int failu
     return false;
 }
 
+enum { SOCKET_LIFELINE, SOCKET_PASSING, SOCKETS };
+
+static void close_sockets(const int sockets[SOCKETS])
+{
+    for (int i = 0; i < SOCKETS; i++)
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+}
+
+/* Both ends of each; false: errno says why, and nothing stays open. */
+static bool create_sockets(int own[SOCKETS], int theirs[SOCKETS])
+{
+    static const int types[SOCKETS] = {SOCK_STREAM, SOCK_SEQPACKET};
+    int pair[2], failure = 0;
+
+    for (int i = 0; i < SOCKETS; i++)
+        own[i] = theirs[i] = -1;
+    for (int i = 0; i < SOCKETS && !failure; i++) {
+        if (socketpair(AF_UNIX, types[i] | SOCK_CLOEXEC, 0, pair)) {
+            failure = errno;
+            break;
+        }
+        own[i] = pair[0];
+        theirs[i] = client_move_up(pair[1]);
+        failure = theirs[i] < 0 ? errno : 0;
+    }
+    if (!failure)
+        return true;
+    close_sockets(own);
+    close_sockets(theirs);
+    errno = failure;
+    return false;
+}
+
 bool client_spawn(struct client *owner, struct client_worker *worker)
 {
     char parent[16], what[64], failed[256];
     char *arguments[] = {owner->program, (char *)(uintptr_t) "--of", parent, what, NULL};
-    int ends[2], descriptors[3], process = -1, failure;
+    int own[SOCKETS], theirs[SOCKETS], process = -1, failure;
     pid_t pid;
 
     snprintf(parent, sizeof(parent), "%d", (int)getpid());
     snprintf(what, sizeof(what), "device=%d,generation=%u", worker->ordinal,
         atomic_load(&worker->generation) + 1);
-    if (!create_control(worker) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+    if (!create_control(worker) || !create_sockets(own, theirs))
         return set_failed(worker, "no memory or descriptors for a worker process", errno);
     reset_rings(owner, worker);
     fill_config(owner, worker);
-    ends[1] = client_move_up(ends[1]);
-    descriptors[0] = ends[1];
-    descriptors[1] = worker->control;
-    descriptors[2] = owner->arena;
-    failure = ends[1] < 0
-                  ? errno
-                  : spawn_program(owner->program, worker->uuid, arguments, descriptors, 3, &pid);
-    if (ends[1] >= 0)
-        close(ends[1]);
+    failure = spawn_program(owner->program, worker->uuid, arguments,
+        (const int[]){
+            theirs[SOCKET_LIFELINE], worker->control, owner->arena, theirs[SOCKET_PASSING]},
+        4, &pid);
+    close_sockets(theirs);
     if (!failure) {
         process = (int)syscall(SYS_pidfd_open, pid, 0);
         failure = process < 0 ? errno : 0;
@@ -310,14 +341,17 @@ bool client_spawn(struct client *owner, struct client_worker *worker)
         }
     }
     if (failure) {
-        close(ends[0]);
+        close_sockets(own);
         snprintf(failed, sizeof(failed), "%.200s cannot be started", owner->program);
         return set_failed(worker, failed, failure);
     }
+    pthread_mutex_lock(&worker->pass_lock);
+    worker->passing = own[SOCKET_PASSING];
+    pthread_mutex_unlock(&worker->pass_lock);
     pthread_mutex_lock(&worker->lock);
     worker->pid = pid;
     worker->process = process;
-    worker->lifeline = ends[0];
+    worker->lifeline = own[SOCKET_LIFELINE];
     pthread_mutex_unlock(&worker->lock);
     return true;
 }

@@ -135,7 +135,7 @@ void client_want(struct client_worker *worker)
     /* A first start that failed may be repeated. */
     if (atomic_load(&worker->state) == WORKER_STATE_FAILED && !atomic_load(&worker->generation))
         atomic_store(&worker->state, WORKER_STATE_ABSENT);
-    worker->is_wanted = true;
+    atomic_store(&worker->is_wanted, true);
     pthread_mutex_unlock(&worker->lock);
     wake(client);
 }
@@ -265,23 +265,50 @@ static void close_process(struct client_worker *worker)
     worker->pid = 0;
 }
 
+/* How far the start of a process had come, which the process itself has written. */
+static const char *describe_phase(unsigned phase)
+{
+    switch (phase) {
+    case WORKER_STARTING:
+        return " before it opened the driver";
+    case WORKER_OPENING_DRIVER:
+        return " while it opened the driver";
+    default:
+        return " before its first call";
+    }
+}
+
 static void describe_end(
     const struct client_worker *worker, int status, bool is_known, char *text, size_t size)
 {
     pid_t pid = worker->pid;
+    const char *when = atomic_load(&worker->state) == WORKER_STATE_STARTING
+                           ? describe_phase(atomic_load(&worker->shared->phase))
+                           : "";
 
     if (!is_known)
-        snprintf(text, size, "worker process %d has ended; its status was read by other code", pid);
+        snprintf(text, size, "worker process %d has ended%s; its status was read by other code",
+            pid, when);
     else if (WIFSIGNALED(status))
-        snprintf(text, size, "worker process %d was ended by signal %d (%s)", pid, WTERMSIG(status),
-            strsignal(WTERMSIG(status)));
+        snprintf(text, size, "worker process %d was ended by signal %d (%s)%s", pid,
+            WTERMSIG(status), strsignal(WTERMSIG(status)), when);
     else if (WEXITSTATUS(status) == WORKER_EXIT_START)
         snprintf(text, size, "%.*s", (int)sizeof(worker->shared->text) - 1, worker->shared->text);
     else if (WEXITSTATUS(status) == WORKER_EXIT_PROTOCOL)
         snprintf(text, size, "worker process %d has received a message that it does not know", pid);
     else
-        snprintf(
-            text, size, "worker process %d has exited with status %d", pid, WEXITSTATUS(status));
+        snprintf(text, size, "worker process %d has exited with status %d%s", pid,
+            WEXITSTATUS(status), when);
+}
+
+/* Calls that wait for the process have ended, or end as it is lost. */
+static void close_passing(struct client_worker *worker)
+{
+    pthread_mutex_lock(&worker->pass_lock);
+    if (worker->passing >= 0)
+        close(worker->passing);
+    worker->passing = -1;
+    pthread_mutex_unlock(&worker->pass_lock);
 }
 
 /* The process has ended: reads its status and prepares the replacement. */
@@ -303,7 +330,7 @@ static void reap(struct client *owner, struct client_worker *worker)
     /* The first start is not repeated: its cause will not go away by itself. */
     if (!atomic_load(&worker->generation) || worker->losses_in_a_row > LOSSES_IN_A_ROW) {
         has_failed = true;
-        worker->is_wanted = false;
+        atomic_store(&worker->is_wanted, false);
         atomic_store(&worker->state, WORKER_STATE_FAILED);
     }
     pthread_mutex_unlock(&worker->lock);
@@ -314,6 +341,7 @@ static void reap(struct client *owner, struct client_worker *worker)
             "device %d: %u worker processes in a row have ended, no other one is started: %s",
             worker->ordinal, worker->losses_in_a_row, text);
     announce(owner);
+    close_passing(worker);
     if (has_failed)
         notify(owner, worker);
 }
@@ -344,7 +372,7 @@ static void start(struct client *owner, struct client_worker *worker)
     if (is_started)
         return;
     pthread_mutex_lock(&worker->lock);
-    worker->is_wanted = false;
+    atomic_store(&worker->is_wanted, false);
     atomic_store(&worker->state, WORKER_STATE_FAILED);
     pthread_mutex_unlock(&worker->lock);
     announce(owner);
@@ -358,7 +386,7 @@ static uint64_t attend(struct client *owner, struct client_worker *worker)
 
     switch (atomic_load(&worker->state)) {
     case WORKER_STATE_ABSENT:
-        if (worker->is_wanted)
+        if (atomic_load(&worker->is_wanted))
             start(owner, worker);
         return UINT64_MAX;
     case WORKER_STATE_STARTING:

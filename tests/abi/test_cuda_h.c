@@ -50,6 +50,17 @@ SAME_MEMBER(pool_cu_mem_pool_props, reserved, CUmemPoolProps, reserved);
 SAME_SIZE(pool_cu_mem_access, CUmemAccessDesc);
 SAME_MEMBER(pool_cu_mem_access, location, CUmemAccessDesc, location);
 SAME_MEMBER(pool_cu_mem_access, flags, CUmemAccessDesc, flags);
+SAME_SIZE(pool_cu_mem_allocation_prop, CUmemAllocationProp);
+SAME_MEMBER(pool_cu_mem_allocation_prop, type, CUmemAllocationProp, type);
+SAME_MEMBER(pool_cu_mem_allocation_prop, handle_types, CUmemAllocationProp, requestedHandleTypes);
+SAME_MEMBER(pool_cu_mem_allocation_prop, location, CUmemAllocationProp, location);
+SAME_MEMBER(pool_cu_mem_allocation_prop, win32_metadata, CUmemAllocationProp, win32HandleMetaData);
+SAME_MEMBER(
+    pool_cu_mem_allocation_prop, compression, CUmemAllocationProp, allocFlags.compressionType);
+SAME_MEMBER(pool_cu_mem_allocation_prop, gpu_direct_rdma, CUmemAllocationProp,
+    allocFlags.gpuDirectRDMACapable);
+SAME_MEMBER(pool_cu_mem_allocation_prop, usage, CUmemAllocationProp, allocFlags.usage);
+SAME_MEMBER(pool_cu_mem_allocation_prop, reserved, CUmemAllocationProp, allocFlags.reserved);
 SAME_SIZE(pool_cu_launch_attribute, CUlaunchAttribute);
 SAME_MEMBER(pool_cu_launch_attribute, id, CUlaunchAttribute, id);
 SAME_MEMBER(pool_cu_launch_attribute, value, CUlaunchAttribute, value);
@@ -74,6 +85,10 @@ SAME_MEMBER(pool_cu_copy_2d, to.device, CUDA_MEMCPY2D, dstDevice);
 SAME_MEMBER(pool_cu_copy_2d, to.pitch, CUDA_MEMCPY2D, dstPitch);
 SAME_MEMBER(pool_cu_copy_2d, width_bytes, CUDA_MEMCPY2D, WidthInBytes);
 SAME_MEMBER(pool_cu_copy_2d, height, CUDA_MEMCPY2D, Height);
+SAME_SIZE(pool_cu_graph_update, CUgraphExecUpdateResultInfo);
+SAME_MEMBER(pool_cu_graph_update, result, CUgraphExecUpdateResultInfo, result);
+SAME_MEMBER(pool_cu_graph_update, error_node, CUgraphExecUpdateResultInfo, errorNode);
+SAME_MEMBER(pool_cu_graph_update, error_from_node, CUgraphExecUpdateResultInfo, errorFromNode);
 
 /* Callbacks. */
 _Static_assert(__builtin_types_compatible_p(pool_cu_host_function, CUhostFn), "host function");
@@ -99,16 +114,20 @@ POOL_CU_ATTRIBUTES(SAME_ATTRIBUTE)
 #define pool_cu_uuid CUuuid
 #define pool_cu_mem_pool_props CUmemPoolProps
 #define pool_cu_mem_access CUmemAccessDesc
+#define pool_cu_mem_allocation_prop CUmemAllocationProp
 #define pool_cu_launch_config CUlaunchConfig
 #define pool_cu_copy_2d CUDA_MEMCPY2D
+#define pool_cu_graph_update CUgraphExecUpdateResultInfo
 #define OUR_TYPE(field, symbol, suffix, version, need, parameters)                                 \
     typedef pool_cu_result(*our_##field) parameters;
 POOL_CUDA_FUNCTIONS(OUR_TYPE)
 #undef pool_cu_uuid
 #undef pool_cu_mem_pool_props
 #undef pool_cu_mem_access
+#undef pool_cu_mem_allocation_prop
 #undef pool_cu_launch_config
 #undef pool_cu_copy_2d
+#undef pool_cu_graph_update
 
 /* X(field, exported symbol, the type that cuGetProcAddress gives at our version). */
 #define EXPORTS(X)                                                                                 \
@@ -218,7 +237,28 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(OccupancyMaxPotentialClusterSize, cuOccupancyMaxPotentialClusterSize,                        \
         PFN_cuOccupancyMaxPotentialClusterSize_v11070)                                             \
     X(OccupancyMaxActiveClusters, cuOccupancyMaxActiveClusters,                                    \
-        PFN_cuOccupancyMaxActiveClusters_v11070)
+        PFN_cuOccupancyMaxActiveClusters_v11070)                                                   \
+    X(MemGetAllocationGranularity, cuMemGetAllocationGranularity,                                  \
+        PFN_cuMemGetAllocationGranularity_v10020)                                                  \
+    X(MemAddressReserve, cuMemAddressReserve, PFN_cuMemAddressReserve_v10020)                      \
+    X(MemAddressFree, cuMemAddressFree, PFN_cuMemAddressFree_v10020)                               \
+    X(MemCreate, cuMemCreate, PFN_cuMemCreate_v10020)                                              \
+    X(MemRelease, cuMemRelease, PFN_cuMemRelease_v10020)                                           \
+    X(MemMap, cuMemMap, PFN_cuMemMap_v10020)                                                       \
+    X(MemUnmap, cuMemUnmap, PFN_cuMemUnmap_v10020)                                                 \
+    X(MemSetAccess, cuMemSetAccess, PFN_cuMemSetAccess_v10020)                                     \
+    X(MemExportToShareableHandle, cuMemExportToShareableHandle,                                    \
+        PFN_cuMemExportToShareableHandle_v10020)                                                   \
+    X(MemImportFromShareableHandle, cuMemImportFromShareableHandle,                                \
+        PFN_cuMemImportFromShareableHandle_v10020)                                                 \
+    X(StreamBeginCapture, cuStreamBeginCapture_v2, PFN_cuStreamBeginCapture_v10010)                \
+    X(StreamEndCapture, cuStreamEndCapture, PFN_cuStreamEndCapture_v10000)                         \
+    X(GraphInstantiateWithFlags, cuGraphInstantiateWithFlags,                                      \
+        PFN_cuGraphInstantiateWithFlags_v11040)                                                    \
+    X(GraphExecUpdate, cuGraphExecUpdate_v2, PFN_cuGraphExecUpdate_v12000)                         \
+    X(GraphLaunch, cuGraphLaunch, PFN_cuGraphLaunch_v10000)                                        \
+    X(GraphExecDestroy, cuGraphExecDestroy, PFN_cuGraphExecDestroy_v10000)                         \
+    X(GraphDestroy, cuGraphDestroy, PFN_cuGraphDestroy_v10000)
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

@@ -15,6 +15,14 @@
 #include <devicepool.h>
 #include <devicepool/mock.h>
 
+/* The structs of mpi.h, which needs MPI, are a program of their own. */
+#ifdef WITH_MPI
+#include <devicepool/mpi.h>
+#define SIZES "abi/sizes_mpi.def"
+#else
+#define SIZES "abi/sizes.def"
+#endif
+
 static const struct row {
     const char *name;
     const char *member;
@@ -26,7 +34,7 @@ static const struct row {
 #define X(name, member, recorded)                                                                  \
     {#name, #member, recorded, offsetof(name, member) + sizeof(((name *)0)->member), sizeof(name), \
         offsetof(name, struct_size)},
-#include "abi/sizes.def"
+#include SIZES
 #undef X
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]))

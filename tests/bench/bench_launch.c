@@ -2,6 +2,7 @@
 /*
  * The cost of launches and modules through the library, launches compared with the driver alone:
  *   a launch of an empty kernel with the device bound, and without (which adds push and pop)
+ *   a launch that is waited for, and a call that waits for its answer but for no work
  *   pool_module_compile with the binary in memory, in the disk cache, and in neither
  *
  * usage: bench_launch [DEVICES] [JSON-FILE]
@@ -104,6 +105,37 @@ static void measure_launches(struct subject *s)
     report_row("pool_launch, not bound (push and pop)", x, "ns", "", 1);
 }
 
+/* With worker processes these wait for another process. */
+static void measure_waiting_calls(struct subject *s)
+{
+    double launch_ns[RUNS], query_ns[RUNS];
+    void *arguments[] = {&s->address, &s->number};
+    pool_launch_shape shape = {.struct_size = sizeof(shape)};
+
+    MUST(pool_launch_shape_for(32, &shape));
+    shape.argument_count = 2;
+    MUST(pool_bind(s->device));
+    for (int i = -2; i < RUNS; i++) {
+        int at = i < 0 ? 0 : i;
+        double start = bench_now();
+
+        for (int j = 0; j < LAUNCHES; j++) {
+            MUST(pool_launch(s->kernel, &shape, arguments, s->stream));
+            MUST(pool_stream_synchronize(s->stream));
+        }
+        launch_ns[at] = (bench_now() - start) * 1e9 / LAUNCHES;
+        start = bench_now();
+        for (int j = 0; j < LAUNCHES; j++)
+            if (s->api->StreamQuery(s->raw_stream))
+                exit(1);
+        query_ns[at] = (bench_now() - start) * 1e9 / LAUNCHES;
+    }
+    MUST(pool_unbind(s->device));
+    report_row(
+        "pool_launch and pool_stream_synchronize", bench_median(launch_ns, RUNS), "ns", "", 1);
+    report_row("cuStreamQuery", bench_median(query_ns, RUNS), "ns", "", 1);
+}
+
 /* Returns the source of a large module: many kernels of unrolled arithmetic. The caller frees it.
  */
 static char *create_large_source(void)
@@ -183,6 +215,7 @@ int main(int count, char **arguments)
     subject.api = &device_driver(subject.device)->api;
     printf("| measured | value | target | met |\n|---|---|---|---|\n");
     measure_launches(&subject);
+    measure_waiting_calls(&subject);
     measure_modules(subject.device);
     MUST(pool_buffer_destroy(&buffer));
     MUST(pool_stream_destroy(&subject.stream));

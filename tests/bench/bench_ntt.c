@@ -215,24 +215,29 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
     swept_tuning = tuning;
     measure_row(row, &run, &in_a_row);
     printf("sweep %-13s %5llu x 2^%-2u %s radix %u threads 2^%u columns 2^%u tables 2^%u or 2^%u "
-           "blocks %u: %9.4f ms, %d in a row %.4f ms each\n",
+           "blocks %u quotients %u: %9.4f ms, %d in a row %.4f ms each\n",
         row->field, (unsigned long long)row->batch, row->log_size,
         row->order == POOL_NTT_NN ? "NN" : "NR", tuning->log_radix, tuning->log_threads,
         tuning->min_tile_width, tuning->high_bits, tuning->single_bits, tuning->blocks,
-        run.timing.median * 1e3, CALLS_IN_A_ROW, in_a_row.median * 1e3);
+        (unsigned)tuning->quotients, run.timing.median * 1e3, CALLS_IN_A_ROW,
+        in_a_row.median * 1e3);
     fflush(stdout);
     swept_tuning = NULL;
 }
 
 static void sweep(void)
 {
-    /* radix, threads, columns, tables, whole tables, blocks */
-    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 6}, {2, 7, 1, 16, 16, 6},
-        {2, 8, 1, 16, 20, 3}, {1, 8, 1, 16, 20, 2}, {1, 8, 0, 16, 20, 2}, {3, 7, 1, 16, 20, 4}};
-    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5}, {4, 6, 2, 17, 17, 10},
-        {4, 8, 2, 17, 17, 2}, {5, 7, 2, 17, 17, 3}, {3, 8, 2, 17, 17, 4}};
-    static const struct ntt_tuning one[] = {
-        {5, 8, 3, 18, 18, 3}, {5, 7, 3, 18, 18, 6}, {4, 8, 3, 18, 18, 4}, {4, 9, 3, 18, 18, 2}};
+    /* radix, threads, columns, tables, whole tables, blocks, products with quotients */
+    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 5, 0, NTT_ALL_QUOTIENTS},
+        {2, 7, 1, 16, 20, 6, 0, NTT_ALL_QUOTIENTS}, {2, 7, 1, 16, 20, 6, 0, NTT_NO_QUOTIENTS},
+        {2, 7, 1, 16, 16, 5, 0, NTT_ALL_QUOTIENTS}, {1, 8, 0, 16, 20, 2, 0, NTT_ALL_QUOTIENTS},
+        {1, 8, 0, 16, 20, 2, 0, NTT_NO_QUOTIENTS}, {3, 7, 1, 16, 20, 3, 0, NTT_ALL_QUOTIENTS}};
+    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5, 0, NTT_NO_QUOTIENTS},
+        {4, 6, 2, 17, 17, 10, 0, NTT_NO_QUOTIENTS}, {4, 8, 2, 17, 17, 2, 0, NTT_NO_QUOTIENTS},
+        {5, 7, 2, 17, 17, 3, 0, NTT_NO_QUOTIENTS}, {3, 8, 2, 17, 17, 4, 0, NTT_NO_QUOTIENTS}};
+    static const struct ntt_tuning one[] = {{5, 8, 3, 18, 18, 3, 0, NTT_NO_QUOTIENTS},
+        {5, 7, 3, 18, 18, 6, 0, NTT_NO_QUOTIENTS}, {4, 8, 3, 18, 18, 4, 0, NTT_NO_QUOTIENTS},
+        {4, 9, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS}};
     static const struct row wide_rows[] = {{"bn254_fr", 14, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 18, 1, POOL_NTT_NN, 0, 0},
         {"bn254_fr", 20, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 24, 1, POOL_NTT_NN, 0, 0},

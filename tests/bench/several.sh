@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # One job over all devices, and the same job on the first one alone: the rows of "One job over several
-# devices" in docs/performance.md, as a JSON array with one array of rows per command. With `small` in
-# sizes for simulated devices.
+# devices" in docs/performance.md, as a JSON object with the rows of each command. With `small` in sizes
+# for simulated devices.
 #
 #   several.sh DEVICEPOOL [DEVICES [small]]
 set -e
 tool=$1 devices=${2:-all}
-separator='['
+separator='{'
 bench() {
-    printf '%s' "$separator"
+    printf '%s"%s":' "$separator" "$*"
     "$tool" bench "$@" --together --json --devices "$devices"
     separator=,
 }
@@ -24,4 +24,4 @@ bench ntt --sizes "$ntt"
 bench ntt --sharded --sizes "$columns" --batch "$batch" --order nr
 bench tree --sharded --sizes "$leaves"
 bench tree --sizes "$leaves"
-echo ']'
+echo '}'

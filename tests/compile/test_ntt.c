@@ -3,7 +3,7 @@
  * The compile matrix of the transforms: the kernels of fields of every element size through NVRTC
  * to machine code for sm_80, sm_90 and sm_120, as the plan tunes them, with what each may cost
  * recorded in ntt_budgets.def and enforced. `test_compile_ntt record [field [radix
- * log_threads blocks]]` prints its lines again. Exit 77 without NVRTC.
+ * log_threads blocks quotients]]` prints its lines again. Exit 77 without NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 
 static const char *const fields[] = {
     "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};
-static const char *const files[] = {"ntt/pass.cu", "ntt/tables.cu", "vector/vector.cu"};
+static const char *const files[] = {
+    "ntt/pass.cu", "ntt/split.cu", "ntt/tables.cu", "vector/vector.cu"};
 
 static const struct budget budgets[] = {
 #include "ntt_budgets.def"
@@ -29,20 +30,22 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
     const struct ntt_tuning *tuning, int chip)
 {
     const char *body = source_of(file);
-    size_t room = strlen(body) + 128;
+    size_t room = strlen(body) + 192;
     char *source = malloc(room), *generated = compiler_field_header(field, "fr");
-    const struct compiler_header text = {"fr.cuh", generated};
+    char *shoup = compiler_shoup_header(field, "fr");
+    const struct compiler_header texts[] = {{"fr.cuh", generated}, {"fr_shoup.cuh", shoup}};
 
     if (source == NULL)
         exit(1);
     snprintf(source, room,
         "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n"
-        "#define NTT_SHIFT %u\n%s",
+        "#define NTT_SHIFT %u\n#define NTT_QUOTIENTS %u\n%s",
         tuning->log_radix, 1u << tuning->log_threads, tuning->blocks,
-        field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, body);
-    struct compiler_image image = compiler_compile(nvrtc, source, &text, 1, chip, false);
+        field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, ntt_quotients_of(field, tuning, 16), body);
+    struct compiler_image image = compiler_compile(nvrtc, source, texts, 2, chip, false);
     struct cost cost = take_cost(&image);
     free(generated);
+    free(shoup);
     free(source);
     return cost;
 }
@@ -90,6 +93,7 @@ int main(int argc, char **argv)
         given.log_radix = (uint32_t)atoi(argv[3]);
         given.log_threads = (uint32_t)atoi(argv[4]);
         given.blocks = (uint32_t)atoi(argv[5]);
+        given.quotients = argc > 6 ? (enum ntt_quotients)atoi(argv[6]) : NTT_NO_QUOTIENTS;
         variant = &given;
     }
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)

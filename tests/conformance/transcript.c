@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * usage: driver_transcript --device sim|workers:sim|0 [--vectors DIRECTORY] [--expect FILE] [--only
- * SECTION] Prints the transcript; with --expect compares it line by line. exit 77: no such driver
- * here.
+ * usage: driver_transcript --device sim|0|workers:sim|workers:0 [--vectors DIRECTORY]
+ *     [--expect FILE | --against DEVICE] [--only SECTION]
+ *
+ * Prints the transcript and compares it line by line with that of a file or of another device. What
+ * worker processes do differently on purpose is then left out. Exit 77: no such driver here.
  */
 #include "transcript.h"
 
@@ -26,8 +28,15 @@ int is_initialised;
 
 static struct driver *real;
 static const char *device = "sim";
+static const char *against;
 static FILE *expected;
+static FILE *recording; /* instead of printing and comparing */
 static unsigned different, line_number;
+
+/* Memory of the caller cannot be registered with the driver of another process. The sections of
+ * faults are not for workers either, which are replaced after one. tests/workers has both. */
+static const char *const not_in_workers[] = {
+    "MemHostRegister", "MemHostUnregister", "registered: "};
 
 /* Before init: the table with what that section asks, straight from the library. */
 static int open_uninitialised(void)
@@ -59,12 +68,16 @@ static int open_uninitialised(void)
 
 static int open_driver(int initialise)
 {
+    const char *text;
+
     if (strcmp(device, "sim") == 0) {
         if (sim_open("sim:mem=8G,report=leak", &cu))
             return 1;
-    } else if (strcmp(device, "workers:sim") == 0) {
-        if (worker_open("sim:mem=8G", &cu))
-            return 1;
+    } else if (worker_spec_is_workers(device, &text)) {
+        if (worker_open(strcmp(text, "sim") == 0 ? "sim:mem=8G" : text, &cu)) {
+            printf("skipped: %s\n", pool_last_error()->message);
+            return SKIPPED;
+        }
     } else if (!initialise) {
         return open_uninitialised();
     } else {
@@ -98,10 +111,22 @@ static int run_section(const struct section *section)
     _exit(0);
 }
 
+static bool concerns_workers(void)
+{
+    return worker_spec_is_workers(device, NULL) || worker_spec_is_workers(against, NULL);
+}
+
 static void take_line(const char *line)
 {
     char want[LINE_ROOM];
 
+    for (size_t i = 0; i < sizeof(not_in_workers) / sizeof(not_in_workers[0]); i++)
+        if (concerns_workers() && strncmp(line, not_in_workers[i], strlen(not_in_workers[i])) == 0)
+            return;
+    if (recording) {
+        fputs(line, recording);
+        return;
+    }
     line_number++;
     printf("%s", line);
     if (!expected)
@@ -159,8 +184,7 @@ static int for_each(const char *only, char *self, int is_child)
         for (const struct section *section = section_lists[i]; section->name; section++) {
             if (only && strcmp(only, section->name) != 0)
                 continue;
-            /* After a fault a worker is replaced; tests/workers checks that. */
-            if (strncmp(device, "workers", 7) == 0 && strncmp(section->name, "fault", 5) == 0)
+            if (concerns_workers() && strncmp(section->name, "fault", 5) == 0)
                 continue;
             status = is_child ? run_section(section) : spawn(section, self);
             if (status)
@@ -169,11 +193,31 @@ static int for_each(const char *only, char *self, int is_child)
     return 0;
 }
 
+/* What the other device answers becomes what is expected. */
+static int record_other(const char *only, char *self)
+{
+    const char *first = device;
+    int status;
+
+    recording = tmpfile();
+    if (!recording)
+        return 1;
+    device = against;
+    against = first;
+    status = for_each(only, self, 0);
+    against = device;
+    device = first;
+    rewind(recording);
+    expected = recording;
+    recording = NULL;
+    return status;
+}
+
 int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, NULL, 'd'}, {"vectors", 1, NULL, 'v'},
-        {"expect", 1, NULL, 'e'}, {"only", 1, NULL, 'o'}, {"section", 1, NULL, 's'},
-        {NULL, 0, NULL, 0}};
+        {"expect", 1, NULL, 'e'}, {"against", 1, NULL, 'a'}, {"only", 1, NULL, 'o'},
+        {"section", 1, NULL, 's'}, {NULL, 0, NULL, 0}};
     const char *only = NULL, *section = NULL;
     char extra[LINE_ROOM];
     int option, status;
@@ -187,12 +231,16 @@ int main(int count, char **arguments)
             only = optarg;
         else if (option == 's')
             section = optarg;
+        else if (option == 'a')
+            against = optarg;
         else if (option != 'e' || !(expected = fopen(optarg, "r")))
             return 2;
     }
     if (section)
         return for_each(section, NULL, 1);
-    status = for_each(only, arguments[0], 0);
+    status = against ? record_other(only, arguments[0]) : 0;
+    if (!status)
+        status = for_each(only, arguments[0], 0);
     if (status)
         return status;
     if (expected && fgets(extra, sizeof(extra), expected)) {

@@ -366,6 +366,120 @@ static void test_merkle(void **state)
             check_tree(way & 1 ? 1 : 4, kept_levels[i], way & 2);
 }
 
+/* ---- commitments ----------------------------------------------------------------------------- */
+
+enum { MATRICES = 3 };
+
+static pool_matrix_commit_params commit = {.struct_size = sizeof(commit)};
+static pool_matrix matrices[MATRICES];
+static pool_buffer *matrix_buffers[MATRICES];
+static pool_matrix_commit_shape commit_shape;
+
+/* Spans without data. */
+static void forget_matrices(pool_matrix without[MATRICES])
+{
+    memcpy(without, matrices, sizeof(matrices));
+    for (int i = 0; i < MATRICES; i++)
+        without[i].span.data = NULL;
+}
+
+static pool_status run_commit(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = output(results);
+    pool_status status = pool_matrix_commit(&commit, &with, matrices, MATRICES, &out);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_commit(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = without_data(call.out);
+    pool_matrix without[MATRICES];
+
+    forget_matrices(without);
+    return pool_matrix_commit_workspace(&commit, &with, without, MATRICES, &out, bytes);
+}
+
+static const uint64_t opened_rows[] = {0, 5, 31};
+
+static pool_status run_open_rows(const pool_exec *exec, uint8_t *results)
+{
+    const uint64_t row_bytes = commit_shape.row_elements * 4;
+    const pool_span rows = {.data = results, .count = 3};
+    const pool_span paths = {.data = results + 3 * row_bytes, .count = 3 * commit_shape.height};
+
+    return pool_matrix_open(
+        &commit, exec, matrices, MATRICES, &call.out, opened_rows, 3, &rows, &paths);
+}
+
+static pool_status forecast_open_rows(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_span rows = {.count = 3}, paths = {.count = 3 * commit_shape.height};
+    const pool_span levels = without_data(call.out);
+    pool_matrix without[MATRICES];
+
+    forget_matrices(without);
+    return pool_matrix_open_workspace(
+        &commit, exec, without, MATRICES, &levels, 3, &rows, &paths, bytes);
+}
+
+/* Bits of `way`: rows, matrices and levels on the device, gaps, not all levels kept; the check. */
+static void check_commit(int way)
+{
+    static const uint32_t sizes[MATRICES][2] = {{32, 5}, {8, 3}, {32, 11}};
+    struct operation build = {"commit", run_commit, forecast_commit, way & 2 ? REFUSED : DIVIDED};
+    struct operation open = {"open rows", run_open_rows, forecast_open_rows, EITHER};
+    const bool has_rows = way & 1;
+    uint8_t *data[MATRICES], *levels;
+
+    for (int i = 0; i < MATRICES; i++) {
+        const uint64_t items = sizes[i][!has_rows], length = sizes[i][has_rows] * 4;
+        const uint64_t stride = way & 8 ? length + 4 : 0;
+
+        data[i] = calloc(items, length + 4);
+        data[i][length - 4] = (uint8_t)(i + 1);
+        matrices[i] = (pool_matrix){.height = sizes[i][0],
+            .width = sizes[i][1],
+            .layout = has_rows ? POOL_MATRIX_ROWS : POOL_MATRIX_COLUMNS,
+            .span = operand(data[i], items, length, stride, way & 2, &matrix_buffers[i])};
+    }
+    commit.set = set;
+    commit.kept_levels = way & 16 ? 2 : 0;
+    commit_shape.struct_size = sizeof(commit_shape);
+    assert_ok(pool_matrix_commit_get_shape(&commit, matrices, MATRICES, &commit_shape));
+    levels = calloc(1, commit_shape.bytes);
+    call.checks = way & 32 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    call.out = operand(levels, commit_shape.digest_count, 32, 0, way & 4, &call.out_buffer);
+    check_operation(&build);
+    if (!(way & 4)) {
+        const pool_exec exec = exec_here();
+
+        assert_ok(pool_matrix_commit(&commit, &exec, matrices, MATRICES, &call.out));
+    }
+    check_operation(&open);
+    for (int i = 0; i < MATRICES; i++) {
+        assert_ok(pool_buffer_destroy(&matrix_buffers[i]));
+        free(data[i]);
+    }
+    free_call();
+    free(levels);
+}
+
+static void test_commitments(void **state)
+{
+    pool_poseidon *other = set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    for (int way = 0; way < 64; way += 3)
+        check_commit(way);
+    pool_poseidon_destroy(&set);
+    set = other;
+}
+
 /* ---- vectors --------------------------------------------------------------------------------- */
 
 enum { VECTOR = 210 };
@@ -819,6 +933,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_poseidon),
         cmocka_unit_test(test_merkle),
+        cmocka_unit_test(test_commitments),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vector_arguments),
         cmocka_unit_test(test_ntt),

@@ -31,7 +31,18 @@ static struct several_shards *shard(const pool_ntt_params *params, uint32_t coun
     return several_allocate(count, params->domain->field->bytes, form, first);
 }
 
-enum { IN_SHARDED = 1, OUT_SHARDED = 2, IN_PLACE = 4 };
+/* Otherwise in host memory, pageable or pinned. */
+enum { IN_SHARDED = 1, OUT_SHARDED = 2, IN_PLACE = 4, PINNED = 8 };
+
+static pool_pinned *pin(pool_span *span, uint32_t bytes)
+{
+    pool_pinned *pinned = NULL;
+
+    assert_ok(pool_pinned_create(several[0], span->count * bytes, 0, &pinned));
+    memcpy(pool_pinned_data(pinned), span->data, span->count * bytes);
+    span->data = pool_pinned_data(pinned);
+    return pinned;
+}
 
 /* One transform, its data where `places` says, against the reference. */
 static void compare(const pool_ntt_params *params, uint32_t count, int places, uint64_t seed)
@@ -43,7 +54,12 @@ static void compare(const pool_ntt_params *params, uint32_t count, int places, u
     uint8_t *wanted = ntt_expected(params, in);
     struct several_shards *from = NULL, *to = NULL;
     pool_span input = ntt_host(in, n), output = ntt_host(out, n);
+    pool_pinned *pinned[2] = {NULL, NULL};
 
+    if (places & PINNED) {
+        pinned[0] = pin(&input, bytes);
+        pinned[1] = pin(&output, bytes);
+    }
     if (places & (IN_SHARDED | IN_PLACE)) {
         from = shard(params, count, POOL_FORM_STANDARD);
         several_upload(from, in, takes_natural(params->order));
@@ -58,7 +74,9 @@ static void compare(const pool_ntt_params *params, uint32_t count, int places, u
     assert_ok(pool_ntt(params, &exec, &input, &output));
     if (to)
         several_download(to, out, gives_natural(params->order));
-    ntt_assert_same(params, out, wanted);
+    ntt_assert_same(params, to ? out : output.data, wanted);
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_pinned_destroy(&pinned[i]));
     if (to && to != from)
         several_free(to);
     if (from)
@@ -72,10 +90,11 @@ static void compare(const pool_ntt_params *params, uint32_t count, int places, u
 static void all_ways(
     const pool_field *field, uint32_t log_size, uint32_t count, uint32_t first, uint32_t step)
 {
-    static const int places[] = {0, IN_SHARDED, OUT_SHARDED, IN_SHARDED | OUT_SHARDED, IN_PLACE};
+    static const int places[] = {0, IN_SHARDED, OUT_SHARDED, IN_SHARDED | OUT_SHARDED, IN_PLACE,
+        PINNED, PINNED | IN_SHARDED, PINNED | OUT_SHARDED};
     pool_ntt_domain *domain = ntt_domain(field, log_size);
 
-    for (uint32_t way = first; way < 80; way += step) {
+    for (uint32_t way = first; way < 128; way += step) {
         const pool_ntt_params params = {.struct_size = sizeof(params),
             .domain = domain,
             .order = (pool_ntt_order)(way & 3),
@@ -107,12 +126,22 @@ static void test_sizes(void **state)
                 all_ways(ntt_field(names[log_size % 3]), log_size, count, log_size % 13, 13);
 }
 
-/* Tiny tiles and tables: parts of many passes, twiddles of two levels. */
+/* Tiny tiles, tables and uploads: parts of many passes, twiddles of two levels, many chunks. */
 static void test_many_passes(void **state)
 {
     static const struct ntt_tuning tunings[] = {
-        {.log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1},
-        {.log_radix = 1, .log_threads = 5, .min_tile_width = 3, .high_bits = 6, .blocks = 1},
+        {.log_radix = 2,
+            .log_threads = 5,
+            .min_tile_width = 2,
+            .high_bits = 5,
+            .blocks = 1,
+            .log_chunk = 10},
+        {.log_radix = 1,
+            .log_threads = 5,
+            .min_tile_width = 3,
+            .high_bits = 6,
+            .blocks = 1,
+            .log_chunk = 9},
     };
 
     (void)state;
@@ -186,18 +215,20 @@ static void test_sharded_few(void **state)
     const pool_field *field = ntt_field("babybear");
     const uint32_t count = 4, n = 128;
     const uint64_t first[] = {0, 96, 192, 288, 384};
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .domain = ntt_domain(field, 7),
-        .order = POOL_NTT_NR,
-        .batch = 3};
-    pool_exec exec = several_exec(count);
-    uint8_t *in = ntt_random(field, 9, 384), *mixed = calloc(384, 4), *out = calloc(384, 4);
-    uint8_t *wanted = ntt_expected(&params, in);
+    pool_ntt_params params = {.struct_size = sizeof(params), .order = POOL_NTT_NR, .batch = 3};
+    uint8_t *in, *mixed, *out, *wanted;
     struct several_shards *shards;
+    pool_exec exec;
 
     (void)state;
     if (several_count < count)
         return;
+    params.domain = ntt_domain(field, 7);
+    exec = several_exec(count);
+    in = ntt_random(field, 9, 384);
+    mixed = calloc(384, 4);
+    out = calloc(384, 4);
+    wanted = ntt_expected(&params, in);
     for (uint32_t t = 0; t < 3; t++)
         for (uint32_t i = 0; i < n; i++)
             memcpy(mixed + 4 * (i % count * 96 + t * 32 + i / count), in + 4 * (t * n + i), 4);
@@ -319,42 +350,56 @@ static void test_memory(void **state)
 
 /* The n-th call of a function fails on one of the devices: the call fails with that, nothing is
  * left running or allocated, and the next call is right. */
+static uint32_t fail_calls(const pool_ntt_params *params, const char *function, pool_span *span)
+{
+    pool_memory_info before = {.struct_size = sizeof(before)}, after = before;
+    pool_exec exec = several_exec(2);
+    uint32_t failures = 0;
+
+    assert_ok(pool_memory_get_info(several[1], &before));
+    for (uint32_t device = 0; device < 2; device++)
+        for (uint32_t nth = 1; nth < 8; nth++) {
+            char rules[64];
+            pool_status status;
+
+            memset(span->data, 0, span->count * 4);
+            snprintf(rules, sizeof(rules), "dev%u.%s@%u=701", device, function, nth);
+            assert_ok(pool_sim_set_faults(rules));
+            status = pool_ntt(params, &exec, span, span);
+            failures += status != POOL_OK;
+            if (status)
+                assert_says("LAUNCH_OUT_OF_RESOURCES");
+            assert_ok(pool_sim_set_faults(NULL));
+            ntt_compare(params, &exec, nth);
+            assert_ok(pool_memory_get_info(several[1], &after));
+            assert_int_equal(after.used_bytes, before.used_bytes);
+            assert_int_equal(after.buffers, before.buffers);
+        }
+    return failures;
+}
+
 static void test_failures(void **state)
 {
     static const char *const functions[] = {
         "cuLaunchKernel*", "cuMemAlloc*", "cuEventRecord*", "cuMemcpy*", "cuStreamWaitEvent*"};
     pool_ntt_params params = {
         .struct_size = sizeof(params), .domain = ntt_domain(ntt_field("babybear"), 6)};
-    pool_memory_info before = {.struct_size = sizeof(before)}, after = before;
-    pool_exec exec = several_exec(2);
-    uint32_t failures = 0;
+    uint32_t data[64] = {0}, failures[2] = {0};
+    const pool_exec exec = several_exec(2);
+    pool_span pageable = ntt_host(data, 64), span = pageable;
+    pool_pinned *pinned;
 
     (void)state;
     if (strncmp(several_text, "sim", 3) != 0)
         return;
     ntt_compare(&params, &exec, 1);
-    assert_ok(pool_memory_get_info(several[1], &before));
-    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++)
-        for (uint32_t device = 0; device < 2; device++)
-            for (uint32_t nth = 1; nth < 8; nth++) {
-                uint32_t data[64] = {0};
-                pool_span span = ntt_host(data, 64);
-                char rules[64];
-                pool_status status;
-
-                snprintf(rules, sizeof(rules), "dev%u.%s@%u=701", device, functions[f], nth);
-                assert_ok(pool_sim_set_faults(rules));
-                status = pool_ntt(&params, &exec, &span, &span);
-                failures += status != POOL_OK;
-                if (status)
-                    assert_says("LAUNCH_OUT_OF_RESOURCES");
-                assert_ok(pool_sim_set_faults(NULL));
-                ntt_compare(&params, &exec, nth);
-                assert_ok(pool_memory_get_info(several[1], &after));
-                assert_int_equal(after.used_bytes, before.used_bytes);
-                assert_int_equal(after.buffers, before.buffers);
-            }
-    assert_true(failures > 20);
+    pinned = pin(&span, 4);
+    for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++) {
+        failures[0] += fail_calls(&params, functions[f], &pageable);
+        failures[1] += fail_calls(&params, functions[f], &span);
+    }
+    assert_true(failures[0] > 20 && failures[1] > 20);
+    assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
@@ -366,15 +411,16 @@ static void cancel_now(void *user, uint64_t done, uint64_t total)
 
 static void test_cancel(void **state)
 {
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .domain = ntt_domain(ntt_field("babybear"), 6), .batch = 2};
-    pool_exec exec = several_exec(4);
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = 2};
     uint32_t data[128] = {0};
     pool_span span = ntt_host(data, 128);
+    pool_exec exec;
 
     (void)state;
     if (several_count < 4)
         return;
+    params.domain = ntt_domain(ntt_field("babybear"), 6);
+    exec = several_exec(4);
     assert_ok(pool_cancel_create(&exec.cancel));
     exec.progress = cancel_now;
     exec.user = exec.cancel;

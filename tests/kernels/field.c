@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "field/emit_field.h"
 #include "harness.h"
 #include "support/compiler.h"
 
@@ -259,12 +260,24 @@ static void compare_results(struct stage *stage, const struct subject *subject,
     free(results);
 }
 
+static char *joined_headers(const pool_field *field)
+{
+    char *operations = compiler_field_header(field, "fq");
+    char *products = compiler_shoup_header(field, "fq");
+    char *text = harness_memory(strlen(operations) + strlen(products) + 1, 1);
+
+    strcat(strcpy(text, operations), products);
+    free(operations);
+    free(products);
+    return text;
+}
+
 static pool_module *module_of(struct subject *subject)
 {
     char *text;
 
     if (subject->module == NULL) {
-        text = compiler_field_header(subject->field, "fq");
+        text = joined_headers(subject->field);
         subject->module = harness_compile(subject->harness, "field_kernels.cu", "", "fq.cuh", text);
         free(text);
     }
@@ -327,6 +340,243 @@ static void check_batch_inverse(struct subject *subject)
     stage_end(&stage);
 }
 
+/* ---- products with precomputed quotients ----------------------------------------------------- */
+
+/* Arguments a of such products and w, w' in arrays of words; `bound`: of a. */
+struct quotients {
+    mpz_t radix, bound;
+    uint32_t *a, *w, *quotient, *montgomery;
+};
+
+/* Whether 4p, or 2p in fields without lazy forms, leaves the room that emit_shoup.c needs. */
+static bool has_room(const struct subject *subject, const struct quotients *quotients)
+{
+    const pool_field *field = subject->field;
+    mpz_t top;
+    bool has;
+
+    if (field->words < 2 || field->kind != FIELD_KIND_MONTGOMERY)
+        return false;
+    mpz_init(top);
+    mpz_fdiv_q_2exp(top, quotients->bound, 32 * (field->words - 1));
+    has = mpz_cmp_ui(top, UINT32_MAX - field->words) < 0;
+    mpz_clear(top);
+    return has;
+}
+
+/* The largest number below the bound whose product with w is `residue`: with p - 1 the result is
+ * the largest that its residue allows. */
+static void set_extreme(const struct subject *subject, const struct quotients *quotients, mpz_t a,
+    const mpz_t w, unsigned residue)
+{
+    mpz_t multiple;
+
+    mpz_init(multiple);
+    if (!mpz_invert(a, w, subject->p))
+        mpz_set_ui(a, 1);
+    mpz_mul_ui(a, a, residue);
+    mpz_neg(a, a);
+    mpz_mod(a, a, subject->p);
+    mpz_sub(multiple, quotients->bound, a);
+    mpz_sub_ui(multiple, multiple, 1);
+    mpz_fdiv_q(multiple, multiple, subject->p);
+    mpz_addmul(a, multiple, subject->p);
+    mpz_clear(multiple);
+}
+
+/* Constants at the edges: 0, 1, -1, those whose w R is 1, -1 or 2^(32 i) modulo p (the quotient is
+ * then least or most rounded), and numbers at the edges of words; the rest are random. */
+static void set_constant(const struct subject *subject, uint32_t i, mpz_t w)
+{
+    const uint32_t words = subject->field->words;
+
+    if (i < 2)
+        mpz_set_ui(w, i);
+    else if (i == 2)
+        mpz_sub_ui(w, subject->p, 1);
+    else if (i == 3)
+        mpz_set(w, subject->inverse_r);
+    else if (i == 4)
+        mpz_sub(w, subject->p, subject->inverse_r);
+    else if (i < 5 + words)
+        mpz_mul_2exp(w, subject->inverse_r, 32 * (i - 5));
+    else if (i < 5 + 2 * words) {
+        mpz_set_ui(w, 1);
+        mpz_mul_2exp(w, w, 32 * (i - 4 - words));
+        mpz_sub_ui(w, w, 1);
+    } else
+        mpz_urandomm(w, random_state, subject->p);
+    mpz_mod(w, w, subject->p);
+}
+
+static void set_argument(const struct subject *subject, const struct quotients *quotients,
+    uint32_t i, const mpz_t w, mpz_t a)
+{
+    const uint32_t words = subject->field->words;
+
+    if (i < 2)
+        mpz_set_ui(a, i);
+    else if (i < 5)
+        mpz_sub_ui(a, quotients->bound, i - 1);
+    else if (i < 8)
+        mpz_set(a, subject->p), mpz_sub_ui(a, a, i - 5);
+    else if (i < 11)
+        set_extreme(subject, quotients, a, w, i - 8);
+    else if (i < 11 + words) {
+        mpz_set_ui(a, 1);
+        mpz_mul_2exp(a, a, 32 * (i - 10));
+        mpz_sub_ui(a, a, 1);
+    } else
+        mpz_urandomm(a, random_state, quotients->bound);
+    mpz_mod(a, a, quotients->bound);
+}
+
+/* Every kind of constant with every kind of argument, repeated with other random numbers. */
+static void fill_quotients(const struct subject *subject, struct quotients *quotients)
+{
+    const uint32_t words = subject->field->words, constants = 7 + 2 * words, kinds = 13 + words;
+    mpz_t a, w, value;
+
+    mpz_inits(a, w, value, NULL);
+    for (uint32_t i = 0; i < subject->count; i++) {
+        set_constant(subject, i % constants, w);
+        set_argument(subject, quotients, i / constants % kinds, w, a);
+        put_words(subject, quotients->a + (size_t)i * words, a);
+        put_words(subject, quotients->w + (size_t)i * words, w);
+        mpz_mul(value, w, quotients->radix);
+        mpz_fdiv_qr(w, value, value, subject->p);
+        put_words(subject, quotients->quotient + (size_t)i * words, w);
+        put_words(subject, quotients->montgomery + (size_t)i * words, value);
+    }
+    mpz_clears(a, w, value, NULL);
+}
+
+static CUdeviceptr run_shoup(struct subject *subject, struct stage *stage, const char *name,
+    const uint32_t *a, const uint32_t *b, const uint32_t *c)
+{
+    const size_t bytes = (size_t)subject->count * subject->field->bytes;
+    CUdeviceptr in[3] = {stage_upload(stage, a, bytes), stage_upload(stage, b, bytes),
+        stage_upload(stage, c, bytes)};
+    CUdeviceptr result = stage_alloc(stage, bytes);
+    void *arguments[] = {&in[0], &in[1], &in[2], &in[0], &result, &subject->count};
+    struct kernel_launch launch = {.kernel = kernel_of(module_of(subject), name),
+        .blocks = (subject->count + 127) / 128,
+        .threads = 128,
+        .arguments = arguments,
+        .argument_count = sizeof(arguments) / sizeof(arguments[0])};
+
+    stage_run(stage, kernel_launch, &launch);
+    return result;
+}
+
+static void check_shoup_products(struct subject *subject, const struct quotients *quotients)
+{
+    const uint32_t words = subject->field->words;
+    const size_t bytes = subject->field->bytes;
+    uint32_t *results;
+    mpz_t a, w, got, expected;
+    struct stage stage;
+
+    if (!begin(subject, &stage, "mul_shoup"))
+        return;
+    results = harness_memory(subject->count, bytes);
+    stage_download(&stage, results,
+        run_shoup(subject, &stage, "mul_shoup", quotients->a, quotients->w, quotients->quotient),
+        subject->count * bytes);
+    mpz_inits(a, w, got, expected, NULL);
+    for (uint32_t i = 0; i < subject->count && !stage.is_wrong; i++) {
+        get_words(subject, a, quotients->a + (size_t)i * words);
+        get_words(subject, w, quotients->w + (size_t)i * words);
+        get_words(subject, got, results + (size_t)i * words);
+        mpz_mul(expected, a, w);
+        mpz_mod(expected, expected, subject->p);
+        if (is_right(subject, subject->is_lazy, got, expected))
+            continue;
+        stage_fail(&stage, "element %u of %u", i, subject->count);
+        gmp_printf("  p %#Zx\n  a %#Zx\n  w %#Zx\n  got      %#Zx\n  expected %#Zx\n", subject->p,
+            a, w, got, expected);
+    }
+    mpz_clears(a, w, got, expected, NULL);
+    free(results);
+    stage_end(&stage);
+}
+
+static void check_shoup_quotients(struct subject *subject, const struct quotients *quotients)
+{
+    struct stage stage;
+
+    if (!begin(subject, &stage, "shoup_quotient"))
+        return;
+    stage_compare(&stage, "quotient",
+        run_shoup(
+            subject, &stage, "shoup_quotient", quotients->montgomery, quotients->w, quotients->w),
+        quotients->quotient, subject->count, subject->field->bytes);
+    stage_end(&stage);
+}
+
+/* a + b, and a - b + bound / 2, of lazy values: exact, and below the bound. */
+static void check_unreduced(struct subject *subject, const struct quotients *quotients, bool is_sum)
+{
+    const char *name = is_sum ? "add_unreduced" : "sub_unreduced";
+    const size_t words = subject->field->words;
+    uint32_t *const *host = subject->host[subject->is_lazy];
+    uint32_t *expected;
+    struct stage stage;
+    mpz_t a, b;
+
+    if (!begin(subject, &stage, name))
+        return;
+    expected = harness_memory(subject->count, subject->field->bytes);
+    mpz_inits(a, b, NULL);
+    for (uint32_t i = 0; i < subject->count; i++) {
+        get_words(subject, a, host[0] + i * words);
+        get_words(subject, b, host[1] + i * words);
+        if (!is_sum) {
+            mpz_neg(b, b);
+            mpz_addmul_ui(b, subject->p, subject->is_lazy ? 2 : 1);
+        }
+        mpz_add(a, a, b);
+        if (mpz_cmp(a, quotients->bound) >= 0 || mpz_sgn(a) < 0)
+            stage_fail(&stage, "element %u is not below the bound", i);
+        put_words(subject, expected + i * words, a);
+    }
+    mpz_clears(a, b, NULL);
+    stage_compare(&stage, "value", run_shoup(subject, &stage, name, host[0], host[1], host[1]),
+        expected, subject->count, subject->field->bytes);
+    free(expected);
+    stage_end(&stage);
+}
+
+static void check_shoup(struct subject *subject)
+{
+    const size_t bytes = subject->field->bytes;
+    struct quotients quotients = {.a = harness_memory(subject->count, bytes),
+        .w = harness_memory(subject->count, bytes),
+        .quotient = harness_memory(subject->count, bytes),
+        .montgomery = harness_memory(subject->count, bytes)};
+    const bool has = field_emit_has_quotients(subject->field);
+
+    mpz_inits(quotients.radix, quotients.bound, NULL);
+    mpz_setbit(quotients.radix, 32 * subject->field->words);
+    mpz_mul_ui(quotients.bound, subject->p, subject->is_lazy ? 4 : 2);
+    if (has != has_room(subject, &quotients)) {
+        printf("a field of %u bits %s products with quotients\n", subject->field->bits,
+            has ? "must not have" : "lacks");
+        subject->harness->wrong++;
+    } else if (has) {
+        fill_quotients(subject, &quotients);
+        check_shoup_products(subject, &quotients);
+        check_shoup_quotients(subject, &quotients);
+        check_unreduced(subject, &quotients, true);
+        check_unreduced(subject, &quotients, false);
+    }
+    mpz_clears(quotients.radix, quotients.bound, NULL);
+    free(quotients.a);
+    free(quotients.w);
+    free(quotients.quotient);
+    free(quotients.montgomery);
+}
+
 static void set_numbers(struct subject *subject)
 {
     const pool_field *field = subject->field;
@@ -363,6 +613,7 @@ static void check_field(struct harness *harness, const pool_field *field)
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
         check_operation(&subject, &operations[i]);
     check_batch_inverse(&subject);
+    check_shoup(&subject);
     for (int lazy = 0; lazy < 2; lazy++)
         for (int i = 0; i < 4; i++)
             free(subject.host[lazy][i]);

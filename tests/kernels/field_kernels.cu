@@ -43,6 +43,14 @@ TEST_KERNEL(is_zero_lazy, fq_is_zero_lazy(a[i]))
 TEST_KERNEL(eq, fq_eq(a[i], b[i]))
 TEST_KERNEL(less, fq_less(a[i], b[i]))
 
+/* The header of products with precomputed quotients follows that of the field in fq.cuh. */
+#if FQ_SHOUP
+KERNEL(mul_shoup, fq_mul_shoup(a[i], b[i], c[i]))
+KERNEL(shoup_quotient, fq_shoup_quotient(a[i]))
+KERNEL(add_unreduced, fq_add_unreduced(a[i], b[i]))
+KERNEL(sub_unreduced, fq_sub_unreduced(a[i], b[i]))
+#endif
+
 /* Values in place; thread t of T takes elements t, t + T, ...; n is a multiple of T. */
 extern "C" __global__ void batch_inverse(fq *values, fq *scratch, unsigned n)
 {

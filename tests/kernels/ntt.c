@@ -280,8 +280,8 @@ static void reference_extend(
         memset(x, 0, (field->limbs * sizeof(*x)) << job->log_size);
         for (uint64_t i = 0; i < UINT64_C(1) << log_points; i++) {
             const uint64_t at = job->order == POOL_NTT_RN ? bit_reverse(i, log_points) : i;
-            const uint64_t from = job->layout == POOL_NTT_COLUMNS ? at * job->batch + t
-                                                                  : (t << log_points) + at;
+            const uint64_t from =
+                job->layout == POOL_NTT_COLUMNS ? at * job->batch + t : (t << log_points) + at;
 
             field_copy(field, x + i * field->limbs, in + from * field->limbs);
         }
@@ -346,7 +346,7 @@ static void check_extend(struct ntt_case *one, uint32_t log_blowup)
 static void check_extensions(struct harness *harness)
 {
     static const char *const names[] = {"babybear", "koalabear", "goldilocks", "bn254_fr"};
-    static const struct ntt_tuning short_tables = {4, 5, 2, 4, 4, 2};
+    static const struct ntt_tuning short_tables = {4, 5, 2, 4, 4, 2, 0, NTT_NO_QUOTIENTS};
 
     for (uint32_t way = 0; way < 32; way++) {
         const pool_field *field = pool_field_by_name(names[way % 4]);
@@ -378,21 +378,24 @@ static void check_extensions(struct harness *harness)
 
 void check_ntt_stages(struct harness *harness)
 {
-    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks: small blocks make
-     * three passes of short transforms, short tables make two of them. */
+    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks, log_chunk, quotients:
+     * small blocks make three passes of short transforms, short tables make two of them. */
     static const struct ntt_subject subjects[] = {
         {"babybear", 4, 3, {0}, false},
         {"babybear", 10, 1, {0}, false},
-        {"babybear", 15, 1, {5, 5, 3, 8, 8, 2}, false},
+        {"babybear", 15, 1, {5, 5, 3, 8, 8, 2, 0, NTT_NO_QUOTIENTS}, false},
         {"goldilocks", 3, 5, {0}, false},
         {"goldilocks", 12, 1, {0}, false},
-        {"goldilocks", 15, 1, {4, 5, 2, 8, 8, 2}, false},
+        {"goldilocks", 15, 1, {4, 5, 2, 8, 8, 2, 0, NTT_NO_QUOTIENTS}, false},
         {"bn254_fr", 1, 5, {0}, false},
         {"bn254_fr", 6, 3, {0}, false},
         {"bn254_fr", 10, 1, {0}, false},
-        {"bn254_fr", 13, 1, {2, 5, 1, 7, 7, 2}, false},
+        {"bn254_fr", 13, 1, {2, 5, 1, 7, 7, 2, 0, NTT_ALL_QUOTIENTS}, false},
+        {"bls12_381_fr", 13, 1, {2, 5, 1, 7, 7, 2, 0, NTT_ALL_QUOTIENTS}, false},
         {"bls12_377_fq", 9, 1, {0}, false},
-        {LONG_MODULUS, 8, 1, {1, 5, 1, 5, 5, 2}, false},
+        {LONG_MODULUS, 8, 1, {1, 5, 1, 5, 5, 2, 0, NTT_STAGE_QUOTIENTS}, false},
+        {"bn254_fr", 9, 1, {1, 5, 1, 9, 9, 2, 0, NTT_ALL_QUOTIENTS}, false},
+        {"pallas_fq", 7, 1, {2, 5, 1, 5, 7, 2, 0, NTT_ALL_QUOTIENTS}, false},
         {"babybear", 22, 1, {0}, true},
         {"goldilocks", 20, 1, {0}, true},
         {"bn254_fr", 18, 1, {0}, true},

@@ -165,6 +165,8 @@ static void reference_sponge(
     uint64_t state[STATE_LIMBS];
 
     init_state(one, state);
+    if (one->row->kernel == POSEIDON_ROWS) /* the sponge of rows has no domain tag */
+        memset(state, 0, sizeof(state));
     for (uint32_t at = 0; at < length; at += rate) {
         for (uint32_t i = 0; i < rate; i++)
             absorb(one, message, at + i, element(one, state, set->input_index + i));
@@ -200,6 +202,8 @@ static const struct poseidon_stage stages[] = {
         1 << 12},
     {"sponge, overwriting, padded", POSEIDON_SPONGE, reference_sponge, false, false, true, true, 33,
         1 << 12},
+    {"rows", POSEIDON_ROWS, reference_sponge, false, false, true, false, 33, 1 << 15},
+    {"rows, converted", POSEIDON_ROWS, reference_sponge, false, true, true, false, 33, 1 << 12},
 };
 
 /* ---- one check ------------------------------------------------------------------------------- */
@@ -207,7 +211,25 @@ static const struct poseidon_stage stages[] = {
 static pool_status launch(struct harness *harness, void *user)
 {
     const struct poseidon_case *one = user;
+    const struct poseidon_args *args = &one->args;
+    const struct poseidon_rows_args rows = {.in = args->in,
+        .out = args->out,
+        .row_stride = args->in_stride,
+        .column_stride = one->set->field->bytes,
+        .out_stride = args->out_stride,
+        .rows = args->count,
+        .columns = args->elements,
+        .rate = args->rate,
+        .digest_elements = args->output_elements,
+        .is_first = 1,
+        .is_permuted = 1,
+        .in_is_converted = args->in_is_converted,
+        .out_is_converted = args->out_is_converted,
+        .in_is_aligned = one->set->field->bytes % 16 == 0 || one->set->field->bytes == 8,
+        .out_is_aligned = args->out_is_aligned};
 
+    if (one->row->kernel == POSEIDON_ROWS)
+        return poseidon_launch_rows(one->set, harness->device, harness->stream, &rows);
     return poseidon_launch(
         one->set, harness->device, harness->stream, one->row->kernel, &one->args);
 }
@@ -252,10 +274,11 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
             poseidon_device_words(set->field, args->padding_node + i * set->field->words,
                 element(one, one->padding, i));
         }
-    } else if (one->row->kernel == POSEIDON_SPONGE) {
+    } else if (one->row->kernel == POSEIDON_SPONGE || one->row->kernel == POSEIDON_ROWS) {
         args->rate = set->rate;
         one->in_elements = 2 * set->rate + 1;
-        one->out_elements = set->rate + 1;
+        one->out_elements =
+            one->row->kernel == POSEIDON_ROWS ? set->digest_elements : set->rate + 1;
         args->output_elements = one->out_elements;
         args->overwrites = one->row->overwrites;
         args->is_padded = one->row->is_padded;

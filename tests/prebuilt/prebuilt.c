@@ -79,7 +79,7 @@ static void name_of(
     const struct module_program *program, const char *subject, char *name, size_t size)
 {
     int is_common = !program->text_count;
-    unsigned radix = 0, shift = 0;
+    unsigned radix = 0, shift = 0, quotients = 0;
     size_t length;
 
     snprintf(name, size, "%.*s%s%s", (int)(strlen(program->file) - strlen(".cu")), program->file,
@@ -87,6 +87,7 @@ static void name_of(
     for (size_t i = 0; i < program->define_count; i++) {
         sscanf(program->defines[i], "NTT_RADIX=%u", &radix);
         sscanf(program->defines[i], "NTT_SHIFT=%u", &shift);
+        sscanf(program->defines[i], "NTT_QUOTIENTS=%u", &quotients);
     }
     length = strlen(name);
     if (radix)
@@ -94,6 +95,9 @@ static void name_of(
     length = strlen(name);
     if (shift)
         snprintf(name + length, size - length, "-shift%u", shift);
+    length = strlen(name);
+    if (quotients)
+        snprintf(name + length, size - length, "-quotients%u", quotients);
     for (char *slash; (slash = strchr(name, '/')) != NULL;)
         *slash = '-';
 }

@@ -48,7 +48,7 @@ static void check_transforms(const pool_field *field, uint32_t log_size)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
-/* One transform over two devices, with the kernel that exchanges their parts. */
+/* One transform over two devices, with the kernel of its columns. */
 static void check_split(const pool_field *field, uint32_t log_size)
 {
     pool_ntt_params params = {.struct_size = sizeof(params)};
@@ -60,6 +60,8 @@ static void check_split(const pool_field *field, uint32_t log_size)
     assert_ok(pool_device_at(pool, 1, &both[1]));
     params.domain = ntt_domain(field, log_size);
     ntt_compare(&params, &exec, 4);
+    params.direction = POOL_NTT_INVERSE;
+    ntt_compare(&params, &exec, 5);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
@@ -84,6 +86,15 @@ static void check_extension(const pool_field *field, uint32_t log_size)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* Domains of 2^17 to 2^20 points of 256 bits have one long table, and a kernel of their own. */
+static void load_long_table(const pool_field *field)
+{
+    pool_ntt_domain *domain = ntt_domain(field, 17);
+
+    assert_ok(pool_ntt_warm_up(domain, device));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+}
+
 static void check_ntt(const char *name)
 {
     enum { COUNT = 300 };
@@ -95,8 +106,11 @@ static void check_ntt(const char *name)
 
     check_transforms(field, 9);
     check_transforms(field, 12);
-    check_split(field, 12);
+    check_split(field, 9);
+    check_split(field, 14);
     check_extension(field, 10);
+    if (field->bytes == 32)
+        load_long_table(field);
     assert_ok(pool_vector_add(field, &vector, &from, &from, &to));
     assert_ok(pool_vector_sub(field, &vector, &to, &from, &to));
     assert_memory_equal(sum, in, (size_t)COUNT * field->bytes);
@@ -140,9 +154,43 @@ static void check_items(const char *name, uint64_t count)
     pool_poseidon_destroy(&set);
 }
 
+/* A commitment to a matrix of one column, opened and verified on the host. */
+static void check_commitment(const char *name)
+{
+    enum { ROWS = 8, INDEX = 5, MOST_BYTES = 4096 };
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_matrix_commit_params params = {.struct_size = sizeof(params)};
+    pool_matrix_commit_shape shape = {.struct_size = sizeof(shape)};
+    uint8_t levels[MOST_BYTES], row[64], path[1024];
+    const uint64_t index = INDEX;
+    pool_matrix matrix = {.height = ROWS, .width = 1, .layout = POOL_MATRIX_ROWS};
+    pool_poseidon *set;
+    int32_t is_member = 0;
+
+    assert_ok(pool_poseidon_by_name(name, &set));
+    params.set = set;
+    size_t digest = pool_poseidon_digest_elements(set) * set->field->bytes;
+    uint8_t *in = ntt_random(set->field, 7, ROWS);
+    matrix.span = ntt_host(in, ROWS);
+    assert_ok(pool_matrix_commit_get_shape(&params, &matrix, 1, &shape));
+    assert_true(shape.bytes <= sizeof(levels) && shape.height * digest <= sizeof(path));
+    pool_span level_span = ntt_host(levels, shape.digest_count), row_span = ntt_host(row, 1);
+    pool_span path_span = ntt_host(path, shape.height);
+    assert_ok(pool_matrix_commit(&params, &exec, &matrix, 1, &level_span));
+    assert_ok(pool_matrix_open(
+        &params, &exec, &matrix, 1, &level_span, &index, 1, &row_span, &path_span));
+    assert_memory_equal(row, in + INDEX * set->field->bytes, set->field->bytes);
+    assert_ok(pool_matrix_verify(&params, POOL_FORM_STANDARD, &matrix, 1,
+        levels + shape.bytes - digest, INDEX, row, path, &is_member));
+    assert_int_equal(is_member, 1);
+    free(in);
+    pool_poseidon_destroy(&set);
+}
+
 /* Few items and many have kernels of their own, as above. */
 static void check_poseidon(const char *name)
 {
+    check_commitment(name);
     check_items(name, 3);
     check_items(name, 600);
 }

@@ -139,3 +139,10 @@ char *compiler_field_header(const pool_field *field, const char *prefix)
     check_status(field_emit_generate(field, prefix, &text), "generating a field's header");
     return text;
 }
+
+char *compiler_shoup_header(const pool_field *field, const char *prefix)
+{
+    char *text = NULL;
+    check_status(field_emit_generate_shoup(field, prefix, &text), "generating a field's products");
+    return text;
+}

@@ -40,6 +40,8 @@ int compiler_reported(const char *log, const char *word, bool is_before);
 const char *compiler_test_kernels(const char *name);
 /* The generated header of a field; the caller frees it. */
 char *compiler_field_header(const pool_field *field, const char *prefix);
+/* The generated header of its products with precomputed quotients; likewise. */
+char *compiler_shoup_header(const pool_field *field, const char *prefix);
 
 /*
  * What a compilation may take that took `seconds` when its budget was recorded: other machines are

@@ -8,7 +8,7 @@
 #include "memory/memory.h"
 #include "torture/torture.h"
 
-enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE, OTHER_POOL };
+enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE, OTHER_POOL, GRAPH };
 
 #define AT(type, index) ((type **)&torture->objects[index])
 
@@ -35,6 +35,7 @@ static pool_status open_pool(struct torture *torture, uint32_t devices, pool_dev
 static pool_status finish(struct torture *torture)
 {
     pool_status results[] = {
+        pool_graph_destroy(AT(pool_graph, GRAPH)),
         pool_buffer_destroy(AT(pool_buffer, FIRST)),
         pool_buffer_destroy_on(AT(pool_buffer, SECOND), NULL),
         pool_buffer_destroy(AT(pool_buffer, THIRD)),
@@ -286,6 +287,36 @@ static pool_status streams(struct torture *torture)
     return pool_stream_synchronize(stream);
 }
 
+static pool_status graphs(struct torture *torture)
+{
+    pool_stream *stream;
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    stream = *AT(pool_stream, STREAM);
+    STEP(pool_buffer_alloc(device, 4096, AT(pool_buffer, FIRST)));
+    for (int round = 0; round < 2; round++) {
+        STEP(pool_stream_begin_capture(stream));
+        STEP(pool_buffer_fill8(*AT(pool_buffer, FIRST), 0, 4096, 1, stream));
+        STEP(pool_stream_fork(stream, &stream, 1));
+        if (round == 0)
+            STEP(pool_stream_end_capture(stream, AT(pool_graph, GRAPH)));
+        else
+            STEP(pool_graph_update(*AT(pool_graph, GRAPH), stream));
+        STEP(pool_graph_launch(*AT(pool_graph, GRAPH), stream));
+    }
+    return pool_stream_synchronize(stream);
+}
+
+/* A capture that a failed call has left. */
+static pool_status finish_graphs(struct torture *torture)
+{
+    if (*AT(pool_stream, STREAM))
+        (void)pool_stream_end_capture(*AT(pool_stream, STREAM), NULL);
+    return finish(torture);
+}
+
 /* The adopted stream first: nothing else may have its index. */
 static pool_status finish_streams(struct torture *torture)
 {
@@ -311,6 +342,10 @@ static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAlloc
 static const char *const stream_absorbs[] = {
     "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
 
+/* Graphs are complete before what they were made from is destroyed. */
+static const char *const graph_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
+    "cuCtxPushCurrent", "cuMemAllocFromPoolAsync", "cuGraphDestroy", "malloc", NULL};
+
 int main(void)
 {
 #define SCENARIO(text, count, before, body, end, absorbed)                                         \
@@ -332,6 +367,7 @@ int main(void)
         SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
+        SCENARIO("graphs", 1, NULL, graphs, finish_graphs, graph_absorbs),
     };
 
     return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));

@@ -119,6 +119,14 @@ static void test_error_detail(void **state)
     assert_string_equal(pool_last_error()->call, "cuY(z)");
     assert_int_equal(pool_last_error()->driver_code, 700);
 
+    /* For libraries that are built on this one. */
+    assert_int_equal(pool_error_set(POOL_ERR_IO, "rank 3: %s"), POOL_ERR_IO);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_IO);
+    assert_string_equal(pool_last_error()->message, "rank 3: %s");
+    assert_int_equal(pool_error_set(POOL_ERR_IO, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_error_set(POOL_OK, "none"), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_last_error()->status, POOL_ERR_INVALID_ARGUMENT);
+
     /* A message that is too long ends after a whole word. */
     {
         char *words = calloc(1, 8001);

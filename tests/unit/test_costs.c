@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Predicted durations: those of one device are within 10 % of the measured ones, those of several
- * devices are the ones in docs/performance.
+ * Predicted durations: those of one device and of transforms over two are within 10 % of the
+ * measured ones, those of several devices are the ones in docs/performance.
  *
  *   test_unit_costs --print FILE    writes the file (target predictions)
  */
@@ -135,7 +135,8 @@ static void test_several_devices(void **state)
     free(written);
 }
 
-/* More devices are faster, but never by more than their number. */
+/* More devices are faster, but hardly by more than their number: several transform columns while
+ * others are uploaded, and may need fewer passes. */
 static void test_bounds(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void test_bounds(void **state)
         for (int k = 1; k < COUNTS; k++) {
             double now = row->predict(row->log_size, device_counts[k]);
 
-            assert_true(isfinite(now) && now > one / device_counts[k] * 0.99);
+            assert_true(isfinite(now) && now > one / device_counts[k] * 0.9);
             assert_true(now < row->predict(row->log_size, device_counts[k - 1]));
         }
     }
@@ -169,7 +170,7 @@ static void test_batches(void **state)
     assert_true(isinf(ntt_cost(&h200, &chip_rates_h200, &impossible, 1)));
 }
 
-/* ---- one device, against measurements -------------------------------------------------------- */
+/* ---- against measurements -------------------------------------------------------------------- */
 
 static double number_of(const cJSON *row, const char *name)
 {
@@ -238,6 +239,28 @@ static void test_ntt(void **state)
     cJSON_Delete(file);
 }
 
+static void test_split_ntt(void **state)
+{
+    cJSON *file = read_vectors("../../docs/performance/ntt_split_h200x2_2026-11-23.json");
+    const cJSON *row;
+    int checked = 0;
+
+    (void)state;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(file, "rows"))
+    {
+        const char *data = text_of(row, "data");
+        const bool is_sharded = strcmp(data, "shards") == 0;
+        double size = number_of(row, "log_size");
+        double predicted =
+            is_sharded ? predict_ntt((uint32_t)size, 2) : predict_ntt_on_host((uint32_t)size, 2);
+
+        check_within_tenth(data, size, predicted, 1e-3 * number_of(row, "ms_of_2"));
+        checked++;
+    }
+    assert_int_equal(checked, 6);
+    cJSON_Delete(file);
+}
+
 static void test_tree(void **state)
 {
     cJSON *file = read_vectors("../../docs/performance/poseidon_h200_2026-11-21.json");
@@ -274,6 +297,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_ntt),
+        cmocka_unit_test(test_split_ntt),
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_several_devices),
         cmocka_unit_test(test_bounds),

@@ -80,6 +80,7 @@ static struct {
     pool_device *device, *other;
     pool_stream *stream;
     pool_event *event;
+    pool_graph *graph;
     pool_lease *lease, *other_lease;
     pool_ticket *ticket, *other_ticket; /* granted, and waiting */
     pool_buffer *buffer, *slice;
@@ -156,6 +157,8 @@ static void make_handles(void)
     assert_ok(pool_stream_create(h.device, NULL, &h.stream));
     assert_ok(pool_event_create(h.device, POOL_EVENT_TIMING, &h.event));
     assert_ok(pool_event_record(h.event, h.stream));
+    assert_ok(pool_stream_begin_capture(h.stream));
+    assert_ok(pool_stream_end_capture(h.stream, &h.graph));
     make_leases();
     assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
     assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
@@ -186,6 +189,7 @@ static void destroy_handles(void)
     assert_ok(pool_ticket_destroy(&h.other_ticket));
     assert_ok(pool_release(&h.lease));
     assert_ok(pool_release(&h.other_lease));
+    assert_ok(pool_graph_destroy(&h.graph));
     assert_ok(pool_event_destroy(&h.event));
     assert_ok(pool_stream_destroy(&h.stream));
     assert_ok(pool_destroy(&h.pool));
@@ -315,6 +319,7 @@ static void call_pool(void)
 static void call_streams(void)
 {
     pool_stream *stream = NULL;
+    pool_graph *graph = NULL;
     pool_event *event = NULL;
     int32_t least, most;
     uint32_t flags;
@@ -339,6 +344,11 @@ static void call_streams(void)
     REFUSED(pool_stream_fork(h.stream, &h.stream, 1));
     REFUSED(pool_stream_join(h.stream, &h.stream, 1));
     REFUSED(pool_stream_call(h.stream, host_task, NULL));
+    REFUSED(pool_stream_begin_capture(h.stream));
+    REFUSED(pool_stream_end_capture(h.stream, &graph));
+    REFUSED(pool_graph_launch(h.graph, h.stream));
+    REFUSED(pool_graph_update(h.graph, h.stream));
+    ANSWERS(pool_graph_device(h.graph));
     REFUSED(pool_event_create(h.device, 0, &event));
     ANSWERS(pool_event_device(h.event));
     ANSWERS(pool_event_handle(h.event, &event_handle));
@@ -574,6 +584,37 @@ static void call_poseidon(void)
         pool_poseidon_merkle_open_workspace(h.set, &run, &merkle, 2, &in, &rows, 0, &out, &bytes));
 }
 
+static void call_commit(void)
+{
+    uint8_t elements[2 * 32] = {0}, digests[4 * 32];
+    const pool_matrix matrix = {.span = {.data = elements, .count = 1}, .height = 2, .width = 1};
+    const pool_span levels = {.data = digests, .count = 3};
+    const pool_span row = {.data = elements, .count = 1}, path = {.data = digests, .count = 1};
+    const uint64_t index = 0;
+    pool_ntt_extend_params extend = {.struct_size = sizeof(extend), .domain = h.domain};
+    const pool_extension extension = {.params = &extend};
+    pool_matrix_commit_params params;
+    pool_matrix_commit_shape shape = {.struct_size = sizeof(shape)};
+    int32_t is_member;
+    uint64_t bytes;
+    pool_exec run;
+
+    pool_exec_init(&run, sizeof(run));
+    run.device = h.device;
+    pool_matrix_commit_params_init(&params, sizeof(params));
+    params.set = h.set;
+    REFUSED(pool_matrix_commit_warm_up(&params, h.device));
+    REFUSED(pool_matrix_commit(&params, &run, &matrix, 1, &levels));
+    ANSWERS(pool_extend_commit(&params, &run, &extension, 1, &levels));
+    ANSWERS(pool_extend_commit_workspace(&params, &run, &extension, 1, &levels, &bytes));
+    ANSWERS(pool_matrix_commit_workspace(&params, &run, &matrix, 1, &levels, &bytes));
+    ANSWERS(pool_matrix_commit_get_shape(&params, &matrix, 1, &shape));
+    ANSWERS(pool_matrix_open(&params, &run, &matrix, 1, &levels, &index, 1, &row, &path));
+    ANSWERS(pool_matrix_open_workspace(&params, &run, &matrix, 1, &levels, 1, &row, &path, &bytes));
+    ANSWERS(pool_matrix_verify(
+        &params, POOL_FORM_STANDARD, &matrix, 1, digests, 0, elements, digests, &is_member));
+}
+
 static void call_sim(void)
 {
     pool_sim_fault fault = {.struct_size = sizeof(fault)};
@@ -607,6 +648,7 @@ static int destroy_all(void)
     DESTROYED(pool_pinned_destroy(&h.pinned));
     DESTROYED(pool_buffer_destroy_on(&h.slice, h.stream));
     DESTROYED(pool_buffer_destroy(&h.buffer));
+    DESTROYED(pool_graph_destroy(&h.graph));
     DESTROYED(pool_event_destroy(&h.event));
     DESTROYED(pool_release(&h.lease));
     DESTROYED(pool_ticket_destroy(&h.ticket));
@@ -655,6 +697,7 @@ static int call_everything(void *argument)
     call_msm();
     call_ntt();
     call_poseidon();
+    call_commit();
     call_sim();
     CHILD_CHECK(!destroy_all());
     for (size_t i = 0; i < FUNCTIONS; i++) {

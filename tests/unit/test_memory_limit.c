@@ -4,6 +4,8 @@
  */
 #include "support/mock_pool.h"
 
+#include <pthread.h>
+
 static pool_memory_info info_of(pool_device *device)
 {
     pool_memory_info info = {.struct_size = sizeof(info)};
@@ -106,6 +108,66 @@ static void test_held_memory_counts(void **state)
     assert_ok(pool_buffer_destroy(&buffer));
     assert_int_equal(api->MemFreeAsync(foreign, NULL), 0);
     assert_ok(pool_unbind(device));
+    world_end(&world);
+}
+
+struct foreign_block {
+    struct world *world;
+    CUdeviceptr address;
+    int is_freed;
+};
+
+static void *free_foreign(void *argument)
+{
+    struct foreign_block *block = argument;
+    const pool_cuda_api *api = pool_mock_table(block->world->mock);
+
+    assert_ok(pool_bind(device_of(block->world, 0)));
+    assert_int_equal(api->MemFreeAsync(block->address, NULL), 0);
+    assert_ok(pool_unbind(device_of(block->world, 0)));
+    return NULL;
+}
+
+static pool_cu_result when_undone(void *user, const char *function, uint64_t call)
+{
+    struct foreign_block *block = user;
+    pthread_t thread;
+
+    (void)call;
+    if (!block->is_freed && strcmp(function, "cuMemFreeAsync") == 0) {
+        block->is_freed = 1;
+        assert_int_equal(pthread_create(&thread, NULL, free_foreign, block), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    return 0;
+}
+
+/* Drivers place a large allocation in part in a block that could have been released without it: the
+ * allocation is undone, the block released, and the allocation made again. The foreign block stands
+ * for such a block. */
+static void test_allocation_that_kept_a_block_is_repeated(void **state)
+{
+    struct world world = limited(1, 64 * MIB);
+    pool_device *device = device_of(&world, 0);
+    const pool_cuda_api *api = pool_mock_table(world.mock);
+    struct foreign_block block = {.world = &world};
+    pool_buffer *buffer = NULL;
+    CUmemoryPool handle = NULL;
+    uint64_t before;
+
+    (void)state;
+    assert_ok(pool_memory_handle(device, &handle));
+    assert_ok(pool_bind(device));
+    assert_int_equal(api->MemAllocFromPoolAsync(&block.address, 32 * MIB, handle, NULL), 0);
+    assert_ok(pool_unbind(device));
+    pool_mock_set_hook(world.mock, when_undone, &block);
+    before = pool_mock_calls(world.mock, "cuMemAllocFromPoolAsync");
+    assert_ok(pool_buffer_alloc(device, 60 * MIB, &buffer));
+    pool_mock_set_hook(world.mock, NULL, NULL);
+    assert_int_equal(pool_mock_calls(world.mock, "cuMemAllocFromPoolAsync"), before + 2);
+    assert_int_equal(info_of(device).used_bytes, 60 * MIB);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_int_equal(info_of(device).used_bytes, 0);
     world_end(&world);
 }
 
@@ -311,6 +373,7 @@ int main(void)
         cmocka_unit_test(test_refused_with_all_numbers),
         cmocka_unit_test(test_reserved_bytes_stay_free),
         cmocka_unit_test(test_held_memory_counts),
+        cmocka_unit_test(test_allocation_that_kept_a_block_is_repeated),
         cmocka_unit_test(test_failures_leave_no_trace),
         cmocka_unit_test(test_params_and_environment),
         cmocka_unit_test(test_available),

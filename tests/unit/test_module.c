@@ -38,7 +38,8 @@ static int open_pool(int major, const char *without)
         pool_mock_add_global(mock, "table", 4096))
         return -1;
     for (int i = 0; i < 2; i++)
-        if (pool_mock_set_attribute(mock, i, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major))
+        if (pool_mock_set_attribute(mock, i, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, major) ||
+            pool_mock_set_attribute(mock, i, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, major >= 9))
             return -1;
     if (without && pool_mock_remove_function(mock, without))
         return -1;
@@ -270,7 +271,7 @@ static void test_clusters(void **state)
     pool_launch_shape shape = {
         .struct_size = sizeof(shape), .grid = {32, 2}, .argument_count = 2, .cluster = {4, 2}};
     pool_module *module = load(devices[0]);
-    uint64_t pointer = 77;
+    uint64_t pointer = 77, attributes;
     uint32_t number = 5, largest = 0, resident = 0;
     void *arguments[] = {&pointer, &number};
     pool_mock_launch seen;
@@ -278,7 +279,9 @@ static void test_clusters(void **state)
 
     (void)state;
     assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    attributes = pool_mock_calls(mock, "cuDeviceGetAttribute");
     assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_mock_calls(mock, "cuDeviceGetAttribute"), attributes);
     assert_int_equal(pool_mock_calls(mock, "cuLaunchKernelEx"), 1);
     assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
     for (int i = 0; i < 3; i++)
@@ -313,10 +316,21 @@ static void test_clusters(void **state)
     shape.block[0] = 2048;
     assert_int_equal(
         pool_kernel_get_clusters(kernel, &shape, &largest, NULL), POOL_ERR_INVALID_ARGUMENT);
-    shape.block[0] = 1;
+    pool_module_destroy(&module);
+}
 
-    shape.cluster[0] = 2;
-    pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_CLUSTER_LAUNCH, 0);
+static void test_clusters_need_a_newer_device(void **state)
+{
+    const pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {32}, .argument_count = 2, .cluster = {2}};
+    pool_module *module = load(devices[0]);
+    uint64_t pointer = 77;
+    uint32_t number = 5, largest = 0;
+    void *arguments[] = {&pointer, &number};
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
     refuse_clusters(
         kernel, &shape, arguments, POOL_ERR_UNSUPPORTED, "has no thread-block clusters");
     assert_int_equal(
@@ -602,6 +616,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             test_priority_needs_a_newer_driver, set_up_older_driver, tear_down),
         cmocka_unit_test_setup_teardown(test_clusters, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_clusters_need_a_newer_device, set_up_older_devices, tear_down),
         cmocka_unit_test_setup_teardown(
             test_clusters_need_a_newer_driver, set_up_older_driver, tear_down),
         CASE(test_streams_of_other_devices_are_refused),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Exchanges of transforms over several devices as pure functions: every element is loaded once and
- * stored once at its place, with the row and column that it has; tiles coalesce; splits of all
- * sizes.
+ * Splits of transforms over several devices as pure functions: every column of the matrix is one
+ * transform of one device, every result is stored once, at the device of its row and beside its
+ * neighbours; columns are transformed in one pass; splits of all sizes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,92 +14,139 @@
 #include <string.h>
 
 #include "ntt/split.h"
-#include "support/random.h"
 
-static uint64_t move_bits(uint64_t index, const uint8_t *list, uint32_t count)
+static const uint32_t words[] = {1, 2, 8, 12, 24};
+static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
+
+/* A way is a number of devices, where input and output are, and an order. */
+enum { WAYS = 64 };
+
+static struct ntt_split split_of(uint32_t log_size, uint32_t way)
+{
+    const struct ntt_job job = {.words = words[log_size % 5],
+        .log_size = log_size,
+        .batch = 1,
+        .order = (pool_ntt_order)(way & 3)};
+    struct ntt_split split;
+
+    ntt_split_make(
+        &chip, &job, ntt_split_log_devices(log_size, 2u << (way >> 4)), way & 4, way & 8, &split);
+    return split;
+}
+
+static uint64_t reverse(uint64_t index, uint32_t bits)
 {
     uint64_t result = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        result |= (index >> i & 1) << list[i];
+    for (uint32_t i = 0; i < bits; i++)
+        result |= (index >> i & 1) << (bits - 1 - i);
     return result;
 }
 
-static struct ntt_layout random_layout(uint32_t bits)
+/* The index in the input of row `row` of transform `transform` of a device. */
+static uint64_t input_index(
+    const struct ntt_split *split, uint64_t device, uint64_t transform, uint64_t row)
 {
-    struct ntt_layout layout = {{0}};
+    const uint32_t a = split->log_devices, local = split->log_size - a;
+    const uint64_t columns = split->columns_job.batch;
 
-    for (uint32_t i = 0; i < bits; i++)
-        layout.logical[i] = (uint8_t)i;
-    for (uint32_t i = bits; i > 1; i--) {
-        uint32_t other = (uint32_t)(next_random() % i);
-        uint8_t moved = layout.logical[i - 1];
-
-        layout.logical[i - 1] = layout.logical[other];
-        layout.logical[other] = moved;
-    }
-    return layout;
+    if (split->takes_reversed)
+        return reverse(
+            device << local | transform << split->log_rows | reverse(row, split->log_rows),
+            split->log_size);
+    if (split->is_uploaded)
+        return (row << split->log_columns) + device * columns + transform;
+    return ((row * columns + transform) << a) + device;
 }
 
-/* What the kernel does, on the host. */
-static void check_exchange(const struct ntt_layout *from, const struct ntt_layout *to,
-    const struct ntt_exchange *exchange, uint32_t log_size)
+/* The row whose result is at `run` of a column at a destination. */
+static uint64_t row_at(const struct ntt_split *split, uint64_t device, uint64_t run)
 {
-    const uint32_t a = exchange->log_devices, blocks = exchange->log_local - exchange->log_tile;
-    uint8_t *loaded = calloc(1, (size_t)1 << log_size), *stored = calloc(1, (size_t)1 << log_size);
+    const uint32_t a = split->log_devices, log_run = split->log_rows - a;
 
-    for (uint64_t device = 0; device < UINT64_C(1) << a; device++)
-        for (uint64_t block = 0; block < UINT64_C(1) << blocks; block++) {
-            uint64_t logical[1 << NTT_EXCHANGE_LOG_TILE];
+    if (split->gives_reversed)
+        return reverse(device << log_run | run, split->log_rows);
+    return split->is_downloaded ? device << log_run | run : run << a | device;
+}
 
-            for (uint64_t thread = 0; thread < UINT64_C(1) << exchange->log_tile; thread++) {
-                uint64_t source = move_bits(block, exchange->block_read, blocks) |
-                                  move_bits(thread, exchange->read, exchange->log_tile);
+/* What the kernel does with a result, on the host: the column and row that it is scaled by, and
+ * where it is stored. */
+struct stored {
+    uint64_t column, row, device, at;
+};
 
-                source |= device << exchange->log_local;
-                assert_int_equal(loaded[source]++, 0);
-                logical[thread] = move_bits(device, exchange->device_logical, a) |
-                                  move_bits(block, exchange->block_logical, blocks) |
-                                  move_bits(thread, exchange->read_logical, exchange->log_tile);
-                assert_int_equal(logical[thread], move_bits(source, from->logical, log_size));
-            }
-            for (uint64_t thread = 0; thread < UINT64_C(1) << exchange->log_tile; thread++) {
-                uint64_t slot = move_bits(thread, exchange->slot, exchange->log_tile);
-                uint64_t target = move_bits(device, exchange->device_to, a) |
-                                  move_bits(block, exchange->block_to, blocks) |
-                                  move_bits(thread, exchange->write_to, exchange->log_tile);
+static struct stored store(
+    const struct ntt_split *split, const struct ntt_split_args *args, uint64_t t, uint64_t place)
+{
+    const uint32_t log_run = split->log_rows - args->log_devices;
+    const uint64_t run = place & ((UINT64_C(1) << log_run) - 1);
+    struct stored stored = {.device = place >> log_run};
 
-                assert_int_equal(stored[target]++, 0);
-                assert_int_equal(logical[slot], move_bits(target, to->logical, log_size));
-            }
+    if (args->flags & NTT_SPLIT_REVERSED_COLUMNS)
+        t = reverse(t, args->log_transforms);
+    stored.row =
+        args->flags & NTT_SPLIT_CYCLIC_ROWS ? run << args->log_devices | stored.device : place;
+    if (!(args->flags & NTT_SPLIT_NATURAL_ROWS))
+        stored.row = reverse(stored.row, split->log_rows);
+    stored.column = t << args->column_shift | args->first_column;
+    stored.at = (t << args->place_shift | args->first_place) << log_run | run;
+    return stored;
+}
+
+static void check_device(
+    const struct ntt_split *split, uint32_t device, bool is_direct, uint8_t *seen)
+{
+    const struct ntt_split_args args = ntt_split_args_of(split, device, is_direct);
+    const uint32_t a = split->log_devices, log_run = split->log_rows - a;
+    const uint64_t local = UINT64_C(1) << (split->log_size - a);
+
+    for (uint64_t t = 0; t < split->columns_job.batch; t++)
+        for (uint64_t place = 0; place < UINT64_C(1) << split->log_rows; place++) {
+            const struct stored stored = store(split, &args, t, place);
+            const uint64_t column = is_direct ? stored.at >> log_run : stored.column;
+
+            assert_int_equal(input_index(split, device, t, place),
+                (place << split->log_columns) + stored.column);
+            assert_int_equal(column, stored.column);
+            assert_int_equal(stored.row,
+                row_at(split, stored.device, stored.at & ((UINT64_C(1) << log_run) - 1)));
+            assert_true(stored.at < (is_direct ? local : local >> a));
+            if (is_direct)
+                assert_int_equal(seen[stored.device * local + stored.at]++, 0);
+            else
+                assert_int_equal(seen[stored.device * (local >> a) + stored.at]++, 0);
         }
-    free(loaded);
-    free(stored);
 }
 
-static void test_exchanges(void **state)
+static void test_columns(void **state)
 {
     (void)state;
-    for (uint32_t turn = 0; turn < 300; turn++) {
-        const uint32_t bits = 2 + (uint32_t)(next_random() % 11);
-        const uint32_t a = (uint32_t)(next_random() % (bits / 2 < 4 ? bits / 2 + 1 : 5));
-        const struct ntt_layout from = random_layout(bits), to = random_layout(bits);
-        struct ntt_exchange exchange;
+    for (uint32_t log_size = 2; log_size <= 13; log_size++)
+        for (uint32_t way = 0; way < WAYS; way++) {
+            const struct ntt_split split = split_of(log_size, way);
+            uint8_t *seen = calloc(1, (size_t)1 << log_size);
 
-        ntt_exchange_make(&from, &to, bits, a, &exchange);
-        check_exchange(&from, &to, &exchange, bits);
-        for (uint32_t i = 0; i < 4 && i < exchange.log_tile && exchange.log_tile == 8; i++)
-            assert_int_equal(exchange.read[i], i); /* 16 neighbours are loaded together */
-    }
+            for (uint32_t device = 0; device < 1u << split.log_devices; device++)
+                check_device(&split, device, true, seen);
+            for (uint32_t device = 0; device < 1u << split.log_devices; device++) {
+                memset(seen, 0, (size_t)1 << log_size);
+                check_device(&split, device, false, seen);
+            }
+            free(seen);
+        }
 }
 
-/* Neighbouring threads of every exchange of a large transform store at least 16 neighbours. */
+static uint32_t passes_of(const struct ntt_job *job)
+{
+    const struct ntt_tuning tuning = ntt_tuning_for(job, &chip);
+    struct ntt_plan plan;
+
+    assert_true(ntt_plan_make(&tuning, &chip, job, &plan));
+    return plan.count;
+}
+
 static void test_splits(void **state)
 {
-    static const uint32_t words[] = {1, 2, 8, 12};
-    const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
-    struct ntt_split split;
-
     (void)state;
     assert_int_equal(ntt_split_log_devices(24, 1), 0);
     assert_int_equal(ntt_split_log_devices(24, 3), 1);
@@ -107,32 +154,29 @@ static void test_splits(void **state)
     assert_int_equal(ntt_split_log_devices(24, 64), 4);
     assert_int_equal(ntt_split_log_devices(5, 8), 2);
     for (uint32_t log_size = 2; log_size <= 32; log_size++)
-        for (uint32_t way = 0; way < 64; way++) {
-            const uint32_t a = ntt_split_log_devices(log_size, 2u << (way >> 4));
-            const struct ntt_job job = {.words = words[log_size % 4],
-                .log_size = log_size,
-                .batch = 1,
-                .order = (pool_ntt_order)(way & 3)};
+        for (uint32_t way = 0; way < WAYS; way++) {
+            const struct ntt_split split = split_of(log_size, way);
+            const uint32_t a = split.log_devices;
+            struct ntt_job whole = split.rows_job;
 
-            ntt_split_make(&chip, &job, a, way & 4, way & 8, &split);
             assert_int_equal(split.log_rows + split.log_columns, log_size);
             assert_true(split.log_rows >= a && split.log_columns >= a);
             assert_int_equal(
                 split.columns_job.batch << split.log_rows, UINT64_C(1) << (log_size - a));
             assert_int_equal(
                 split.rows_job.batch << split.log_columns, UINT64_C(1) << (log_size - a));
-            assert_int_equal(split.collects, (way & 8) && !split.gives_reversed);
-            for (uint32_t i = 0; i < 4 && log_size >= 24; i++) {
-                assert_int_equal(split.exchange.direct.read[i], i);
-                assert_int_equal(split.exchange.direct.write_to[i], i);
-            }
+            assert_int_equal(passes_of(&split.columns_job), 1);
+            whole.log_size = log_size;
+            whole.batch = 1;
+            if (log_size >= 20) /* a split needs no more passes than one device does */
+                assert_true(1 + passes_of(&split.rows_job) <= passes_of(&whole));
         }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchanges), cmocka_unit_test(test_splits)};
+        cmocka_unit_test(test_columns), cmocka_unit_test(test_splits)};
 
     return cmocka_run_group_tests_name("ntt_split_plan", tests, NULL, NULL);
 }

@@ -263,7 +263,7 @@ static void test_device_waits(void **state)
         assert_ok(pool_stream_create(device, NULL, &streams[i]));
     for (int round = 1; round <= 2; round++) {
         for (int i = 0; i < 3; i++) {
-            assert_ok(pool_buffer_fill8(buffer, 0, 4096, 1, streams[i]));
+            assert_ok(pool_buffer_fill8(buffer, (uint64_t)i * 1024, 1024, 1, streams[i]));
             assert_ok(pool_stream_call(streams[i], count_up, &calls));
         }
         assert_ok(round == 1 ? pool_device_synchronize(device)

@@ -131,6 +131,60 @@ static void test_end(void **state)
     assert_false(run_pool("end", 1));
 }
 
+/* Of a pool whose only worker process ends: what fails, and with what. */
+static pool_status use_only_device(const char *step, unsigned count)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:1,mem=512M"};
+    char text[64];
+    pool_status status;
+
+    snprintf(text, sizeof(text), "dev0.%s@%u", step, count);
+    setenv("DEVICEPOOL_WORKER_ABORT", text, 1);
+    status = pool_create(&pool, &params);
+    if (status)
+        return status;
+    status = run_job(device_at(0), count);
+    if (status)
+        assert_says("signal 9");
+    assert_ok(pool_destroy(&pool));
+    return status == POOL_ERR_DEVICE_LOST ? POOL_OK : status;
+}
+
+/* A process that has never run is not replaced; the cause says how far it came. */
+static void test_only_device_start(void **state)
+{
+    static const struct {
+        const char *step, *phase;
+    } cases[] = {{"start", "before it opened the driver"},
+        {"control", "before it opened the driver"}, {"driver", "while it opened the driver"},
+        {"table", "while it opened the driver"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_status(use_only_device(cases[i].step, 1), POOL_ERR_NO_DEVICE);
+        assert_says("signal 9");
+        assert_says(cases[i].phase);
+    }
+}
+
+/* One that has run is lost, also if it ends in a call of pool_create. */
+static void test_only_device_calls(void **state)
+{
+    unsigned lost = 0;
+
+    (void)state;
+    for (unsigned count = 1; count <= 48; count++) {
+        pool_status status = use_only_device("call", count);
+
+        if (!status)
+            continue;
+        assert_status(status, POOL_ERR_DEVICE_LOST);
+        assert_says("signal 9");
+        lost++;
+    }
+    assert_true(lost > 0);
+}
+
 /* A variable that says nothing useful is reported, not ignored. */
 static void test_malformed(void **state)
 {
@@ -168,7 +222,8 @@ static int close_pool(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {TEST(test_start), TEST(test_calls), TEST(test_posted_calls),
-        TEST(test_host_functions), TEST(test_end), TEST(test_malformed)};
+        TEST(test_host_functions), TEST(test_end), TEST(test_only_device_start),
+        TEST(test_only_device_calls), TEST(test_malformed)};
 
     takes_all = count > 1 && strcmp(arguments[1], "all") == 0;
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,16 @@ static long limit_of(pid_t pid, const char *name)
     return limit;
 }
 
+/* Sanitizers set the limit of core files to 0. */
+static void keep_core_limit(const char *variable)
+{
+    const char *options = getenv(variable);
+    char text[4096];
+
+    snprintf(text, sizeof(text), "%s:disable_coredump=0", options ? options : "");
+    setenv(variable, text, 1);
+}
+
 static void test_limits(void **state)
 {
     const struct rlimit core = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
@@ -191,7 +201,8 @@ static void test_limits(void **state)
         getpriority(PRIO_PROCESS, (id_t)status_of(0).pid), getpriority(PRIO_PROCESS, 0));
     assert_ok(pool_destroy(&pool));
     setenv("DEVICEPOOL_WORKER_LIMITS", "core=inherit,files=300,nice=19", 1);
-    setenv("ASAN_OPTIONS", "disable_coredump=0", 1); /* AddressSanitizer sets the limit to 0 */
+    keep_core_limit("ASAN_OPTIONS");
+    keep_core_limit("TSAN_OPTIONS");
     open_pool("workers:sim:1,mem=512M");
     if (before.rlim_max == RLIM_INFINITY)
         assert_int_equal(limit_of(status_of(0).pid, "Max core file size"), 4096);

@@ -250,10 +250,12 @@ static void test_many_threads(void **state)
 
 /* --- host functions --------------------------------------------------------------------------- */
 
-static int steps[8];
-static unsigned step_count;
-static pid_t step_process;
-static pool_cu_result inside;
+/* Atomic because what orders host functions before a wait is in the worker, where ThreadSanitizer
+ * does not see it. */
+static atomic_int steps[8];
+static atomic_uint step_count;
+static _Atomic(pid_t) step_process;
+static _Atomic(pool_cu_result) inside;
 
 static void run_step(void *user)
 {

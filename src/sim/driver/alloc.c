@@ -207,7 +207,7 @@ static pool_cu_result write_attribute(
 
     switch (attribute) {
     case DRIVER_POINTER_ATTRIBUTE_CONTEXT:
-        *(CUcontext *)value = found->context->handle;
+        *(CUcontext *)value = found->context ? found->context->handle : NULL;
         return POOL_CU_SUCCESS;
     case DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *(unsigned int *)value = is_host ? DRIVER_MEMORYTYPE_HOST : DRIVER_MEMORYTYPE_DEVICE;

@@ -141,6 +141,8 @@ void sim_context_end(struct sim_context *context, bool is_gone)
         pthread_cond_wait(&sim_state.changed, &sim_state.lock);
     context->null_stream = NULL;
     remove_from_peers(context);
+    while (context->graphs)
+        sim_graph_free(context->graphs);
     while (context->modules)
         sim_module_free(context->modules);
     while (context->events)

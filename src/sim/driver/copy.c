@@ -109,9 +109,9 @@ static pool_cu_result enqueue_copy(
     work->u.copy.from_pitch = copy->from_pitch;
     work->u.copy.checks_to = copy->to_side == SIDE_DEVICE;
     work->u.copy.checks_from = copy->from_side == SIDE_DEVICE;
-    if (copy->is_async)
+    if (copy->is_async && !stream->capture)
         code = stage_source(work, copy, &is_staged);
-    const bool is_waiting = must_wait(copy, is_staged);
+    const bool is_waiting = !(copy->is_async && stream->capture) && must_wait(copy, is_staged);
     if (code) {
         sim_work_free(work);
         return sim_leave(code);

@@ -93,6 +93,10 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
         code = POOL_CU_INVALID_HANDLE;
     if (code)
         return sim_leave(code);
+    event->capture = stream->capture ? stream->capture->number : 0;
+    event->captured = stream->captured;
+    if (stream->capture)
+        return sim_leave(POOL_CU_SUCCESS);
     marker = base_calloc(1, sizeof(*marker));
     work = sim_work_create(SIM_WORK_RECORD);
     if (!marker || !work) {
@@ -112,6 +116,14 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
+/* The last record of the event is a point in a graph, which is never reached. */
+static pool_cu_result fail_captured(const struct sim_event *event)
+{
+    struct sim_capture *capture = sim_capture_of(event->capture);
+
+    return capture ? sim_capture_violated(capture, POOL_CU_CAPTURED_EVENT) : POOL_CU_CAPTURED_EVENT;
+}
+
 pool_cu_result sim_cu_EventQuery(CUevent handle)
 {
     struct sim_event *event;
@@ -120,6 +132,8 @@ pool_cu_result sim_cu_EventQuery(CUevent handle)
 
     if (code)
         return code;
+    if (event->capture)
+        return sim_leave(fail_captured(event));
     if (event->marker && !event->marker->is_done)
         return sim_leave(POOL_CU_NOT_READY);
     return sim_leave(POOL_CU_SUCCESS);
@@ -136,6 +150,8 @@ pool_cu_result sim_cu_EventSynchronize(CUevent handle)
 
     if (code)
         return code;
+    if (event->capture)
+        return sim_leave(fail_captured(event));
     marker = event->marker;
     if (!marker)
         return sim_leave(POOL_CU_SUCCESS);
@@ -165,11 +181,40 @@ pool_cu_result sim_cu_EventElapsedTime(float *milliseconds, CUevent start, CUeve
     if (!second || first->context != second->context || !first->marker || !second->marker ||
         (first->flags | second->flags) & DRIVER_EVENT_DISABLE_TIMING)
         return sim_leave(POOL_CU_INVALID_HANDLE);
+    if (first->capture || second->capture)
+        return sim_leave(fail_captured(first->capture ? first : second));
     if (!first->marker->is_done || !second->marker->is_done)
         return sim_leave(POOL_CU_NOT_READY);
     *milliseconds =
         (float)((double)((int64_t)(second->marker->time_ns - first->marker->time_ns)) * 1e-6);
     return sim_leave(POOL_CU_SUCCESS);
+}
+
+/* A captured event adds the stream to its capture; a captured stream waits for no others. */
+static pool_cu_result wait_captured(struct sim_stream *stream, const struct sim_event *event)
+{
+    struct sim_capture *capture = sim_capture_of(event->capture);
+    struct sim_work *work;
+
+    if (!event->capture)
+        return event->marker
+                   ? sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_ISOLATION)
+                   : POOL_CU_SUCCESS;
+    if (!capture)
+        return POOL_CU_CAPTURED_EVENT;
+    if (stream == stream->context->null_stream)
+        return sim_capture_violated(capture, POOL_CU_STREAM_CAPTURE_IMPLICIT);
+    if (stream->context != event->context) /* one context per graph */
+        return sim_capture_violated(capture, POOL_CU_NOT_SUPPORTED);
+    if (stream->capture && stream->capture != capture)
+        return sim_capture_violated(capture, POOL_CU_STREAM_CAPTURE_MERGE);
+    if (!stream->capture) {
+        stream->capture = capture;
+        stream->captured = event->captured;
+        return POOL_CU_SUCCESS;
+    }
+    work = sim_work_create(SIM_WORK_NO_OP);
+    return work ? sim_capture_add(stream, work, event->captured) : POOL_CU_OUT_OF_MEMORY;
 }
 
 pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags)
@@ -190,6 +235,8 @@ pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, uns
         return sim_leave(code);
     if (flags)
         return sim_leave(POOL_CU_INVALID_VALUE);
+    if (event->capture || stream->capture)
+        return sim_leave(wait_captured(stream, event));
     if (!event->marker || event->marker->is_done)
         return sim_leave(POOL_CU_SUCCESS);
     work = sim_work_create(SIM_WORK_WAIT);

@@ -61,6 +61,8 @@ static void add_context(struct list *list, const struct sim_context *context)
     }
     for (const struct sim_event *event = context->events; event; event = event->next)
         add_item(list, "event", context->device, 0, 0);
+    for (const struct sim_graph *graph = context->graphs; graph; graph = graph->next)
+        add_item(list, "graph", context->device, 0, 0);
     for (const struct sim_module *module = context->modules; module; module = module->next)
         add_item(list, "module", context->device, 0, 0);
 }
@@ -72,6 +74,7 @@ static void add_memory(struct list *list, const struct sim_allocation *allocatio
         [SIM_MEMORY_POOLED] = "pool memory",
         [SIM_MEMORY_PINNED] = "pinned host memory",
         [SIM_MEMORY_REGISTERED] = "registered host memory",
+        [SIM_MEMORY_MAPPED] = "mapped memory",
     };
 
     /* Variables belong to their module, and memory whose freeing is enqueued in a stream is not
@@ -80,6 +83,14 @@ static void add_memory(struct list *list, const struct sim_allocation *allocatio
         return;
     add_item(
         list, kinds[allocation->kind], allocation->device, allocation->bytes, allocation->base);
+}
+
+static void add_virtual(void *user, int device, uint64_t base, uint64_t bytes, unsigned handles)
+{
+    if (base)
+        add_item(user, "reserved addresses", device, bytes, base);
+    for (unsigned i = 0; i < handles; i++)
+        add_item(user, "allocation without addresses", device, bytes, 0);
 }
 
 uint64_t sim_leaks_list(char **text, char **json)
@@ -98,6 +109,7 @@ uint64_t sim_leaks_list(char **text, char **json)
     }
     for (size_t at = 0; at < sim_memory_count(); at++)
         add_memory(&list, sim_memory_item(at));
+    sim_virtual_each(add_virtual, &list);
     printed = cJSON_PrintUnformatted(list.json);
     *json = printed ? base_strdup(printed) : NULL;
     cJSON_free(printed);

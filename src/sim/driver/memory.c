@@ -248,6 +248,22 @@ pool_cu_result sim_memory_register(struct sim_context *context, enum sim_memory_
     return POOL_CU_SUCCESS;
 }
 
+pool_cu_result sim_memory_map(
+    struct sim_physical *physical, int device, uint64_t base, uint64_t bytes)
+{
+    struct sim_allocation *made = reserve_map_entry() ? base_calloc(1, sizeof(*made)) : NULL;
+
+    if (!made)
+        return POOL_CU_OUT_OF_MEMORY;
+    made->base = base;
+    made->bytes = bytes;
+    made->kind = SIM_MEMORY_MAPPED;
+    made->device = device;
+    made->physical = physical;
+    insert_into_map(made);
+    return POOL_CU_SUCCESS;
+}
+
 /* Returns whole pages to the host and overwrites the remaining bytes. */
 static void discard_contents(const struct sim_allocation *allocation)
 {
@@ -271,6 +287,9 @@ void sim_memory_release(struct sim_allocation *allocation)
         munmap((void *)(uintptr_t)allocation->base, base_round_up(allocation->bytes, PAGE));
         break;
     case SIM_MEMORY_REGISTERED:
+        break;
+    case SIM_MEMORY_MAPPED:
+        sim_physical_unmap(allocation->physical, allocation->base, allocation->bytes);
         break;
     default:
         discard_contents(allocation);
@@ -318,6 +337,8 @@ static bool may_access(const struct sim_context *context, const struct sim_alloc
         return true;
     if (allocation->pool)
         return allocation->pool->access >> context->device & 1;
+    if (allocation->kind == SIM_MEMORY_MAPPED)
+        return allocation->access >> context->device & 1;
     for (unsigned at = 0; at < context->peer_count; at++) {
         if (context->peers[at] == allocation->context)
             return true;

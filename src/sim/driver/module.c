@@ -158,6 +158,7 @@ void sim_module_free(struct sim_module *module)
     struct sim_module **link = &module->context->modules;
     struct sim_allocation *found;
 
+    sim_graphs_forget_module(module);
     while (*link && *link != module)
         link = &(*link)->next;
     if (*link)

@@ -257,6 +257,8 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
     if (code)
         return code;
     code = sim_stream_of(call.context, stream_handle, &stream);
+    if (!code && stream->capture) /* graphs that own memory are not simulated */
+        code = sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code)
         return sim_leave(code);
     if (!address || pool->device != call.context->device)
@@ -292,6 +294,8 @@ pool_cu_result sim_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
     if (code)
         return code;
     code = sim_stream_of(call.context, stream_handle, &stream);
+    if (!code && stream->capture) /* graphs that own memory are not simulated */
+        code = sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code)
         return sim_leave(code);
     if (!address)

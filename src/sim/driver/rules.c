@@ -46,6 +46,7 @@ bool sim_function_enqueues_only(unsigned function)
     case SIM_CU_MemFreeAsync:
     case SIM_CU_EventRecord:
     case SIM_CU_StreamWaitEvent:
+    case SIM_CU_GraphLaunch:
         return true;
     default:
         return false;

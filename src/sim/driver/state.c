@@ -351,6 +351,7 @@ static void free_state(void)
 {
     sim_memory_reset();
     sim_memory_pools_free();
+    sim_virtual_free();
     for (int at = 0; at < SIM_MAX_DEVICES; at++)
         base_free(sim_state.devices[at].primary);
     memset(sim_state.devices, 0, sizeof(sim_state.devices));

@@ -48,7 +48,10 @@ enum sim_handle_kind {
     SIM_HANDLE_EVENT,
     SIM_HANDLE_MODULE,
     SIM_HANDLE_KERNEL,
-    SIM_HANDLE_MEMORY_POOL
+    SIM_HANDLE_MEMORY_POOL,
+    SIM_HANDLE_ALLOCATION,
+    SIM_HANDLE_GRAPH,
+    SIM_HANDLE_GRAPH_EXEC
 };
 
 struct sim_slot {
@@ -73,9 +76,11 @@ enum sim_memory_kind {
     SIM_MEMORY_VARIABLE,   /* a module's variable */
     SIM_MEMORY_PINNED,     /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
+    SIM_MEMORY_MAPPED,     /* cuMemMap */
 };
 
 struct sim_memory_pool;
+struct sim_physical;
 
 struct sim_allocation {
     uint64_t base;
@@ -83,10 +88,12 @@ struct sim_allocation {
     uint64_t charged; /* bytes subtracted from the device's free memory */
     enum sim_memory_kind kind;
     int device;
-    struct sim_context *context;
-    struct sim_memory_pool *pool; /* POOLED only */
-    bool is_freeing;              /* its cuMemFreeAsync waits in a stream */
-    uint64_t id;                  /* counts from 1 over all kinds of memory */
+    struct sim_context *context;   /* NULL: MAPPED */
+    struct sim_memory_pool *pool;  /* POOLED only */
+    struct sim_physical *physical; /* MAPPED only */
+    uint64_t access;               /* MAPPED only: one bit per device; guarded by the map's lock */
+    bool is_freeing;               /* its cuMemFreeAsync waits in a stream */
+    uint64_t id;                   /* counts from 1 over all kinds of memory */
 };
 
 /* Backing addresses of one device: reserved at its first allocation, committed when touched. */
@@ -105,6 +112,9 @@ pool_cu_result sim_memory_allocate(struct sim_context *context, enum sim_memory_
     uint64_t bytes, uint64_t align, uint64_t charged, struct sim_allocation **out);
 pool_cu_result sim_memory_register(struct sim_context *context, enum sim_memory_kind kind,
     uint64_t base, uint64_t bytes, struct sim_allocation **out);
+/* A mapping of virtual memory, which no device may access yet. */
+pool_cu_result sim_memory_map(
+    struct sim_physical *physical, int device, uint64_t base, uint64_t bytes);
 void sim_memory_release(struct sim_allocation *allocation);
 void sim_memory_release_context(struct sim_context *context);
 void sim_memory_reset(void);
@@ -144,6 +154,8 @@ enum sim_work_kind {
 
 struct sim_module;
 struct sim_function_object;
+struct sim_graph;
+struct sim_capture;
 
 struct sim_launch_request {
     struct sim_function_object *function;
@@ -196,6 +208,8 @@ struct sim_stream {
     bool has_thread;
     bool is_destroyed; /* freed once it is empty and no thread waits */
     unsigned waiters;
+    struct sim_capture *capture; /* its operations become nodes; NULL: they are enqueued */
+    size_t captured;             /* number of its last node, 0: none */
 };
 
 struct sim_event {
@@ -204,6 +218,8 @@ struct sim_event {
     struct sim_event *next;
     unsigned flags;
     struct sim_marker *marker; /* of the last recording; NULL: none yet */
+    uint64_t capture; /* number of the capture that the last recording belongs to, 0: none */
+    size_t captured;  /* and the node that it follows */
 };
 
 struct sim_context {
@@ -220,6 +236,7 @@ struct sim_context {
     struct sim_stream *null_stream; /* also in `streams` */
     struct sim_event *events;
     struct sim_module *modules;
+    struct sim_graph *graphs;                 /* also instantiated ones */
     struct sim_context *peers[SIM_MAX_PEERS]; /* protected by the map's lock as well */
     unsigned peer_count;
 };
@@ -236,6 +253,7 @@ pool_cu_result sim_stream_create(
  * the blocking streams); returns the sticky code when there is one. */
 pool_cu_result sim_stream_drain(struct sim_stream *stream);
 pool_cu_result sim_context_drain(struct sim_context *context);
+pool_cu_result sim_drain(void); /* all contexts of all devices */
 /* Releases the stream's handle; work in the stream continues. */
 void sim_stream_retire(struct sim_stream *stream);
 /* The stream of a handle in the current context; 400 when it is no stream of this context. */
@@ -243,6 +261,45 @@ pool_cu_result sim_stream_of(
     struct sim_context *context, CUstream handle, struct sim_stream **stream);
 void sim_event_free(struct sim_event *event);
 void sim_marker_release(struct sim_marker *marker);
+
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* An operation, and the numbers, from 1, of the nodes that it follows directly; 0: none. */
+struct sim_graph_node {
+    struct sim_work *work;
+    size_t previous[2];
+};
+
+struct sim_graph_nodes {
+    struct sim_graph_node *items;
+    size_t count;
+};
+
+struct sim_capture {
+    uint64_t number; /* never reused */
+    struct sim_stream *origin;
+    struct sim_graph_nodes nodes;
+    bool is_invalid;
+    struct sim_capture *next;
+};
+
+/* A graph or, by the kind of its handle, an instantiated one. */
+struct sim_graph {
+    void *handle;
+    struct sim_context *context;
+    struct sim_graph *next; /* of the context */
+    struct sim_graph_nodes nodes;
+    bool is_stale; /* a module of its kernels was unloaded */
+};
+
+struct sim_capture *sim_capture_of(uint64_t number); /* NULL: it has ended */
+/* The capture can only be ended; returns `code`. */
+pool_cu_result sim_capture_violated(struct sim_capture *capture, pool_cu_result code);
+/* The captured stream's next node; it follows node number `after`, too. `work` is consumed. */
+pool_cu_result sim_capture_add(struct sim_stream *stream, struct sim_work *work, size_t after);
+void sim_capture_stream_ends(struct sim_stream *stream);
+void sim_graph_free(struct sim_graph *graph);
+void sim_graphs_forget_module(const struct sim_module *module);
 
 /* ---- memory pools ---------------------------------------------------------------------------- */
 struct sim_memory_pool {
@@ -262,6 +319,17 @@ void sim_memory_pool_release(
     struct sim_allocation *allocation); /* called when the allocation was freed */
 void sim_memory_pools_trim(int device); /* releases memory above the thresholds */
 void sim_memory_pools_free(void);
+
+/* ---- virtual memory -------------------------------------------------------------------------- */
+
+/* The end of a mapping: its addresses stay reserved. */
+void sim_physical_unmap(struct sim_physical *physical, uint64_t base, uint64_t bytes);
+/* Calls `visit` for each allocation with the handles of it that exist, and for each reservation
+ * with 0. */
+typedef void (*sim_virtual_visitor)(
+    void *user, int device, uint64_t base, uint64_t bytes, unsigned handles);
+void sim_virtual_each(sim_virtual_visitor visit, void *user);
+void sim_virtual_free(void);
 
 /* ---- modules --------------------------------------------------------------------------------- */
 struct sim_function_object {
@@ -336,6 +404,8 @@ struct sim_state {
     struct sim_slot *slots;
     uint32_t slot_count, slot_capacity, first_free_slot;
     struct sim_memory_pool *pools;
+    struct sim_capture *captures;
+    uint64_t last_capture;
     struct sim_rules rules;
     bool has_program_rules; /* set through the API: the environment variable is ignored */
     struct base_thread_pool *workers;
@@ -373,6 +443,9 @@ struct sim_call {
 pool_cu_result sim_enter(
     struct sim_call *call, enum sim_driver_function function, enum sim_need need, int device);
 pool_cu_result sim_leave(pool_cu_result code);
+/* Begins a call on a stream given by its handle, or on the default stream. */
+pool_cu_result sim_stream_enter(struct sim_call *call, enum sim_driver_function function,
+    enum sim_need need, CUstream handle, struct sim_stream **stream);
 
 /* Enqueues the work as the call's fault rule demands: unchanged, replaced by a fault, or after a
  * hang. */

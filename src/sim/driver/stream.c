@@ -127,8 +127,28 @@ static bool start_thread(struct sim_stream *stream)
     return true;
 }
 
+/* The default stream would be ordered with a blocking one that is captured. */
+static struct sim_capture *captured_beside(const struct sim_stream *stream)
+{
+    const struct sim_context *context = stream->context;
+
+    for (struct sim_stream *at = context->streams; stream == context->null_stream && at;
+         at = at->next)
+        if (at->capture && !(at->flags & DRIVER_STREAM_NON_BLOCKING))
+            return at->capture;
+    return NULL;
+}
+
 pool_cu_result sim_stream_enqueue(struct sim_stream *stream, struct sim_work *work)
 {
+    struct sim_capture *beside = captured_beside(stream);
+
+    if (stream->capture)
+        return sim_capture_add(stream, work, 0);
+    if (beside) {
+        sim_work_free(work);
+        return sim_capture_violated(beside, POOL_CU_STREAM_CAPTURE_IMPLICIT);
+    }
     if (!stream->has_thread && !start_thread(stream)) {
         sim_work_free(work);
         return POOL_CU_OUT_OF_MEMORY;
@@ -169,6 +189,8 @@ pool_cu_result sim_stream_drain(struct sim_stream *stream)
     const int device = stream->context->device;
     bool is_open = true;
 
+    if (stream->capture)
+        return sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     stream->waiters++;
     while (is_open && !is_drained(stream, sequence))
         is_open = sim_wait();
@@ -196,6 +218,9 @@ pool_cu_result sim_context_drain(struct sim_context *context)
     const int device = context->device;
     bool is_open = true;
 
+    for (const struct sim_stream *at = context->streams; at; at = at->next)
+        if (at->capture)
+            return sim_capture_violated(at->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     hold->waiters++;
     while (is_open && !is_context_drained(context, sequence))
         is_open = sim_wait();
@@ -204,6 +229,26 @@ pool_cu_result sim_context_drain(struct sim_context *context)
     if (!is_open)
         return POOL_CU_DEINITIALIZED;
     sim_memory_pools_trim(device);
+    return sim_state.poison;
+}
+
+static bool is_all_drained(uint64_t sequence)
+{
+    for (uint32_t at = 0; at < sim_state.config.device_count; at++)
+        for (struct sim_context *context = sim_state.devices[at].contexts; context;
+             context = context->next)
+            if (!is_context_drained(context, sequence))
+                return false;
+    return true;
+}
+
+pool_cu_result sim_drain(void)
+{
+    const uint64_t sequence = sim_state.sequence;
+
+    while (!is_all_drained(sequence))
+        if (!sim_wait())
+            return POOL_CU_DEINITIALIZED;
     return sim_state.poison;
 }
 
@@ -234,6 +279,7 @@ void sim_stream_retire(struct sim_stream *stream)
     if (stream->handle)
         sim_handle_release(stream->handle);
     stream->handle = NULL;
+    sim_capture_stream_ends(stream);
     stream->is_destroyed = true;
     pthread_cond_signal(&stream->arrived);
     free_if_done(stream);
@@ -281,8 +327,7 @@ pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int fl
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* Begins a call on a stream given by its handle, or on the default stream. */
-static pool_cu_result enter_stream(struct sim_call *call, enum sim_driver_function function,
+pool_cu_result sim_stream_enter(struct sim_call *call, enum sim_driver_function function,
     enum sim_need need, CUstream handle, struct sim_stream **stream)
 {
     pool_cu_result code = sim_enter(call, function, need, -1);
@@ -305,7 +350,7 @@ pool_cu_result sim_cu_StreamDestroy(CUstream handle)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamDestroy, SIM_NEED_CONTEXT_ONLY, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamDestroy, SIM_NEED_CONTEXT_ONLY, handle, &stream);
 
     if (code)
         return code;
@@ -320,7 +365,7 @@ pool_cu_result sim_cu_StreamSynchronize(CUstream handle)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamSynchronize, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamSynchronize, SIM_NEED_CONTEXT, handle, &stream);
 
     return code ? code : sim_leave(sim_stream_drain(stream));
 }
@@ -330,10 +375,12 @@ pool_cu_result sim_cu_StreamQuery(CUstream handle)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamQuery, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamQuery, SIM_NEED_CONTEXT, handle, &stream);
 
     if (code)
         return code;
+    if (stream->capture)
+        return sim_leave(sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED));
     return sim_leave(is_idle(stream) ? POOL_CU_SUCCESS : POOL_CU_NOT_READY);
 }
 
@@ -342,7 +389,7 @@ pool_cu_result sim_cu_StreamGetPriority(CUstream handle, int *priority)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamGetPriority, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamGetPriority, SIM_NEED_CONTEXT, handle, &stream);
 
     if (code)
         return code;
@@ -357,7 +404,7 @@ pool_cu_result sim_cu_StreamGetFlags(CUstream handle, unsigned int *flags)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamGetFlags, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamGetFlags, SIM_NEED_CONTEXT, handle, &stream);
 
     if (code)
         return code;
@@ -372,7 +419,7 @@ pool_cu_result sim_cu_StreamGetCtx(CUstream handle, CUcontext *context)
     struct sim_stream *stream;
     struct sim_call call;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_StreamGetCtx, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_StreamGetCtx, SIM_NEED_CONTEXT, handle, &stream);
 
     if (code)
         return code;
@@ -388,7 +435,7 @@ pool_cu_result sim_cu_LaunchHostFunc(CUstream handle, pool_cu_host_function func
     struct sim_call call;
     struct sim_work *work;
     pool_cu_result code =
-        enter_stream(&call, SIM_CU_LaunchHostFunc, SIM_NEED_CONTEXT, handle, &stream);
+        sim_stream_enter(&call, SIM_CU_LaunchHostFunc, SIM_NEED_CONTEXT, handle, &stream);
 
     if (code)
         return code;

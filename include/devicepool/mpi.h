@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations over the ranks of an MPI communicator, each with a pool of its own: a library beside
+ * devicepool (libdevicepool-mpi, pkg-config devicepool-mpi), built where MPI is found.
+ *
+ * All functions that take a pool_mpi, but for pool_mpi_get_info and pool_mpi_destroy, are
+ * collective: every rank calls the same ones in the same order. Arguments that must be the same on
+ * all ranks are compared before any data is transferred; where they differ, or where a rank's own
+ * arguments are invalid, every rank returns the same status and a message that names the rank. So
+ * does a failure of one rank while it computes. See docs/hosts.md.
+ */
+#ifndef DEVICEPOOL_MPI_H
+#define DEVICEPOOL_MPI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <mpi.h>
+
+#include <devicepool/msm.h>
+#include <devicepool/ntt.h>
+#include <devicepool/poseidon.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * The ranks of a communicator. One thread at a time uses it, and that thread is one that may call
+ * MPI: the main thread for MPI_THREAD_SINGLE and MPI_THREAD_FUNNELED.
+ */
+typedef struct pool_mpi pool_mpi;
+
+/* How elements reach the memory of another rank's device. */
+typedef enum pool_mpi_transport {
+    POOL_MPI_TRANSPORT_DEFAULT = 0, /* the last one of the list that all ranks have */
+    POOL_MPI_TRANSPORT_HOST = 1,    /* pinned host memory and non-blocking messages, in chunks */
+    POOL_MPI_TRANSPORT_CUDA = 2,    /* device addresses are passed to a CUDA-aware MPI */
+    POOL_MPI_TRANSPORT_NCCL = 3     /* NCCL, which is opened at run time */
+} pool_mpi_transport;
+
+/* Zero is the default of every member but struct_size and device. */
+typedef struct pool_mpi_params {
+    size_t struct_size;
+    /* Of this rank; required: calls whose exec names no device run on it, and exchanges use it. It
+     * must outlive the pool_mpi. */
+    pool_device *device;
+    /* One that a rank does not have is POOL_ERR_UNSUPPORTED on all ranks. The environment variable
+     * DEVICEPOOL_MPI_TRANSPORT (host, cuda or nccl) replaces it. */
+    pool_mpi_transport transport;
+    uint32_t reserved; /* 0 */
+    /*
+     * The longest time without a message from another rank after which it counts as failed; 0: two
+     * minutes. Has to be longer than the ranks' computations differ. A call returns
+     * POOL_ERR_TIMEOUT at the latest after five times as long, besides its own computation.
+     */
+    uint64_t timeout_ns;
+    uint64_t chunk_bytes; /* of messages between hosts' memories; 0: 4 MiB */
+} pool_mpi_params;
+
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_mpi_params_init(pool_mpi_params *params, size_t struct_size);
+
+/*
+ * Duplicates the communicator, whose errors are then returned, and agrees on versions and on the
+ * transport. MPI must be initialised. A rank whose own params are invalid waits for the default
+ * timeout. POOL_ERR_INVALID_ARGUMENT: MPI is not initialised or is finalised, MPI_COMM_NULL, an
+ * intercommunicator; on all ranks: no device on one of them, different versions or params.
+ */
+POOL_API pool_status pool_mpi_create(
+    MPI_Comm communicator, const pool_mpi_params *params, pool_mpi **mpi);
+
+/*
+ * Frees everything but, after a call in which a rank did not answer, what MPI may still access: the
+ * duplicate of the communicator and the memory of its messages. Call it before MPI_Finalize, and on
+ * all ranks, because MPI frees communicators collectively. Sets *mpi to NULL; NULL and a pointer to
+ * NULL are no-ops.
+ */
+POOL_API pool_status pool_mpi_destroy(pool_mpi **mpi);
+
+/* Set struct_size before the call. */
+typedef struct pool_mpi_info {
+    size_t struct_size;
+    int32_t rank;
+    int32_t ranks;
+    pool_mpi_transport transport;
+    /* POOL_OK, or the first failure after which messages may be outstanding: every later collective
+     * call returns it. */
+    pool_status status;
+    int32_t failed_rank; /* that did not answer; -1: none */
+    uint32_t reserved;
+    char library[256];   /* the MPI library's first line about itself */
+    char transports[64]; /* what this rank has: "host cuda nccl" */
+} pool_mpi_info;
+
+/* Fills `info`; not collective. */
+POOL_API pool_status pool_mpi_get_info(const pool_mpi *mpi, pool_mpi_info *info);
+
+/* "host", "cuda", "nccl" or "default"; "?" for other values. Static. Any thread. */
+POOL_API const char *pool_mpi_transport_name(pool_mpi_transport transport);
+
+/* ---- MSM ------------------------------------------------------------------------------------- */
+
+/*
+ * pool_msm over the points of all ranks: each one computes the sums over its own points and
+ * scalars, in numbers of the caller's choice (0 too), as pool_msm does with the same arguments, on
+ * one device or several; every rank receives the sums of all. Curve and batch must be the same on
+ * all ranks. `results` has as many points as there are MSMs, in host memory. is_async must be 0.
+ * Errors: those of pool_msm of any rank.
+ */
+POOL_API pool_status pool_mpi_msm(pool_mpi *mpi, const pool_msm_params *params,
+    const pool_exec *exec, const pool_span *points, const pool_span *scalars,
+    const pool_span *results);
+
+/* ---- NTT ------------------------------------------------------------------------------------- */
+
+/* Which elements of a transform in natural order a rank has, of R ranks: n/R consecutive ones in
+ * the order of the index in memory. Bit-reversed orders are in blocks with either. */
+typedef enum pool_mpi_distribution {
+    POOL_MPI_CYCLIC = 0, /* rank r has elements r, r + R, r + 2 R, ...: one exchange */
+    POOL_MPI_BLOCK = 1   /* rank r has elements r n/R ... : one more on each natural side */
+} pool_mpi_distribution;
+
+/*
+ * Transforms of 2^log_size elements over the ranks, whose number R is a power of two, with R^2 at
+ * most 2^log_size. Each rank has n/R elements of each transform, one transform after the other: of
+ * a bit-reversed order the r-th n/R, of the natural order what `distribution` says, so that the
+ * concatenation of the ranks' elements is that of the shards of docs/several-devices.md. Params
+ * (layout POOL_NTT_ROWS) and distribution must be the same on all ranks; domains may be different
+ * handles of the same one. Spans are packed, in host memory or in that of the device, in either
+ * form; `out` may be `in`; they must not overlap otherwise. Of `exec` device, stream, checks
+ * (POOL_CHECK_CANONICAL), cancel and lease are used. Allocates 2 n/R elements of device memory, and
+ * once more for spans in host memory. Errors: those of pool_ntt of any rank.
+ */
+POOL_API pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params,
+    const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,
+    const pool_span *out);
+
+/*
+ * pool_ntt_extend over the ranks: `in` has each rank's n/R elements of each column, `out` its N/R,
+ * column by column (layout POOL_NTT_ROWS), distributed as by pool_mpi_ntt; R^2 is at most n.
+ * `coefficients` (NULL: not wanted) takes n/R coefficients of each column, in natural order and
+ * `distribution`. exec and errors as for pool_mpi_ntt. Allocates 3 N/R elements of device memory,
+ * and those of the spans in host memory.
+ */
+POOL_API pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
+    const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,
+    const pool_span *coefficients, const pool_span *out);
+
+/* ---- Merkle trees ---------------------------------------------------------------------------- */
+
+/*
+ * The shapes of a tree over all ranks, each of which has `leaves` leaves: a power of the arity, one
+ * or more. `subtree` is the tree over a rank's leaves, of which params->kept_levels levels are
+ * kept, counted from its root (0: all), `top` the one over the roots of the subtrees, of which all
+ * levels are kept. params->height is the height of the whole tree; 0: the smallest. Set both
+ * struct_sizes before the call. Not collective.
+ */
+POOL_API pool_status pool_mpi_merkle_get_shape(const pool_mpi *mpi, const pool_poseidon *set,
+    const pool_merkle_params *params, uint64_t leaves, pool_merkle_shape *subtree,
+    pool_merkle_shape *top);
+
+/*
+ * Builds the tree over the leaves of all ranks, rank by rank: the tree that
+ * pool_poseidon_merkle_build builds over all of them. Each rank builds the subtree of its leaves,
+ * with the same arguments as that function, and stores its levels; `top` takes the levels above on
+ * every rank, in host memory, the root last. `levels` has digest_count digests of the subtree's
+ * shape, `top` as many as the top's. The set, all params and the number of leaves must be the same
+ * on all ranks. is_async must be 0. Errors: those of pool_poseidon_merkle_build of any rank.
+ */
+POOL_API pool_status pool_mpi_merkle_build(pool_mpi *mpi, const pool_poseidon *set,
+    const pool_exec *exec, const pool_merkle_params *params, const pool_span *leaves,
+    const pool_span *levels, const pool_span *top);
+
+/*
+ * Writes the opening of leaf `index` of all leaves to `path` on every rank, in host memory: as many
+ * digests as the subtree's and the top's path_count together, for pool_poseidon_merkle_verify with
+ * the height of the whole tree. The rank of the leaf reads its levels (and leaves, where the lowest
+ * levels were not kept); `index` and the form of `path` must be the same on all ranks.
+ */
+POOL_API pool_status pool_mpi_merkle_open(pool_mpi *mpi, const pool_poseidon *set,
+    const pool_exec *exec, const pool_merkle_params *params, uint64_t leaf_count,
+    const pool_span *leaves, const pool_span *levels, const pool_span *top, uint64_t index,
+    const pool_span *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

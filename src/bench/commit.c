@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures commitments to a matrix of columns in device memory, whose levels stay there. The size
+ * is the number of rows, the batch that of the columns. Openings of a sample of the rows are
+ * verified against the root on the host.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { SAMPLES = 16 };
+
+struct commit_state {
+    pool_poseidon *set;
+    pool_matrix_commit_params params;
+    pool_matrix_commit_shape shape;
+    pool_exec exec;
+    size_t element_bytes;
+    size_t digest_bytes;
+    uint8_t *elements; /* column by column */
+    pool_matrix matrix;
+    pool_buffer *matrix_buffer;
+    pool_buffer *level_buffer;
+    pool_span levels;
+};
+
+/* Sets whose function compresses two digests. */
+static bool has_set(const char *subject)
+{
+    pool_poseidon *set = NULL;
+    pool_status status = pool_poseidon_by_name(subject, &set);
+    bool compresses =
+        !status && 2 * pool_poseidon_digest_elements(set) <= pool_poseidon_max_inputs(set);
+
+    pool_poseidon_destroy(&set);
+    return compresses;
+}
+
+static pool_status create_commit(struct bench_run *run)
+{
+    const struct bench_case *spec = &run->spec;
+    struct commit_state *commit = bench_alloc(1, sizeof(*commit));
+    const pool_field *field;
+    pool_status status;
+
+    run->state = commit;
+    run->units = (double)spec->size;
+    status = pool_poseidon_by_name(spec->subject, &commit->set);
+    if (status)
+        return status;
+    field = pool_poseidon_field(commit->set);
+    commit->element_bytes = pool_field_element_bytes(field);
+    commit->digest_bytes = pool_poseidon_digest_elements(commit->set) * commit->element_bytes;
+    commit->params =
+        (pool_matrix_commit_params){.struct_size = sizeof(commit->params), .set = commit->set};
+    commit->matrix = (pool_matrix){.height = spec->size, .width = (uint32_t)spec->batch};
+    commit->exec = (pool_exec){.struct_size = sizeof(commit->exec),
+        .device = run->device,
+        .stream = run->stream,
+        .is_async = 1};
+    commit->shape.struct_size = sizeof(commit->shape);
+    status = pool_matrix_commit_get_shape(&commit->params, &commit->matrix, 1, &commit->shape);
+    if (status)
+        return status;
+    commit->elements = bench_alloc(spec->size * spec->batch, commit->element_bytes);
+    return pool_random_scalars(
+        field, 1, spec->size * spec->batch, POOL_FORM_MONTGOMERY, commit->elements);
+}
+
+static pool_status warm_up_commit(struct bench_run *run)
+{
+    const struct commit_state *commit = run->state;
+
+    return pool_matrix_commit_warm_up(&commit->params, run->device);
+}
+
+static pool_status upload_commit(struct bench_run *run)
+{
+    struct commit_state *commit = run->state;
+    const uint64_t bytes = run->spec.size * run->spec.batch * commit->element_bytes;
+    pool_status status =
+        pool_buffer_from_host(run->device, commit->elements, bytes, &commit->matrix_buffer);
+
+    if (!status)
+        status = pool_buffer_alloc(run->device, commit->shape.bytes, &commit->level_buffer);
+    if (!status)
+        status = pool_buffer_span(
+            commit->matrix_buffer, 0, run->spec.batch, POOL_FORM_MONTGOMERY, &commit->matrix.span);
+    if (!status)
+        status = pool_buffer_span(commit->level_buffer, 0, commit->shape.digest_count,
+            POOL_FORM_MONTGOMERY, &commit->levels);
+    return status;
+}
+
+static pool_status call_commit(struct bench_run *run)
+{
+    const struct commit_state *commit = run->state;
+
+    return pool_matrix_commit(&commit->params, &commit->exec, &commit->matrix, 1, &commit->levels);
+}
+
+/* The opened row is that of the matrix, and belongs to the root. */
+static pool_status check_row(const struct commit_state *commit, const void *root, uint64_t index,
+    const uint8_t *row, const uint8_t *path, bool *is_correct)
+{
+    int32_t is_member = 0;
+
+    for (uint32_t i = 0; i < commit->matrix.width; i++)
+        if (memcmp(row + i * commit->element_bytes,
+                commit->elements + (i * commit->matrix.height + index) * commit->element_bytes,
+                commit->element_bytes))
+            *is_correct = false;
+    pool_status status = pool_matrix_verify(&commit->params, POOL_FORM_MONTGOMERY, &commit->matrix,
+        1, root, index, row, path, &is_member);
+
+    *is_correct = *is_correct && is_member;
+    return status;
+}
+
+static pool_status check_commit(struct bench_run *run, bool *is_correct)
+{
+    const struct commit_state *commit = run->state;
+    const uint64_t row_bytes = commit->matrix.width * commit->element_bytes;
+    const uint64_t path_bytes = commit->shape.height * commit->digest_bytes;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    uint8_t *rows = bench_alloc(SAMPLES, row_bytes), *paths = bench_alloc(SAMPLES, path_bytes + 1);
+    uint8_t *root = bench_alloc(1, commit->digest_bytes);
+    const pool_span row_span = {.data = rows, .count = SAMPLES, .form = POOL_FORM_MONTGOMERY};
+    const pool_span path_span = {
+        .data = paths, .count = SAMPLES * commit->shape.height, .form = POOL_FORM_MONTGOMERY};
+    uint64_t indices[SAMPLES];
+    pool_status status = pool_copy_to_host(root, commit->level_buffer,
+        commit->shape.bytes - commit->digest_bytes, commit->digest_bytes, NULL);
+
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        indices[i] = i * (run->spec.size - 1) / (SAMPLES - 1);
+    if (!status)
+        status = pool_matrix_open(&commit->params, &exec, &commit->matrix, 1, &commit->levels,
+            indices, SAMPLES, &row_span, &path_span);
+    *is_correct = true;
+    for (uint64_t i = 0; i < SAMPLES && !status; i++)
+        status = check_row(
+            commit, root, indices[i], rows + i * row_bytes, paths + i * path_bytes, is_correct);
+    free(root);
+    free(paths);
+    free(rows);
+    return status;
+}
+
+static void destroy_commit(struct bench_run *run)
+{
+    struct commit_state *commit = run->state;
+
+    if (!commit)
+        return;
+    pool_buffer_destroy(&commit->matrix_buffer);
+    pool_buffer_destroy(&commit->level_buffer);
+    pool_poseidon_destroy(&commit->set);
+    free(commit->elements);
+    free(commit);
+}
+
+const struct bench_operation bench_commit = {
+    .name = "commit",
+    .options = "batch",
+    .unit = "rows",
+    .option = "set",
+    .default_subjects = "poseidon2-plonky3-babybear-t16",
+    .default_sizes = "2^8,2^10,2^12",
+    .needs_powers = true,
+    .has_subject = has_set,
+    .create = create_commit,
+    .warm_up = warm_up_commit,
+    .upload = upload_commit,
+    .call = call_commit,
+    .check = check_commit,
+    .destroy = destroy_commit,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_matrix_commit: validation of the arguments, then the stages of run.c.
+ */
+#include "commit/commit.h"
+
+#include "base/log.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "pool/counters.h"
+#include "pool/device.h"
+#include "poseidon/arguments.h"
+#include "poseidon/kernels.h"
+#include "poseidon/run.h"
+
+const struct memory_exec_rules commit_exec_rules = {
+    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+
+/* Reads everything but the spans' data. */
+static pool_status read_call(const char *call, const pool_matrix_commit_params *params,
+    const pool_exec *given, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
+    pool_exec *exec, struct commit_tree *tree)
+{
+    pool_status status = memory_exec_read(call, given, &commit_exec_rules, exec);
+
+    if (!status)
+        status = commit_tree_init(call, params, matrices, count, tree);
+    if (!status)
+        status = commit_check_levels(call, tree, exec, levels);
+    return status ? status : commit_check_matrices(call, tree, NULL);
+}
+
+static pool_status plan_call(const struct commit_tree *tree, const pool_span *levels,
+    const struct memory_progress *progress, struct commit_plan *plan)
+{
+    const uint64_t limit = memory_exec_limit(progress->exec);
+
+    return commit_plan_make(
+               tree, levels->space == POOL_MEMORY_HOST, progress->exec->checks != 0, limit, plan)
+               ? POOL_OK
+               : memory_exec_fail_limit(progress->call, limit, plan->bytes);
+}
+
+pool_status commit_init_site(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels, struct exec_target *site)
+{
+    const struct poseidon_operand out = {levels, tree->set->digest_elements, "levels"};
+    pool_status status = poseidon_check_data(call, &out);
+
+    if (!status)
+        status = exec_target_init(site, exec);
+    if (status)
+        return status;
+    site->field = tree->field;
+    return poseidon_check_device_span(site, levels, tree->digest_bytes, "levels");
+}
+
+pool_status commit_compute(const char *call, const struct commit_tree *tree, const pool_exec *exec,
+    const struct exec_target *site, const pool_span *levels)
+{
+    struct memory_progress progress = {.call = call, .exec = exec, .total = commit_work(tree)};
+    struct device_operation counted;
+    struct commit_plan plan;
+    pool_status status = plan_call(tree, levels, &progress, &plan);
+
+    if (status)
+        return status;
+    device_operation_begin(
+        &counted, site->device, "commit", tree->row_set->name, commit_level_nodes(tree, 0));
+    status = commit_run(tree, &plan, site, levels, &progress);
+    return device_operation_end(&counted, exec_target_end(site, exec->is_async, status));
+}
+
+pool_status commit_forecast(const char *name, const struct commit_tree *tree, const pool_exec *exec,
+    const pool_span *levels, uint64_t *bytes)
+{
+    const struct memory_progress progress = {.call = name, .exec = exec};
+    struct commit_plan plan;
+    pool_status status = plan_call(tree, levels, &progress, &plan);
+
+    if (!status)
+        *bytes = plan.bytes;
+    return status;
+}
+
+pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const pool_exec *given,
+    const pool_matrix *matrices, uint32_t count, const pool_span *levels)
+{
+    BASE_LOG_LABEL(memory_exec_label(given));
+    struct exec_target site;
+    struct commit_tree tree;
+    pool_exec exec;
+    pool_status status = read_call(__func__, params, given, matrices, count, levels, &exec, &tree);
+
+    if (!status)
+        status = commit_init_site(__func__, &tree, &exec, levels, &site);
+    if (!status)
+        status = commit_check_matrices(__func__, &tree, &site);
+    return status ? status : commit_compute(__func__, &tree, &exec, &site, levels);
+}
+
+pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params,
+    const pool_exec *given, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
+    uint64_t *bytes)
+{
+    BASE_LOG_LABEL(memory_exec_label(given));
+    struct commit_tree tree;
+    pool_exec exec;
+    pool_status status =
+        bytes ? read_call(__func__, params, given, matrices, count, levels, &exec, &tree)
+              : base_fail_null(__func__, "bytes");
+
+    return status ? status : commit_forecast(__func__, &tree, &exec, levels, bytes);
+}
+
+pool_status pool_matrix_commit_warm_up(const pool_matrix_commit_params *params, pool_device *device)
+{
+    static const pool_matrix one = {.height = 1, .width = 1};
+    struct commit_tree tree;
+    pool_matrix_commit_params known;
+    pool_status status = commit_params_read(__func__, params, &known);
+
+    if (!status) {
+        known.cap_height = known.kept_levels = 0;
+        status = commit_tree_init(__func__, &known, &one, 1, &tree);
+    }
+    if (!status)
+        status = device_or_bound(device, &device);
+    if (!status)
+        status = pool_poseidon_warm_up(tree.set, device);
+    return status ? status : poseidon_warm_up_rows(tree.row_set, device);
+}

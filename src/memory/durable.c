@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Durable memory: see durable.h.
+ */
+#include "memory/durable.h"
+
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "driver/attributes.h"
+#include "driver/cleanup.h"
+
+static bool is_supported(const struct driver *driver)
+{
+    const pool_cuda_api *api = &driver->api;
+
+    /* Where devices are not isolated, their memory ends with the process that would restore it. */
+    return api->flags & POOL_CUDA_ISOLATED_DEVICES && api->MemGetAllocationGranularity &&
+           api->MemAddressReserve && api->MemAddressFree && api->MemCreate && api->MemRelease &&
+           api->MemMap && api->MemUnmap && api->MemSetAccess && api->MemExportToShareableHandle &&
+           api->MemImportFromShareableHandle;
+}
+
+struct memory_durable *memory_durable_new(const struct device_memory *memory)
+{
+    struct memory_durable *durable =
+        is_supported(memory->driver) ? base_calloc(1, sizeof(*durable)) : NULL;
+
+    if (durable)
+        durable->descriptor = -1;
+    return durable;
+}
+
+/* A forked child takes no lock; it has the descriptors, but nothing to unlink for. */
+static void unlink_durable(struct device_memory *memory, const struct memory_durable *durable)
+{
+    struct memory_durable **link = &memory->durables;
+
+    if (device_is_forked(memory->device))
+        return;
+    pthread_mutex_lock(&memory->durable_lock);
+    while (*link && *link != durable)
+        link = &(*link)->next;
+    if (*link)
+        *link = durable->next;
+    pthread_mutex_unlock(&memory->durable_lock);
+}
+
+void memory_durable_close(struct device_memory *memory, struct memory_durable *durable)
+{
+    if (!memory_durable_is(durable))
+        return;
+    unlink_durable(memory, durable);
+    close(durable->descriptor);
+    durable->descriptor = -1;
+}
+
+uint64_t memory_durable_bytes(struct device_memory *memory)
+{
+    uint64_t bytes = 0;
+
+    pthread_mutex_lock(&memory->durable_lock);
+    for (const struct memory_durable *at = memory->durables; at; at = at->next)
+        bytes += at->bytes;
+    pthread_mutex_unlock(&memory->durable_lock);
+    return bytes;
+}
+
+/* ---- mapping ----------------------------------------------------------------------------------
+ */
+
+/* Drivers reserve whole blocks of this size at the requested address, and place less than a block
+ * in a block that they have already (seen with 580.159). */
+#define ADDRESS_BLOCK (UINT64_C(32) << 20)
+
+static size_t address_bytes(const struct memory_durable *durable)
+{
+    return (size_t)base_round_up(durable->bytes, ADDRESS_BLOCK);
+}
+
+/* At the address that it had before, if any. */
+static pool_cu_result map_durable(struct device_memory *memory, struct memory_durable *durable)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+    const pool_cu_mem_access access = {
+        .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = memory->handle},
+        .flags = DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    size_t bytes = (size_t)durable->bytes;
+    CUdeviceptr address = 0;
+    pool_cu_result code =
+        api->MemAddressReserve(&address, address_bytes(durable), 0, durable->address, 0);
+
+    if (code)
+        return code;
+    if (durable->address && address != durable->address) {
+        code = POOL_CU_MAP_FAILED; /* other memory is there */
+        goto free_address;
+    }
+    code = api->MemMap(address, bytes, 0, durable->allocation, 0);
+    if (code)
+        goto free_address;
+    code = api->MemSetAccess(address, bytes, &access, 1);
+    if (code)
+        goto unmap;
+    durable->address = address;
+    durable->is_mapped = true;
+    return POOL_CU_SUCCESS;
+unmap:
+    (void)api->MemUnmap(address, bytes);
+free_address:
+    (void)api->MemAddressFree(address, address_bytes(durable));
+    return code;
+}
+
+static pool_status unmap_durable(struct device_memory *memory, struct memory_durable *durable)
+{
+    size_t bytes = (size_t)durable->bytes;
+    pool_status first, status;
+
+    if (!durable->is_mapped)
+        return POOL_OK;
+    durable->is_mapped = false;
+    first = DRIVER_CALL(memory->driver, MemUnmap(durable->address, bytes));
+    status = first ? first
+                   : DRIVER_CALL(
+                         memory->driver, MemAddressFree(durable->address, address_bytes(durable)));
+    first = first ? first : status;
+    status = DRIVER_CALL(memory->driver, MemRelease(durable->allocation));
+    return first ? first : status;
+}
+
+/* ---- allocation -------------------------------------------------------------------------------
+ */
+
+static pool_cu_result create_exported(
+    struct device_memory *memory, struct memory_durable *durable, uint64_t bytes)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+    const pool_cu_mem_allocation_prop prop = {.type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
+        .handle_types = DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = memory->handle}};
+    size_t granularity = 0;
+    pool_cu_result code =
+        api->MemGetAllocationGranularity(&granularity, &prop, DRIVER_MEM_ALLOC_GRANULARITY_MINIMUM);
+
+    if (code)
+        return code;
+    if (!granularity || bytes > SIZE_MAX - base_max(granularity, ADDRESS_BLOCK))
+        return POOL_CU_OUT_OF_MEMORY;
+    durable->bytes = base_round_up(bytes, granularity);
+    code = api->MemCreate(&durable->allocation, (size_t)durable->bytes, &prop, 0);
+    if (code)
+        return code;
+    code = api->MemExportToShareableHandle(
+        &durable->descriptor, durable->allocation, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    if (code)
+        (void)api->MemRelease(durable->allocation);
+    return code;
+}
+
+pool_cu_result memory_durable_allocate(
+    struct device_memory *memory, struct memory_durable *durable, uint64_t bytes)
+{
+    pool_cu_result code = create_exported(memory, durable, bytes);
+
+    durable->address = 0; /* of an attempt before */
+    if (code)
+        return code;
+    code = map_durable(memory, durable);
+    if (code) {
+        (void)memory->driver->api.MemRelease(durable->allocation);
+        close(durable->descriptor);
+        durable->descriptor = -1;
+        /* Addresses have run out, not memory: ordinary memory has others. */
+        return code == POOL_CU_OUT_OF_MEMORY ? POOL_CU_MAP_FAILED : code;
+    }
+    pthread_mutex_lock(&memory->durable_lock);
+    durable->next = memory->durables;
+    memory->durables = durable;
+    pthread_mutex_unlock(&memory->durable_lock);
+    return POOL_CU_SUCCESS;
+}
+
+pool_status memory_durable_release(struct device_memory *memory, struct memory_durable *durable)
+{
+    pool_status status = unmap_durable(memory, durable);
+
+    memory_durable_close(memory, durable);
+    return status;
+}
+
+/* ---- another process ---------------------------------------------------------------------------
+ */
+
+static pool_cu_result import_durable(struct device_memory *memory, struct memory_durable *durable)
+{
+    const pool_cuda_api *api = &memory->driver->api;
+    pool_cu_result code = api->MemImportFromShareableHandle(&durable->allocation,
+        (void *)(intptr_t)durable->descriptor, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+
+    if (code)
+        return code;
+    code = map_durable(memory, durable);
+    if (code)
+        (void)api->MemRelease(durable->allocation);
+    return code;
+}
+
+pool_status memory_durable_renew(struct device_memory *memory)
+{
+    pool_status status = POOL_OK;
+
+    pthread_mutex_lock(&memory->durable_lock);
+    for (struct memory_durable *at = memory->durables; at; at = at->next)
+        at->is_mapped = false; /* by the process that has ended */
+    for (struct memory_durable *at = memory->durables; at && !status; at = at->next) {
+        status = at->is_sealed ? driver_check(memory->driver, import_durable(memory, at),
+                                     "cuMemImportFromShareableHandle")
+                               : POOL_OK;
+        if (status != POOL_ERR_DEVICE_LOST)
+            status = POOL_OK;
+    }
+    pthread_mutex_unlock(&memory->durable_lock);
+    return status;
+}
+
+/* ---- contents ----------------------------------------------------------------------------------
+ */
+
+void memory_seal(pool_buffer *buffer)
+{
+    struct memory_durable *durable = buffer->block->durable;
+    struct base_error_copy first;
+
+    if (!memory_durable_is(durable))
+        return;
+    durable->digested_bytes = buffer->block->bytes;
+    base_error_save(&first);
+    durable->is_sealed = !memory_digest(
+        buffer->block->memory, durable->address, durable->digested_bytes, &durable->digest);
+    base_error_restore(&first);
+}
+
+bool memory_is_sealed(const pool_buffer *buffer)
+{
+    const struct memory_durable *durable = buffer->block->durable;
+
+    return memory_durable_is(durable) && durable->is_sealed;
+}
+
+pool_status memory_verify(pool_buffer *buffer, bool *is_same)
+{
+    struct device_memory *memory = buffer->block->memory;
+    struct memory_durable *durable = buffer->block->durable;
+    uint64_t digest = ~durable->digest;
+    pool_status status = POOL_OK;
+
+    if (durable->is_mapped)
+        status = memory_digest(memory, durable->address, durable->digested_bytes, &digest);
+    *is_same = !status && digest == durable->digest;
+    if (!*is_same && status != POOL_ERR_DEVICE_LOST)
+        status = unmap_durable(memory, durable);
+    return status == POOL_ERR_DEVICE_LOST ? status : POOL_OK;
+}

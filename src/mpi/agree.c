@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The agreement of the ranks: each one sends a record of its call and status to rank 0, which
+ * compares them and sends the same verdict to all. Before data moves, so that every rank knows that
+ * all have the same arguments and none has failed; and after it, so that all return the same.
+ */
+#include "mpi/group.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+enum { RECORD_TAG = 0, VERDICT_TAG = 1, RECORD_BYTES = 1024 };
+
+/* Of this size in every version, so that different versions can read each other's first members. */
+struct group_record {
+    uint32_t version; /* POOL_VERSION_NUMBER */
+    uint32_t operation;
+    uint64_t sequence;
+    int32_t status;
+    int32_t failed_rank; /* that did not answer this one; -1: none */
+    uint32_t able;
+    uint32_t count;
+    uint64_t values[GROUP_VALUES];
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
+    char call[48];
+    char object[GROUP_OBJECT_BYTES];
+    char message[RECORD_BYTES - 32 - 8 * GROUP_VALUES - POOL_FINGERPRINT_BYTES - 48 -
+                 GROUP_OBJECT_BYTES];
+};
+
+struct group_verdict {
+    uint64_t sequence;
+    int32_t status;
+    int32_t failed_rank;
+    uint32_t common;
+    uint32_t reserved;
+    char message[RECORD_BYTES - 24];
+};
+
+_Static_assert(sizeof(struct group_record) == RECORD_BYTES, "the size of a record is fixed");
+_Static_assert(sizeof(struct group_verdict) == RECORD_BYTES, "the size of a verdict is fixed");
+
+pool_status group_agree_open(pool_mpi *mpi)
+{
+    const size_t ranks = (size_t)mpi->ranks;
+
+    mpi->records = base_calloc(mpi->rank == 0 ? ranks : 1, sizeof(*mpi->records));
+    mpi->verdict = base_calloc(1, sizeof(*mpi->verdict));
+    mpi->requests = base_calloc(2 * ranks, sizeof(*mpi->requests));
+    if (!mpi->records || !mpi->verdict || !mpi->requests)
+        return base_fail_memory("the records of ranks");
+    for (size_t i = 0; i < 2 * ranks; i++)
+        mpi->requests[i] = MPI_REQUEST_NULL;
+    return POOL_OK;
+}
+
+void group_agree_close(pool_mpi *mpi)
+{
+    base_free(mpi->records);
+    base_free(mpi->verdict);
+    base_free(mpi->requests);
+}
+
+void group_call_add(struct group_call *call, const char *name, uint64_t value)
+{
+    call->names[call->count] = name;
+    call->values[call->count++] = value;
+}
+
+/* FNV-1a: different params are a mistake here, not an attack. */
+uint64_t group_digest(const void *bytes, size_t count)
+{
+    uint64_t digest = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < count; i++)
+        digest = (digest ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+pool_status group_check(const pool_mpi *mpi, const char *call)
+{
+    return mpi->status ? base_fail(mpi->status, "%s: the ranks are no longer in step: %s", call,
+                             mpi->message)
+                       : POOL_OK;
+}
+
+static void fill_record(const pool_mpi *mpi, const struct group_call *call, pool_status status,
+    struct group_record *record)
+{
+    memset(record, 0, sizeof(*record));
+    record->version = POOL_VERSION_NUMBER;
+    record->operation = call->operation;
+    record->sequence = mpi->sequence;
+    record->status = status;
+    record->failed_rank = mpi->failed_rank;
+    record->able = mpi->able;
+    record->count = call->count;
+    memcpy(record->values, call->values, sizeof(record->values));
+    memcpy(record->fingerprint, call->fingerprint, sizeof(record->fingerprint));
+    snprintf(record->call, sizeof(record->call), "%s", call->name);
+    snprintf(record->object, sizeof(record->object), "%s", call->object);
+    if (status)
+        snprintf(record->message, sizeof(record->message), "%s", pool_last_error()->message);
+}
+
+/* ---- rank 0 ---------------------------------------------------------------------------------- */
+
+static bool differs(struct group_verdict *verdict, const struct group_call *call, int rank,
+    const struct group_record *own, const struct group_record *other)
+{
+    const size_t size = sizeof(verdict->message);
+
+    if (own->version != other->version)
+        return snprintf(verdict->message, size, "rank %d has version %u of the library, rank 0 %u",
+                   rank, other->version, own->version),
+               true;
+    if (own->operation != other->operation || own->sequence != other->sequence)
+        return snprintf(verdict->message, size,
+                   "%s: rank %d calls %.47s instead: all ranks must make the same calls in the "
+                   "same "
+                   "order",
+                   call->name, rank, other->call),
+               true;
+    if (call->object_kind &&
+        memcmp(own->fingerprint, other->fingerprint, sizeof(own->fingerprint)) != 0)
+        return snprintf(verdict->message, size,
+                   "%s: rank %d has the %s %.63s, rank 0 %.63s: they must be the same", call->name,
+                   rank, call->object_kind, other->object, own->object),
+               true;
+    for (uint32_t i = 0; i < own->count; i++)
+        if (own->values[i] != other->values[i])
+            return snprintf(verdict->message, size,
+                       "%s: rank %d has %llu for %s, rank 0 %llu: they must be the same",
+                       call->name, rank, (unsigned long long)other->values[i], call->names[i],
+                       (unsigned long long)own->values[i]),
+                   true;
+    return false;
+}
+
+/* A rank's own failure is the cause of a timeout elsewhere, so it comes first. */
+static bool find_failure(pool_mpi *mpi, bool is_timeout, struct group_verdict *verdict)
+{
+    for (int rank = 0; rank < mpi->ranks; rank++) {
+        const struct group_record *record = &mpi->records[rank];
+
+        if (!record->status || (record->status == POOL_ERR_TIMEOUT) != is_timeout)
+            continue;
+        verdict->status = record->status;
+        snprintf(verdict->message, sizeof(verdict->message), "rank %d: %.*s", rank,
+            (int)sizeof(record->message) - 1, record->message);
+        return true;
+    }
+    return false;
+}
+
+static void decide(pool_mpi *mpi, const struct group_call *call, struct group_verdict *verdict)
+{
+    verdict->failed_rank = -1;
+    verdict->common = UINT32_MAX;
+    for (int rank = 0; rank < mpi->ranks; rank++) {
+        verdict->common &= mpi->records[rank].able;
+        if (mpi->records[rank].failed_rank >= 0)
+            verdict->failed_rank = mpi->records[rank].failed_rank;
+    }
+    if (find_failure(mpi, false, verdict) || find_failure(mpi, true, verdict))
+        return;
+    for (int rank = 1; rank < mpi->ranks; rank++)
+        if (differs(verdict, call, rank, &mpi->records[0], &mpi->records[rank])) {
+            verdict->status = POOL_ERR_INVALID_ARGUMENT;
+            return;
+        }
+}
+
+/* Receives all records. A rank that does not answer is the cause, whatever others report. */
+static void collect(pool_mpi *mpi, const struct group_call *call, struct group_verdict *verdict)
+{
+    const uint64_t deadline = group_deadline(mpi, 3);
+    pool_status status = POOL_OK;
+
+    for (int rank = 1; rank < mpi->ranks && !status; rank++) {
+        int code = MPI_Irecv(&mpi->records[rank], RECORD_BYTES, MPI_BYTE, rank, RECORD_TAG,
+            mpi->communicator, &mpi->requests[rank]);
+
+        if (code != MPI_SUCCESS)
+            status = group_fail_mpi(mpi, "MPI_Irecv", code, rank);
+    }
+    for (int rank = 1; rank < mpi->ranks && !status; rank++)
+        status = group_wait(mpi, &mpi->requests[rank], rank, deadline);
+    if (!status) {
+        decide(mpi, call, verdict);
+        return;
+    }
+    verdict->status = status;
+    verdict->failed_rank = mpi->failed_rank;
+    snprintf(verdict->message, sizeof(verdict->message), "%s: %s", call->name,
+        pool_last_error()->message);
+}
+
+static pool_status send_verdicts(pool_mpi *mpi)
+{
+    pool_status status = POOL_OK;
+
+    for (int rank = 1; rank < mpi->ranks; rank++) {
+        int code = MPI_Isend(mpi->verdict, RECORD_BYTES, MPI_BYTE, rank, VERDICT_TAG,
+            mpi->communicator, &mpi->requests[mpi->ranks + rank]);
+
+        if (code != MPI_SUCCESS)
+            status = group_fail_mpi(mpi, "MPI_Isend", code, rank);
+    }
+    /* A rank that has failed receives nothing; the others do while this one waits. */
+    for (int rank = 1; rank < mpi->ranks && !status; rank++)
+        if (rank != mpi->verdict->failed_rank)
+            status =
+                group_wait(mpi, &mpi->requests[mpi->ranks + rank], rank, group_deadline(mpi, 1));
+    return status;
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+static pool_status exchange_records(pool_mpi *mpi)
+{
+    const uint64_t deadline = group_deadline(mpi, 5);
+    int code = MPI_Irecv(
+        mpi->verdict, RECORD_BYTES, MPI_BYTE, 0, VERDICT_TAG, mpi->communicator, &mpi->requests[0]);
+    pool_status status = POOL_OK;
+
+    if (code != MPI_SUCCESS)
+        return group_fail_mpi(mpi, "MPI_Irecv", code, 0);
+    code = MPI_Isend(
+        mpi->records, RECORD_BYTES, MPI_BYTE, 0, RECORD_TAG, mpi->communicator, &mpi->requests[1]);
+    if (code != MPI_SUCCESS)
+        return group_fail_mpi(mpi, "MPI_Isend", code, 0);
+    status = group_wait(mpi, &mpi->requests[0], 0, deadline);
+    return status ? status : group_wait(mpi, &mpi->requests[1], 0, deadline);
+}
+
+/* From here on messages of this call may arrive in a later one. */
+static void latch(pool_mpi *mpi, pool_status status)
+{
+    mpi->status = status;
+    snprintf(mpi->message, sizeof(mpi->message), "%s", mpi->outcome);
+}
+
+pool_status group_vote(pool_mpi *mpi, const struct group_call *call, pool_status status)
+{
+    pool_status sent;
+
+    mpi->sequence++;
+    fill_record(mpi, call, status, mpi->records);
+    if (mpi->rank == 0) {
+        memset(mpi->verdict, 0, sizeof(*mpi->verdict));
+        mpi->verdict->sequence = mpi->sequence;
+        collect(mpi, call, mpi->verdict);
+        sent = send_verdicts(mpi);
+    } else {
+        sent = exchange_records(mpi);
+    }
+    if (sent) {
+        snprintf(
+            mpi->outcome, sizeof(mpi->outcome), "%s: %s", call->name, pool_last_error()->message);
+        latch(mpi, sent);
+        return sent;
+    }
+    mpi->common = mpi->verdict->common;
+    status = (pool_status)mpi->verdict->status;
+    if (!status)
+        return POOL_OK;
+    snprintf(mpi->outcome, sizeof(mpi->outcome), "%s", mpi->verdict->message);
+    mpi->failed_rank = mpi->verdict->failed_rank;
+    if (mpi->failed_rank >= 0)
+        latch(mpi, status);
+    return status;
+}
+
+pool_status group_fail_outcome(const pool_mpi *mpi, pool_status status)
+{
+    return base_fail(status, "%s", mpi->outcome);
+}
+
+pool_status group_agree(pool_mpi *mpi, const struct group_call *call, pool_status status)
+{
+    status = group_vote(mpi, call, status);
+    return status ? group_fail_outcome(mpi, status) : POOL_OK;
+}

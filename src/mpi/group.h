@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of this library share: the state of a communicator, waits with a deadline, the
+ * agreement of the ranks, messages between them, exchanges between their devices.
+ *
+ * MPI only ever accesses memory of the pool_mpi (records, buffers, pinned memory), or, with a
+ * transport that takes device addresses, the library's device memory: after a rank has failed its
+ * messages may stay outstanding, and that memory is then never freed.
+ */
+#ifndef MPI_GROUP_H
+#define MPI_GROUP_H
+
+#include <stdbool.h>
+
+#include <devicepool/mpi.h>
+#include <devicepool/vector.h>
+
+#include "base/params.h"
+#include "base/status.h"
+
+struct group_nccl; /* nccl.c */
+
+/* Host memory for messages; grows, and lives as long as the pool_mpi. */
+enum { GROUP_SENT, GROUP_RECEIVED, GROUP_BUFFERS };
+struct group_buffer {
+    void *data;
+    size_t bytes;
+};
+
+/* Arguments that have to be the same on all ranks. */
+enum { GROUP_VALUES = 12, GROUP_OBJECT_BYTES = 64 };
+struct group_call {
+    const char *name; /* of the public function */
+    uint32_t operation;
+    uint32_t count;          /* of values */
+    const char *object_kind; /* "curve"; NULL: no object */
+    char object[GROUP_OBJECT_BYTES];
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
+    const char *names[GROUP_VALUES];
+    uint64_t values[GROUP_VALUES];
+};
+
+enum group_operation {
+    GROUP_CREATE = 1,
+    GROUP_MSM,
+    GROUP_NTT,
+    GROUP_EXTEND,
+    GROUP_MERKLE_BUILD,
+    GROUP_MERKLE_OPEN
+};
+
+/* domain.c: a domain whose generators are powers of another's, and that one. */
+enum { GROUP_DOMAINS = 8 };
+struct group_domain {
+    pool_ntt_domain *whole;
+    pool_ntt_domain *part;
+};
+
+struct pool_mpi {
+    MPI_Comm communicator;
+    int rank;
+    int ranks;
+    pool_device *device;
+    pool_mpi_transport transport;
+    uint32_t able; /* bit t: this rank has transport t */
+    uint64_t timeout_ns;
+    uint64_t chunk_bytes;
+    uint64_t sequence; /* of agreements */
+    uint32_t common;   /* of the last agreement: the bits that all ranks offered */
+    /* After the first failure with outstanding messages. */
+    pool_status status;
+    int failed_rank;
+    char message[1024];
+    char outcome[1024];           /* the message of the last agreement that was a failure */
+    struct group_record *records; /* rank 0: of all ranks; else one */
+    struct group_verdict *verdict;
+    MPI_Request *requests; /* two per rank */
+    struct group_buffer buffer[GROUP_BUFFERS];
+    void *chunks;        /* of exchanges through host memory; see exchange.c */
+    pool_pinned *pinned; /* them */
+    struct group_nccl *nccl;
+    struct group_domain domains[GROUP_DOMAINS];
+    uint32_t next_domain; /* to be replaced */
+};
+
+/* ---- wait.c ---------------------------------------------------------------------------------- */
+
+/* A failure of MPI function `call` with that code; `rank` is the other rank, or -1. */
+pool_status group_fail_mpi(pool_mpi *mpi, const char *call, int code, int rank);
+
+/* Waits for the request until the deadline of base_clock_ns. After a failure the request may be
+ * outstanding, and mpi->failed_rank is `rank`. */
+pool_status group_wait(pool_mpi *mpi, MPI_Request *request, int rank, uint64_t deadline);
+uint64_t group_deadline(const pool_mpi *mpi, uint32_t timeouts);
+
+/* Messages of any size to one rank, or from it, in library memory. Blocks up to the timeout. */
+pool_status group_send(pool_mpi *mpi, const void *data, uint64_t bytes, int rank);
+pool_status group_receive(pool_mpi *mpi, void *data, uint64_t bytes, int rank);
+
+/* Copies library memory of rank `root` to that of all ranks. */
+pool_status group_broadcast(pool_mpi *mpi, void *data, uint64_t bytes, int root);
+
+/* At least `bytes` bytes of library memory for messages. */
+pool_status group_buffer_get(pool_mpi *mpi, int index, uint64_t bytes, void **data);
+
+/* ---- agree.c --------------------------------------------------------------------------------- */
+
+pool_status group_agree_open(pool_mpi *mpi);
+void group_agree_close(pool_mpi *mpi);
+
+/*
+ * Every rank passes its own status, whose detail is the thread's last error, and the call's values.
+ * Returns the same status on all ranks: POOL_OK if all are, and the values are the same; else the
+ * cause, with the rank in the message. A rank that does not answer makes the pool_mpi unusable.
+ */
+pool_status group_agree(pool_mpi *mpi, const struct group_call *call, pool_status status);
+
+/* The same in two parts, for calls that free memory in between: the failure becomes the thread's
+ * last error with the second. */
+pool_status group_vote(pool_mpi *mpi, const struct group_call *call, pool_status status);
+pool_status group_fail_outcome(const pool_mpi *mpi, pool_status status);
+
+/* The first failure after which messages are outstanding, again; POOL_OK if there was none. */
+pool_status group_check(const pool_mpi *mpi, const char *call);
+
+void group_call_add(struct group_call *call, const char *name, uint64_t value);
+/* A short digest of bytes that have to be the same. */
+uint64_t group_digest(const void *bytes, size_t count);
+
+/* ---- exec.c ---------------------------------------------------------------------------------- */
+
+/* A copy of exec with the pool_mpi's device where it names none, and is_async refused. */
+pool_status group_exec_read(
+    const pool_mpi *mpi, const char *call, const pool_exec *exec, pool_exec *known);
+
+/* ---- domain.c -------------------------------------------------------------------------------- */
+
+/* The domain of size 2^log_size whose root and coset generator are the powers of the whole one's;
+ * borrowed, until the next call of this function creates one. */
+pool_status group_domain_power(
+    pool_mpi *mpi, pool_ntt_domain *whole, uint32_t log_size, pool_ntt_domain **part);
+void group_domains_close(pool_mpi *mpi);
+
+/* Single elements in host memory, in standard form: x^exponent, x y, 1 / x. */
+struct group_element {
+    uint8_t bytes[POOL_FIELD_MAX_BYTES];
+};
+pool_status group_element_power(
+    const pool_field *field, pool_device *device, uint64_t exponent, struct group_element *x);
+pool_status group_element_multiply(const pool_field *field, pool_device *device,
+    const struct group_element *y, struct group_element *x);
+pool_status group_element_invert(
+    const pool_field *field, pool_device *device, struct group_element *x);
+
+/* ---- ntt.c ----------------------------------------------------------------------------------- */
+
+/* Transforms of one call: the call's values, where it runs, and memory for a rank's part. */
+enum { NTT_FIRST, NTT_SECOND, NTT_REGIONS };
+struct group_transforms {
+    pool_mpi *mpi;
+    struct group_call call;
+    pool_exec exec;
+    pool_lease *lease;
+    pool_stream *stream;
+    const pool_field *field;
+    uint32_t log_ranks;
+    pool_form form;  /* of what lies in the regions */
+    bool has_agreed; /* on a failure: there is no further agreement in this call */
+    pool_buffer *region[NTT_REGIONS];
+    pool_buffer *extra; /* of an extension */
+};
+
+/* One transform: `in` and `out` have the rank's part. */
+struct group_transform {
+    pool_ntt_domain *domain;
+    pool_ntt_direction direction;
+    int32_t coset;
+    pool_ntt_order order;
+    bool takes_blocks; /* the input in natural order is distributed in blocks */
+    bool gives_blocks;
+    uint32_t checks;
+};
+
+pool_status group_transforms_read(
+    struct group_transforms *run, const pool_exec *exec, const pool_ntt_domain *domain);
+/* Allocates regions of `count` elements. */
+pool_status group_transforms_open(struct group_transforms *run, uint64_t count, uint64_t extra);
+/* Waits, frees, and agrees on the status that is returned, unless the ranks have agreed. */
+pool_status group_transforms_close(struct group_transforms *run, pool_status status);
+pool_status group_transform_run(struct group_transforms *run,
+    const struct group_transform *transform, const pool_span *in, const pool_span *out);
+/* The elements of a packed span from `first` on. */
+pool_span group_part(
+    const struct group_transforms *run, const pool_span *span, uint64_t first, uint64_t count);
+pool_span group_region(const struct group_transforms *run, int region, uint64_t count);
+/* Natural order from blocks in `in` to cyclic in the second region, and back from the first. */
+pool_status group_deal_blocks(
+    struct group_transforms *run, const pool_span *in, uint64_t count, uint32_t checks);
+pool_status group_collect_blocks(
+    struct group_transforms *run, uint64_t count, const pool_span *out);
+pool_status group_check_elements(
+    const struct group_transforms *run, const pool_span *span, uint64_t count, const char *name);
+
+/* ---- exchange.c, nccl.c ---------------------------------------------------------------------- */
+
+/* Blocks of `bytes` bytes: block i of `from` goes to rank i, that of rank i to block i of `to`. */
+struct group_exchange {
+    pool_buffer *from;
+    pool_buffer *to;
+    uint64_t bytes;
+    pool_stream *stream; /* that has produced `from`, and may read `to` after the call */
+};
+/* What the transport needs. Before the agreement after which group_exchange_run is called. */
+pool_status group_exchange_open(pool_mpi *mpi);
+pool_status group_exchange_run(pool_mpi *mpi, const struct group_exchange *exchange);
+void group_exchange_close(pool_mpi *mpi);
+
+/* The transports that this rank has: bit t for transport t. */
+uint32_t group_transports(pool_mpi *mpi);
+
+bool group_nccl_is_found(void);
+/* Whether the device's context is one of the CUDA driver in this process: not simulated, and not in
+ * a worker process. */
+bool group_device_is_native(pool_device *device);
+/* Collective, like all NCCL calls. */
+pool_status group_nccl_open(pool_mpi *mpi);
+void group_nccl_close(pool_mpi *mpi);
+pool_status group_nccl_exchange(pool_mpi *mpi, const struct group_exchange *exchange);
+
+#endif

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Starts a program in several ranks on this host, also as root and on fewer processors than ranks.
+# usage: run_ranks.sh MPIRUN RANKS|killed RANKS PROGRAM [ARGUMENT ...]
+#   killed RANKS: one rank ends itself by SIGKILL; the others have to report it, or to be ended by
+#   mpirun: in either case everything ends.
+set -u
+mpirun=$1
+shift
+killed=no
+if [ "$1" = killed ]; then
+    killed=yes
+    shift
+fi
+ranks=$1
+shift
+
+case $("$mpirun" --version 2>&1) in
+*"Open MPI"* | *OpenRTE*)
+    options="--allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none"
+    options="$options --mca btl ^openib --mca pml ob1"
+    survive="--enable-recovery"
+    least=$((ranks - 1))
+    ;;
+*)
+    options=""
+    survive="-disable-auto-cleanup"
+    least=0 # its process manager ends with the rank, and the others with that
+    ;;
+esac
+
+if [ $killed = no ]; then
+    # shellcheck disable=SC2086
+    exec "$mpirun" $options -n "$ranks" "$@"
+fi
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+# As users start it: mpirun may end the other ranks at once, and has to report a failure.
+# shellcheck disable=SC2086
+if "$mpirun" $options -n "$ranks" "$@" >"$log" 2>&1; then
+    cat "$log"
+    echo "mpirun did not report the rank that was killed"
+    exit 1
+fi
+echo "all ranks have ended"
+# Where the launcher leaves them alone, the library notifies the survivors.
+# shellcheck disable=SC2086
+"$mpirun" $options $survive -n "$ranks" "$@" >"$log" 2>&1
+notified=$(grep -c 'survived and was notified' "$log")
+echo "with $survive, $notified of $((ranks - 1)) ranks were notified"
+if grep -q '^rank .* failed$' "$log" || [ "$notified" -lt "$least" ]; then
+    cat "$log"
+    exit 1
+fi

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Torture of commitments to matrices: columns and rows in host memory with progress and a check,
+ * matrices of two heights, and openings whose lowest levels are computed again.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver/nvrtc.h"
+#include "ntt/args.h"
+#include "poseidon/args.h"
+#include "poseidon/host.h"
+#include "poseidon/rows_args.h"
+#include "torture/torture.h"
+
+enum { POOL, BUFFER, DOMAIN };
+enum { HEIGHT = 8, WIDTH = 24, DIGEST = 4, LEVELS = 15 };
+
+static pool_poseidon *set;
+
+static pool_form form_of(unsigned is_converted)
+{
+    return is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD;
+}
+
+/* The results of self-tests must be right; others are not compared. Devices compute in standard
+ * form with this set. */
+static pool_cu_result hash(void *user, const pool_mock_launch *launch)
+{
+    struct poseidon_args args;
+    static const pool_exec exec;
+    struct memory_progress progress = {.exec = &exec};
+    pool_span in, out;
+
+    (void)user;
+    memcpy(&args, launch->arguments[0], sizeof(args));
+    in = (pool_span){.data = (void *)(uintptr_t)args.in,
+        .count = args.count,
+        .stride = args.in_stride,
+        .form = form_of(args.in_is_converted)};
+    out = (pool_span){.data = (void *)(uintptr_t)args.out,
+        .count = args.count,
+        .stride = args.out_stride,
+        .form = form_of(args.out_is_converted)};
+    return poseidon_host_hash(set, &in, args.elements, &out, &progress) ? 719 : 0;
+}
+
+static pool_cu_result hash_rows(void *user, const pool_mock_launch *launch)
+{
+    struct poseidon_rows_args args;
+    static const pool_exec exec;
+    struct memory_progress progress = {.exec = &exec};
+    struct poseidon_sponge sponge = {.mode = POOL_SPONGE_OVERWRITE};
+    pool_span in, out;
+
+    (void)user;
+    memcpy(&args, launch->arguments[0], sizeof(args));
+    if (args.rows > 1) /* no self-test */
+        return 0;
+    sponge.elements = (uint32_t)args.columns;
+    sponge.output_elements = args.digest_elements;
+    sponge.rate = args.rate;
+    in = (pool_span){
+        .data = (void *)(uintptr_t)args.in, .count = 1, .form = form_of(args.in_is_converted)};
+    out = (pool_span){
+        .data = (void *)(uintptr_t)args.out, .count = 1, .form = form_of(args.out_is_converted)};
+    return poseidon_host_sponge(set, &sponge, &in, &out, &progress) ? 719 : 0;
+}
+
+static void prepare(struct torture *torture)
+{
+    static const uint32_t args[] = {sizeof(struct poseidon_args)};
+    static const uint32_t rows[] = {sizeof(struct poseidon_rows_args)};
+    static const uint32_t gather[] = {sizeof(struct poseidon_gather_args)};
+    static const uint32_t check[] = {16, 8, 8}, pass[] = {sizeof(struct ntt_pass_args)},
+                          spread[] = {80};
+    static const uint32_t powers[] = {8, 8, 8, 8, 8, 4}, twiddles[] = {8, 8, 4, 4};
+    const pool_mock_kernel kernels[] = {
+        {.name = "poseidon_hash", .argument_bytes = args, .argument_count = 1, .effect = hash},
+        {.name = "poseidon_merkle_level", .argument_bytes = args, .argument_count = 1},
+        {.name = "poseidon_rows", .argument_bytes = rows, .argument_count = 1, .effect = hash_rows},
+        {.name = "poseidon_gather", .argument_bytes = gather, .argument_count = 1},
+        {.name = "vector_check", .argument_bytes = check, .argument_count = 3},
+        {.name = "ntt_pass", .argument_bytes = pass, .argument_count = 1},
+        {.name = "ntt_extend", .argument_bytes = spread, .argument_count = 1},
+        {.name = "ntt_powers", .argument_bytes = powers, .argument_count = 6},
+        {.name = "ntt_stage_twiddles", .argument_bytes = twiddles, .argument_count = 4},
+    };
+
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
+        pool_mock_kernel kernel = kernels[i];
+
+        kernel.struct_size = sizeof(kernel);
+        pool_mock_add_kernel(torture->mock, &kernel);
+    }
+}
+
+static void listen(void *user, uint64_t done, uint64_t total)
+{
+    (void)total;
+    *(uint64_t *)user = done;
+}
+
+static pool_status create(struct torture *torture, pool_exec *run)
+{
+    static uint64_t reported;
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
+
+    *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &reported};
+    return status ? status : pool_device_at(torture->objects[POOL], 0, &run->device);
+}
+
+static pool_status finish(struct torture *torture)
+{
+    pool_status status = pool_buffer_destroy((pool_buffer **)&torture->objects[BUFFER]);
+
+    if (!status)
+        status = pool_ntt_domain_destroy((pool_ntt_domain **)&torture->objects[DOMAIN]);
+    if (status)
+        return status;
+    return pool_destroy((device_pool **)&torture->objects[POOL]);
+}
+
+static uint64_t elements[HEIGHT * WIDTH], digests[LEVELS * DIGEST];
+
+static const pool_matrix matrices[] = {
+    {.span = {.data = elements, .count = WIDTH}, .height = HEIGHT, .width = WIDTH},
+    {.span = {.data = elements, .count = 4}, .height = 4, .width = 2, .layout = POOL_MATRIX_ROWS},
+};
+static const pool_span levels = {.data = digests, .count = LEVELS};
+
+static pool_status commit(struct torture *torture)
+{
+    const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    run.checks = POOL_CHECK_CANONICAL;
+    if (!status) /* sponges between chunks of columns, several slots */
+        status =
+            pool_matrix_commit_workspace(&params, &run, matrices, 2, &levels, &run.memory_limit);
+    run.memory_limit = run.memory_limit * 7 / 8;
+    return status ? status : pool_matrix_commit(&params, &run, matrices, 2, &levels);
+}
+
+static pool_status enqueue(struct torture *torture)
+{
+    const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
+    pool_stream *stream;
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    run.is_async = 1;
+    if (!status)
+        status = pool_matrix_commit(&params, &run, matrices, 2, &levels);
+    if (!status)
+        status = pool_stream_default(run.device, &stream);
+    return status ? status : pool_stream_synchronize(stream);
+}
+
+static pool_status open_rows(struct torture *torture)
+{
+    static const uint64_t indices[] = {6, 1};
+    const pool_matrix_commit_params params = {
+        .struct_size = sizeof(params), .set = set, .kept_levels = 2};
+    uint64_t opened[2 * WIDTH], siblings[2 * 3 * DIGEST];
+    const pool_span rows = {.data = opened, .count = 2}, paths = {.data = siblings, .count = 6};
+    pool_buffer **buffer = (pool_buffer **)&torture->objects[BUFFER];
+    pool_matrix on_device = matrices[0];
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    run.progress = NULL;
+    if (!status)
+        status = pool_buffer_from_host(run.device, elements, sizeof(elements), buffer);
+    if (!status)
+        status = pool_buffer_span(*buffer, 0, WIDTH, POOL_FORM_STANDARD, &on_device.span);
+    return status
+               ? status
+               : pool_matrix_open(&params, &run, &on_device, 1, &levels, indices, 2, &rows, &paths);
+}
+
+/* Columns that are extended in chunks, and the extension downloaded. */
+static pool_status extend(struct torture *torture)
+{
+    static uint64_t extended[2 * HEIGHT * WIDTH], nodes[2 * LEVELS * DIGEST + DIGEST];
+    const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
+    pool_ntt_domain **domain = (pool_ntt_domain **)&torture->objects[DOMAIN];
+    const pool_ntt_domain_params domain_params = {
+        .struct_size = sizeof(domain_params), .field = pool_poseidon_field(set), .log_size = 4};
+    pool_ntt_extend_params extension_params = {.struct_size = sizeof(extension_params),
+        .log_blowup = 1,
+        .order = POOL_NTT_NR,
+        .batch = WIDTH};
+    const pool_extension extension = {.params = &extension_params,
+        .trace = {.data = elements, .count = HEIGHT * WIDTH},
+        .extended = {.data = extended, .count = 2 * HEIGHT * WIDTH}};
+    const pool_span digest_levels = {.data = nodes, .count = 2 * LEVELS + 1};
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    if (!status)
+        status = pool_ntt_domain_create(&domain_params, domain);
+    extension_params.domain = *domain;
+    if (!status)
+        status = pool_extend_commit_workspace(
+            &params, &run, &extension, 1, &digest_levels, &run.memory_limit);
+    run.memory_limit = run.memory_limit * 7 / 8;
+    return status ? status : pool_extend_commit(&params, &run, &extension, 1, &digest_levels);
+}
+
+/* As for Poseidon. */
+static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
+    "cuModuleLoadDataEx", NULL};
+
+static const struct torture_scenario scenarios[] = {
+    {.name = "columns and rows from host memory",
+        .devices = 1,
+        .prepare = prepare,
+        .run = commit,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "an asynchronous commitment",
+        .devices = 1,
+        .prepare = prepare,
+        .run = enqueue,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "extensions",
+        .devices = 1,
+        .prepare = prepare,
+        .run = extend,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "openings",
+        .devices = 1,
+        .prepare = prepare,
+        .run = open_rows,
+        .finish = finish,
+        .absorbs = absorbed},
+};
+
+int main(void)
+{
+    char directory[] = "/tmp/devicepool-torture-XXXXXX";
+    char cache[64], command[80];
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
+    if (!mkdtemp(directory))
+        return 1;
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
+    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1) ||
+        pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
+        return 1;
+    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    pool_poseidon_destroy(&set);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command) || failed;
+}
