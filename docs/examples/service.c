@@ -24,7 +24,7 @@
  *
  * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
  *
- *     cc service.c service_jobs.c groth16.c snarkjs_json.c \
+ *     cc service.c service_jobs.c groth16*.c snarkjs_json.c \
  *         $(pkg-config --cflags --libs devicepool libmicrohttpd)
  *
  * Usage (port 0, the default: any free port, which is printed):

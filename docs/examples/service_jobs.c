@@ -35,7 +35,8 @@ pool_status service_key_open(
     if (!status)
         status = pool_next_device(pool, &device);
     if (!status)
-        status = groth16_residents_create(&key->residents, pool, key->file, name);
+        status = groth16_residents_create(
+            &key->residents, pool, key->file, &(struct groth16_residents_params){.name = name});
     if (!status)
         status = groth16_device_bytes(key->file, &key->residents, device, &key->device_bytes);
     if (status) {

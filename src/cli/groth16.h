@@ -2,7 +2,7 @@
 /*
  * A Groth16 prover: creates a proof that snarkjs verifies from a snarkjs key and a witness. It uses
  * the library's public headers only and is independent of the command line, so other programs can
- * copy it together with snarkjs_json.c.
+ * copy it: groth16*.c and snarkjs_json.c, with their headers.
  */
 #ifndef CLI_GROTH16_H
 #define CLI_GROTH16_H
@@ -14,16 +14,22 @@ enum { GROTH16_MSMS = 5 };
 /* What stays on the devices of a pool from one proof with a key to the next. */
 struct groth16_residents {
     pool_resident *points[GROTH16_MSMS]; /* of the key's sections A, B1, B2, C and H */
+    pool_resident *matrices;
     pool_ntt_domain *domain;
 };
 
+struct groth16_residents_params {
+    const char *name;           /* for descriptions */
+    uint32_t precompute_factor; /* of the points, as in pool_bases_params */
+};
+
 /*
- * Registers the points of a key with their pool, with the open file as their source: copies are
- * loaded by the first proof on a device, evicted when memory is needed, and loaded again. `name` is
- * for descriptions. The file must outlive the residents. On failure nothing remains.
+ * Registers the points and matrices of a key with a pool, with the open file as their source:
+ * copies are loaded by the first proof on a device, evicted when memory is needed, and loaded
+ * again. The file must outlive the residents. On failure nothing remains.
  */
-pool_status groth16_residents_create(
-    struct groth16_residents *residents, device_pool *pool, const pool_file *key, const char *name);
+pool_status groth16_residents_create(struct groth16_residents *residents, device_pool *pool,
+    const pool_file *key, const struct groth16_residents_params *params);
 
 /* No job may use them. All zero: no-op. Returns the first failure. */
 pool_status groth16_residents_destroy(struct groth16_residents *residents);
@@ -32,7 +38,7 @@ pool_status groth16_residents_destroy(struct groth16_residents *residents);
 struct groth16_job {
     const pool_file *key;     /* a zkey, over any supported pairing */
     const pool_file *witness; /* a wtns */
-    /* NULL: the points are copied from the key for this proof alone. */
+    /* NULL: points and matrices are copied from the key for this proof alone. */
     const struct groth16_residents *residents;
     pool_device *device;
     /* NULL: no lease. Otherwise the job runs on the lease's first device and stream, its memory is
@@ -65,7 +71,8 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
 
 /*
  * An upper bound of the device memory that a job with this key allocates, for a lease, where each
- * MSM is computed in one chunk; with residents (or NULL) including the largest of them. Twiddle
+ * MSM is computed in one chunk and the one in G2 beside the others; with residents (or NULL)
+ * including those that are in use at a time. Twiddle
  * tables are not included: they stay on the device. POOL_ERR_NOT_FOUND: the file is not a zkey.
  */
 pool_status groth16_device_bytes(const pool_file *key, const struct groth16_residents *residents,

@@ -34,13 +34,15 @@ void snarkjs_write_point(
     size_t bytes = pool_curve_coordinate_bytes(curve);
     int is_infinity = !memcmp(point, zero, bytes) && !memcmp(point + bytes, zero, bytes);
 
-    fprintf(file, " \"%s\": [\n  ", name);
+    if (name)
+        fprintf(file, " \"%s\": ", name);
+    fputs("[\n  ", file);
     write_coordinate(file, curve, point);
     fputs(",\n  ", file);
     write_coordinate(file, curve, is_infinity ? one : point + bytes);
     fputs(",\n  ", file);
     write_coordinate(file, curve, is_infinity ? zero : one);
-    fputs("\n ],\n", file);
+    fputs(name ? "\n ],\n" : "\n ]", file);
 }
 
 const char *snarkjs_curve_name(const pool_curve *g1)

@@ -14,7 +14,7 @@
 void snarkjs_write_element(FILE *file, const pool_field *field, const void *element);
 
 /* Writes a packed affine point in standard form as the member `name` followed by a comma: [x, y,
- * 1], where each coordinate is [c0, c1] over an extension. */
+ * 1], where each coordinate is [c0, c1] over an extension. NULL: the array alone. */
 void snarkjs_write_point(
     FILE *file, const char *name, const pool_curve *curve, const uint8_t *point);
 

@@ -97,13 +97,14 @@ static void prove_under_lease(device_pool *pool, const pool_file *key, const poo
 static void prove_with_residents(
     device_pool *pool, const pool_file *key, const pool_file *witness, const char *proof)
 {
+    const struct groth16_residents_params params = {.name = "chain"};
     pool_resident_info info = {.struct_size = sizeof(info)};
     struct groth16_residents residents;
     pool_device *device = NULL;
 
-    require(
-        groth16_residents_create(&residents, pool, witness, "x") == POOL_ERR_NOT_FOUND, "a zkey");
-    require(!groth16_residents_create(&residents, pool, key, "chain"), "groth16_residents_create");
+    require(groth16_residents_create(&residents, pool, witness, &params) == POOL_ERR_NOT_FOUND,
+        "a zkey");
+    require(!groth16_residents_create(&residents, pool, key, &params), "groth16_residents_create");
     require(!pool_device_at(pool, 1, &device), "pool_device_at");
     for (int i = 0; i < 3; i++) {
         prove_under_lease(pool, key, witness, &residents, proof);
@@ -113,6 +114,10 @@ static void prove_with_residents(
             if (i == 1)
                 require(!pool_resident_evict(residents.points[k], device), "pool_resident_evict");
         }
+        require(!pool_resident_get_info(residents.matrices, device, &info), "get_info");
+        require(info.is_resident && info.loads == (i < 2 ? 1 : 2), "the matrices are loaded once");
+        if (i == 1)
+            require(!pool_resident_evict(residents.matrices, device), "pool_resident_evict");
     }
     require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
 }

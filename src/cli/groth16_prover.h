@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A running job, shared by the sources of the prover.
+ */
+#ifndef CLI_GROTH16_PROVER_H
+#define CLI_GROTH16_PROVER_H
+
+#include "groth16.h"
+
+struct groth16_prover {
+    const struct groth16_job *job;
+    struct groth16_result *result;
+    pool_file_info key;
+    pool_span witness;       /* on the host, standard form; value 0 is 1, then the public signals */
+    const pool_field *field; /* of the circuit */
+    size_t width;            /* bytes of its elements */
+    pool_device *device;
+    pool_stream *stream;
+    const char *step;     /* that reports its progress */
+    pool_buffer *signals; /* the witness on the device, packed */
+    pool_buffer *rows;    /* A w, B w and C w */
+};
+
+/* The MSM that runs beside the other steps. */
+enum { GROTH16_BESIDE = 2 };
+
+/* The key's sections with the points of the MSMs, in the order of groth16_residents.points. */
+extern const char *const groth16_sections[GROTH16_MSMS];
+
+/* Where all operations run. */
+pool_exec groth16_exec(const struct groth16_prover *prover);
+
+/* Says why the files are refused. */
+pool_status groth16_refuse(struct groth16_prover *prover, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+pool_status groth16_out_of_memory(struct groth16_prover *prover);
+
+/* ---- matrices (groth16_matrices.c) ----------------------------------------------------------- */
+
+/*
+ * The entries of a key's matrices A and B on a device: a list per row. POOL_ERR_NO_COMPILER: this
+ * host compiles no kernels. POOL_ERR_BAD_DATA: an entry is not valid. The signature of
+ * pool_resident_source; `key` is the pool_file.
+ */
+pool_status groth16_load_matrices(void *key, const pool_exec *exec, pool_buffer **matrices);
+
+/* Of that buffer. */
+pool_status groth16_matrices_bytes(const pool_file *key, uint64_t *bytes);
+
+/* Computes A w and B w in Montgomery form at `rows` on the device, from prover->signals. */
+pool_status groth16_multiply_matrices(struct groth16_prover *prover, CUdeviceptr rows);
+
+/* ---- the quotient (groth16_quotient.c) ------------------------------------------------------- */
+
+/* The domain of snarkjs' transforms. The coset generator is a square root of the domain's root. */
+pool_status groth16_create_domain(const pool_file_info *key, pool_ntt_domain **domain);
+
+/*
+ * Computes the values of A w * B w - C w on the coset, in prover->rows. The values on the domain
+ * are 0, so these determine the quotient; the key's points H are the Lagrange basis for them.
+ */
+pool_status groth16_compute_quotient(struct groth16_prover *prover, pool_span *quotient);
+
+#endif

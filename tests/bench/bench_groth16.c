@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groth16 proofs with a resident key: the first one, which compiles, loads the key and checks its
+ * points; the following ones; what their largest parts take alone; and many at once.
+ *
+ *   bench_groth16 [--device STRING] [--factor N] [--repeat N] [--threads N] KEY WITNESS PROOF
+ * PUBLIC
+ *
+ * --factor is the precompute factor of the points. The blinding factors are constant, so every
+ * proof has to be the same; the first one is written to PROOF and its signals to PUBLIC, for a
+ * verifier (tests/bench/prove.sh).
+ */
+#include <getopt.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "bench_support.h"
+#include "groth16.h"
+
+enum { MAX_REPEAT = 1000, MAX_THREADS = 64 };
+
+static unsigned repeat = 20;
+static unsigned thread_count = 4;
+static device_pool *pool;
+static struct groth16_residents residents;
+static struct groth16_result first;
+static pool_file *key;
+static pool_file *witness;
+
+static int fill_known_bytes(void *bytes, size_t count)
+{
+    memset(bytes, 0x5a, count);
+    return 1;
+}
+
+/* The calls of bench_time measure these. */
+struct part {
+    pool_device *device;
+    int which;     /* an MSM, or GROTH16_MSMS: the transforms */
+    uint64_t size; /* of the scalars, or of the domain */
+    const pool_field *field;
+    pool_buffer *scalars;
+};
+
+static pool_status prove(void *argument)
+{
+    const struct groth16_job job = {.key = key,
+        .witness = witness,
+        .residents = &residents,
+        .device = argument,
+        .random = fill_known_bytes};
+    struct groth16_result result;
+    pool_status status = groth16_prove(&job, &result);
+
+    if (status) {
+        fprintf(stderr, "%s\n", *result.failure ? result.failure : pool_last_error()->message);
+    } else if (!first.proof) {
+        first = result;
+        return POOL_OK;
+    } else if (strcmp(result.proof, first.proof) != 0) {
+        fprintf(stderr, "a proof differs from the first one\n");
+        exit(1);
+    }
+    groth16_result_free(&result);
+    return status;
+}
+
+static pool_status run_part(void *argument)
+{
+    struct part *part = argument;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = part->device};
+    uint8_t sum[4 * POOL_FIELD_MAX_BYTES];
+    CUdeviceptr address = 0;
+    pool_resident_use *use = NULL;
+    pool_status status = pool_buffer_address(part->scalars, &address);
+    const pool_span scalars = {
+        .data = (void *)(uintptr_t)address, .count = part->size, .space = POOL_MEMORY_DEVICE};
+    const pool_span result = {.data = sum, .count = 1};
+
+    if (!status)
+        status = pool_resident_open(residents.points[part->which], &exec, &use);
+    if (status)
+        return status;
+    const pool_msm_params params = {
+        .struct_size = sizeof(params), .bases = pool_resident_bases(use)};
+    status = pool_msm(&params, &exec, NULL, &scalars, &result);
+    pool_resident_close(&use);
+    return status;
+}
+
+static pool_status run_transforms(void *argument)
+{
+    struct part *part = argument;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = part->device};
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = residents.domain,
+        .batch = 3,
+        .direction = POOL_NTT_INVERSE,
+        .order = POOL_NTT_NR};
+    CUdeviceptr address = 0;
+    pool_status status = pool_buffer_address(part->scalars, &address);
+    const pool_span values = {.data = (void *)(uintptr_t)address,
+        .count = 3 * part->size,
+        .form = POOL_FORM_MONTGOMERY,
+        .space = POOL_MEMORY_DEVICE};
+
+    if (!status)
+        status = pool_ntt(&params, &exec, &values, &values);
+    params.direction = POOL_NTT_FORWARD;
+    params.order = POOL_NTT_RN;
+    params.coset = 1;
+    return status ? status : pool_ntt(&params, &exec, &values, &values);
+}
+
+static double report(const char *what, double seconds)
+{
+    printf("%-28s %10.3f ms\n", what, seconds * 1e3);
+    fflush(stdout);
+    return seconds;
+}
+
+static double time_repeated(pool_status (*call)(void *argument), void *argument)
+{
+    const struct bench_timer timer = {.warm_ups = 1, .repeat = repeat};
+    struct bench_timing timing;
+
+    MUST(bench_time(&timer, call, argument, &timing));
+    return timing.median;
+}
+
+/* What the MSMs and the transforms take one after another, with the witness on the device. */
+static double measure_parts(pool_device *device, const pool_file_info *info)
+{
+    static const char *const names[GROTH16_MSMS] = {
+        "MSM A", "MSM B1", "MSM B2 (G2)", "MSM C", "MSM H"};
+    const uint64_t width = pool_field_element_bytes(info->field);
+    const uint64_t private_signals = info->variables - info->public_signals - 1;
+    const uint64_t sizes[GROTH16_MSMS] = {
+        info->variables, info->variables, info->variables, private_signals, info->domain_size};
+    struct part part = {.device = device, .field = info->field};
+    pool_file_section values = {.struct_size = sizeof(values)};
+    double sum = 0;
+
+    MUST(pool_file_get_section(witness, "values", &values));
+    MUST(pool_buffer_alloc(device, 3 * info->domain_size * width, &part.scalars));
+    MUST(pool_buffer_fill8(part.scalars, 0, 3 * info->domain_size * width, 0, NULL));
+    MUST(pool_copy_to_device(part.scalars, 0, values.span.data, info->variables * width, NULL));
+    for (part.which = 0; part.which < GROTH16_MSMS; part.which++) {
+        part.size = sizes[part.which];
+        sum += report(names[part.which], time_repeated(run_part, &part));
+    }
+    part.size = info->domain_size;
+    sum += report("transforms", time_repeated(run_transforms, &part));
+    MUST(pool_buffer_destroy(&part.scalars));
+    return sum;
+}
+
+static atomic_uint proofs_left;
+
+static void *prove_many(void *argument)
+{
+    (void)argument;
+    for (unsigned left; (left = atomic_load(&proofs_left)) > 0;) {
+        pool_device *device = NULL;
+
+        if (!atomic_compare_exchange_strong(&proofs_left, &left, left - 1))
+            continue;
+        MUST(pool_next_device(pool, &device));
+        MUST(prove(device));
+    }
+    return NULL;
+}
+
+static void measure_throughput(void)
+{
+    pthread_t threads[MAX_THREADS];
+    unsigned count = repeat * thread_count;
+    double begin = bench_now();
+
+    atomic_store(&proofs_left, count);
+    for (unsigned i = 0; i < thread_count; i++)
+        if (pthread_create(&threads[i], NULL, prove_many, NULL))
+            exit(1);
+    for (unsigned i = 0; i < thread_count; i++)
+        pthread_join(threads[i], NULL);
+    printf("%u threads on %zu devices     %10.1f proofs/s\n", thread_count, pool_usable_count(pool),
+        count / (bench_now() - begin));
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file || fputs(text, file) == EOF || fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+}
+
+static unsigned read_number(const char *text, unsigned most)
+{
+    unsigned long number = strtoul(text, NULL, 10);
+
+    if (!number || number > most) {
+        fprintf(stderr, "'%s' is not a number from 1 to %u\n", text, most);
+        exit(2);
+    }
+    return (unsigned)number;
+}
+
+int main(int count, char **arguments)
+{
+    static const struct option options[] = {{"device", required_argument, NULL, 'd'},
+        {"factor", required_argument, NULL, 'f'}, {"repeat", required_argument, NULL, 'r'},
+        {"threads", required_argument, NULL, 't'}, {0}};
+    struct groth16_residents_params params = {.name = "bench"};
+    pool_file_info info = {.struct_size = sizeof(info)};
+    const char *devices = NULL;
+    pool_device *device;
+    double begin = bench_now(), proof, parts;
+
+    for (int option; (option = getopt_long(count, arguments, "", options, NULL)) >= 0;) {
+        switch (option) {
+        case 'd':
+            devices = optarg;
+            break;
+        case 'f':
+            params.precompute_factor = read_number(optarg, 64);
+            break;
+        case 'r':
+            repeat = read_number(optarg, MAX_REPEAT);
+            break;
+        case 't':
+            thread_count = read_number(optarg, MAX_THREADS);
+            break;
+        default:
+            return 2;
+        }
+    }
+    if (count - optind != 4)
+        return fprintf(stderr, "usage: bench_groth16 [OPTIONS] KEY WITNESS PROOF PUBLIC\n"), 2;
+    device = open_device(devices, &pool);
+    MUST(pool_file_open(arguments[optind], NULL, &key));
+    MUST(pool_file_open(arguments[optind + 1], NULL, &witness));
+    MUST(pool_file_get_info(key, &info));
+    MUST(groth16_residents_create(&residents, pool, key, &params));
+    MUST(prove(device));
+    printf("%s, domain of %llu, factor %u\n", pool_curve_name(info.curves[0]),
+        (unsigned long long)info.domain_size, params.precompute_factor);
+    report("first proof, from start", bench_now() - begin);
+    proof = report("proof", time_repeated(prove, device));
+    parts = report("parts, one by one", measure_parts(device, &info));
+    printf("parts / proof                %10.1f %%\n", 100 * parts / proof);
+    measure_throughput();
+    write_text(arguments[optind + 2], first.proof);
+    write_text(arguments[optind + 3], first.public_signals);
+    groth16_result_free(&first);
+    MUST(groth16_residents_destroy(&residents));
+    pool_file_destroy(&witness);
+    pool_file_destroy(&key);
+    MUST(pool_destroy(&pool));
+    return 0;
+}
