@@ -3,7 +3,8 @@
 # The tarball of `meson dist`: unpacked it builds, passes the quick suites, installs to its prefix,
 # and a program builds against that by pkg-config alone. Warnings of a compiler that we do not know do
 # not stop it. With default_library=static it passes the test of installations too. What is not
-# committed is not in it. Exit 77 where there is no git checkout.
+# committed is not in it. Exit 77 where there is no git checkout. Compiled with little optimisation, because
+# everything is compiled twice.
 # usage: dist.sh MESON BUILD-DIRECTORY SOURCE-DIRECTORY C-COMPILER C++-COMPILER|none
 set -u
 meson=$1
@@ -36,7 +37,7 @@ tree=$(echo "$directory"/devicepool-*)
 echo "tarball: $(wc -c <"$tarball") bytes"
 
 must "meson setup" env CC="$compiler" "$meson" setup "$directory/build" "$tree" -Dtests=enabled \
-    --prefix="$directory/prefix"
+    -Doptimization=1 --prefix="$directory/prefix"
 must "option werror is off" sh -c "'$meson' configure '$directory/build' | grep -E '^ *werror +false'"
 must "meson test" "$meson" test -C "$directory/build" --suite unit --suite header --no-suite slow
 echo "quick suites: $(sed -n 's/^Ok: *//p' "$directory/log") tests passed"
@@ -53,7 +54,7 @@ must "running it in worker processes" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFI
 echo "worker processes: $(cat "$directory/log")"
 
 must "meson setup, static" env CC="$compiler" "$meson" setup "$directory/static" "$tree" \
-    -Ddefault_library=static -Dtests=disabled --prefix="$directory/static-prefix"
+    -Ddefault_library=static -Doptimization=1 -Dtests=disabled --prefix="$directory/static-prefix"
 must "ninja, static" ninja -C "$directory/static"
 must "static installation" sh "$tree/tests/install/install.sh" "$meson" "$directory/static" \
     "$directory/static-prefix" "$tree" "$compiler" "$cpp_compiler" static fortified
