@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prover. It reads the points of the key from the memory-mapped file, or uses those that are
- * resident; the witness is copied once, and everything up to the sums of points stays on the
- * device. The MSM in G2 runs beside all other steps, on a stream and a thread of its own.
+ * resident; the witness is copied once to each device, and everything up to the sums of points
+ * stays there. The MSM in G2 runs beside all other steps; more devices take more of the MSMs.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ pool_exec groth16_exec(const struct groth16_prover *prover)
 static void begin_step(struct groth16_prover *prover, const char *step)
 {
     prover->step = step;
-    if (prover->job->progress)
+    if (prover->job->progress && !prover->is_beside)
         prover->job->progress(prover->job->user, step, 0, 1);
 }
 
@@ -94,7 +94,7 @@ static pool_status read_files(struct groth16_prover *prover)
     return pool_field_check(prover->field, values.span.data, values.span.count, NULL);
 }
 
-/* ---- the proof ------------------------------------------------------------------------------ */
+/* ---- the sums of points ---------------------------------------------------------------------- */
 
 /* Copies the witness to the device. */
 static pool_status upload_witness(struct groth16_prover *prover)
@@ -113,24 +113,26 @@ static pool_status upload_witness(struct groth16_prover *prover)
         prover->witness.count, prover->stream);
 }
 
-/* Signals from `first` on, on the device. */
-static pool_status signals_from(
-    const struct groth16_prover *prover, uint64_t first, pool_span *signals)
+/* The scalars of an MSM but H, on the device: the witness, of which C has the private signals. */
+static pool_status scalars_of(
+    const struct groth16_prover *prover, enum msm which, pool_span *scalars)
 {
+    uint64_t first = which == MSM_C ? prover->key.public_signals + 1 : 0;
     CUdeviceptr address = 0;
     pool_status status = pool_buffer_address(prover->signals, &address);
 
-    *signals = (pool_span){.data = (void *)(uintptr_t)(address + first * prover->width),
+    *scalars = (pool_span){.data = (void *)(uintptr_t)(address + first * prover->width),
         .count = prover->witness.count - first,
         .space = POOL_MEMORY_DEVICE};
     return status;
 }
 
 /* The MSM over a section's points; the result is a packed affine point in standard form. */
-static pool_status section_msm(const struct groth16_prover *prover, enum msm which,
-    const pool_span *scalars, pool_exec exec, void *sum)
+static pool_status section_msm(
+    struct groth16_prover *prover, enum msm which, const pool_span *scalars, void *sum)
 {
     const struct groth16_residents *residents = prover->job->residents;
+    pool_exec exec = groth16_exec(prover);
     pool_file_section points;
     pool_span result = {.data = sum, .count = 1};
     pool_resident_use *use = NULL;
@@ -141,6 +143,9 @@ static pool_status section_msm(const struct groth16_prover *prover, enum msm whi
     pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
     exec.checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE;
+    begin_step(prover, groth16_sections[which]);
+    exec.progress = prover->is_beside ? NULL : on_progress;
+    exec.user = prover;
     if (!residents)
         return pool_msm(&params, &exec, &points.span, scalars, &result);
     status = pool_resident_open(residents->points[which], &exec, &use); /* checks what it loads */
@@ -153,78 +158,178 @@ static pool_status section_msm(const struct groth16_prover *prover, enum msm whi
     return status;
 }
 
-static pool_status report_msm(
-    struct groth16_prover *prover, enum msm which, const pool_span *scalars, void *sum)
-{
-    pool_exec exec = groth16_exec(prover);
+/*
+ * The MSMs are dealt to lanes: a stream each, and a thread, where lane 0 is the caller's and also
+ * computes the quotient. An MSM in G2 takes about as long as three in G1.
+ */
+enum { LANES = 4 };
+#define TAKES(msm) (1u << MSM_##msm)
+static const struct share {
+    uint32_t device; /* its number among those of the job */
+    uint32_t msms;
+} shares[GROTH16_DEVICES][LANES] = {
+    {{0, TAKES(H) | TAKES(A) | TAKES(B1) | TAKES(C)}, {0, TAKES(B2)}},
+    {{0, TAKES(H) | TAKES(A) | TAKES(B1)}, {1, TAKES(B2) | TAKES(C)}},
+    {{0, TAKES(H) | TAKES(A)}, {1, TAKES(B2)}, {2, TAKES(B1) | TAKES(C)}},
+    {{0, TAKES(H)}, {1, TAKES(B2)}, {2, TAKES(A) | TAKES(B1)}, {3, TAKES(C)}},
+};
 
-    begin_step(prover, groth16_sections[which]);
-    exec.progress = on_progress;
-    exec.user = prover;
-    return section_msm(prover, which, scalars, exec, sum);
-}
-
-/* An MSM beside the other steps. */
-struct beside {
-    const struct groth16_prover *prover;
-    pool_span signals;
-    pool_stream *stream; /* NULL: none could be created */
+struct lane {
+    struct groth16_prover prover; /* with the lane's device, stream and witness */
+    uint32_t msms;
+    uint8_t (*sums)[MAX_POINT]; /* of all lanes */
+    pool_stream *own_stream;
+    pool_buffer *own_signals; /* NULL: those of lane 0 */
     pthread_t thread;
     int is_running;
     pool_status status;
     char failure[512];
-    uint8_t sum[MAX_POINT];
 };
 
-static void *run_beside(void *argument)
-{
-    struct beside *beside = argument;
-    pool_exec exec = groth16_exec(beside->prover);
+struct lanes {
+    struct lane lane[LANES];
+    uint8_t sums[GROTH16_MSMS][MAX_POINT];
+};
 
-    exec.stream = beside->stream;
-    beside->status = section_msm(beside->prover, MSM_B2, &beside->signals, exec, beside->sum);
-    if (beside->status)
-        snprintf(beside->failure, sizeof(beside->failure), "%s", pool_last_error()->message);
+/* All MSMs of a lane over the witness. */
+static pool_status compute_sums(
+    struct groth16_prover *prover, uint32_t msms, uint8_t (*sums)[MAX_POINT])
+{
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < GROTH16_MSMS && !status; i++) {
+        pool_span scalars;
+
+        if (i == MSM_H || !(msms >> i & 1))
+            continue;
+        status = scalars_of(prover, (enum msm)i, &scalars);
+        if (!status)
+            status = section_msm(prover, (enum msm)i, &scalars, sums[i]);
+    }
+    return status;
+}
+
+static void *run_lane(void *argument)
+{
+    struct lane *lane = argument;
+    pool_status status = POOL_OK;
+
+    if (!lane->prover.signals) {
+        status = upload_witness(&lane->prover);
+        lane->own_signals = lane->prover.signals;
+    }
+    if (!status)
+        status = compute_sums(&lane->prover, lane->msms, lane->sums);
+    lane->status = status;
+    if (status)
+        snprintf(lane->failure, sizeof(lane->failure), "%s", pool_last_error()->message);
     return NULL;
 }
 
-/* Begins the MSM in G2 behind the copy of the witness. */
-static void begin_beside(struct beside *beside, const pool_span *signals)
+/* The device of a lane, and its stream: the lease's where it has that device for itself. */
+static pool_status open_lane(struct lane *lane, uint32_t device, int shares_device)
 {
-    const struct groth16_prover *prover = beside->prover;
+    const struct groth16_job *job = lane->prover.job;
+    pool_status status = POOL_OK;
 
-    beside->signals = *signals;
-    if (pool_stream_create(prover->device, NULL, &beside->stream) ||
-        pool_stream_fork(prover->stream, &beside->stream, 1))
-        return;
-    beside->is_running = !pthread_create(&beside->thread, NULL, run_beside, beside);
+    if (job->lease)
+        status = pool_lease_device(job->lease, device, &lane->prover.device);
+    else
+        lane->prover.device = job->device_count ? job->devices[device] : job->device;
+    if (!status && job->lease && !shares_device)
+        return pool_lease_stream(job->lease, device, &lane->prover.stream);
+    if (!status)
+        status = pool_stream_create(lane->prover.device, NULL, &lane->own_stream);
+    lane->prover.stream = lane->own_stream;
+    return status;
 }
 
-/* Waits for it. Where there was not enough memory for it beside the others, or no thread, it is
- * computed now. */
-static pool_status end_beside(struct groth16_prover *prover, struct beside *beside, uint8_t *sum)
+/* Opens the lanes and copies the witness for lane 0. */
+static pool_status open_lanes(const struct groth16_prover *prover, struct lanes *lanes)
 {
-    int has_run = beside->is_running;
+    const struct share *share = shares[prover->device_count - 1];
+    struct lane *first = &lanes->lane[0];
+    pool_status status = POOL_OK;
 
-    begin_step(prover, groth16_sections[MSM_B2]);
+    for (int i = 0; i < LANES && share[i].msms && !status; i++) {
+        struct lane *lane = &lanes->lane[i];
+
+        lane->prover = *prover;
+        lane->prover.is_beside = i > 0;
+        lane->msms = share[i].msms;
+        lane->sums = lanes->sums;
+        status = open_lane(lane, share[i].device, i > 0 && !share[i].device);
+        if (!status && i == 0) {
+            status = upload_witness(&lane->prover);
+            lane->own_signals = lane->prover.signals;
+        }
+        if (!status && i > 0 && !share[i].device) { /* behind that copy */
+            lane->prover.signals = first->prover.signals;
+            status = pool_stream_fork(first->prover.stream, &lane->prover.stream, 1);
+        }
+    }
+    return status;
+}
+
+static void start_lanes(struct lanes *lanes)
+{
+    for (int i = 1; i < LANES; i++) {
+        struct lane *lane = &lanes->lane[i];
+
+        lane->is_running = lane->msms && !pthread_create(&lane->thread, NULL, run_lane, lane);
+    }
+}
+
+/* Waits for a lane. Where there was not enough memory for it beside the others, or no thread, its
+ * sums are computed now. */
+static pool_status end_lane(struct lane *first, struct lane *lane)
+{
+    int has_run = lane->is_running;
+
+    for (int i = 0; has_run && i < GROTH16_MSMS; i++)
+        if (lane->msms >> i & 1)
+            begin_step(&first->prover, groth16_sections[i]);
     if (has_run)
-        pthread_join(beside->thread, NULL);
-    beside->is_running = 0;
-    if (!has_run || beside->status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
-        return report_msm(prover, MSM_B2, &beside->signals, sum);
-    if (beside->status)
-        return pool_error_set(beside->status, beside->failure);
-    memcpy(sum, beside->sum, sizeof(beside->sum));
-    return POOL_OK;
+        pthread_join(lane->thread, NULL);
+    lane->is_running = 0;
+    if (!has_run || lane->status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
+        return compute_sums(&first->prover, lane->msms, lane->sums);
+    return lane->status ? pool_error_set(lane->status, lane->failure) : POOL_OK;
 }
 
-/* No operation of the thread is left when it returns. */
-static void leave_beside(struct beside *beside)
+/* Computes the quotient and all sums. */
+static pool_status run_lanes(struct lanes *lanes)
 {
-    if (beside->is_running)
-        pthread_join(beside->thread, NULL);
-    pool_stream_destroy(&beside->stream);
+    struct lane *first = &lanes->lane[0];
+    pool_span quotient;
+    pool_status status;
+
+    begin_step(&first->prover, "quotient");
+    start_lanes(lanes);
+    status = groth16_compute_quotient(&first->prover, &quotient);
+    if (!status)
+        status = section_msm(&first->prover, MSM_H, &quotient, lanes->sums[MSM_H]);
+    if (!status)
+        status = compute_sums(&first->prover, first->msms, lanes->sums);
+    for (int i = 1; i < LANES && lanes->lane[i].msms && !status; i++)
+        status = end_lane(first, &lanes->lane[i]);
+    return status;
 }
+
+static void close_lanes(struct lanes *lanes)
+{
+    for (int i = LANES; i-- > 0;) {
+        struct lane *lane = &lanes->lane[i];
+
+        if (lane->is_running)
+            pthread_join(lane->thread, NULL);
+        pool_buffer_destroy(&lane->prover.rows);
+        pool_buffer_destroy(&lane->own_signals);
+        pool_stream_destroy(&lane->own_stream);
+    }
+}
+
+/* ---- the proof ------------------------------------------------------------------------------ */
 
 /* sum += scalar * P for the section's only point P, or sum += P if scalar is NULL. */
 static pool_status add_point(
@@ -280,36 +385,6 @@ static pool_status draw_scalar(struct groth16_prover *prover, uint8_t *scalar)
 struct proof {
     uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
 };
-
-/* Computes the terms of a, b and c that do not depend on blinding, and sum B_i w_i in G1. */
-static pool_status compute_sums(
-    struct groth16_prover *prover, struct beside *beside, struct proof *proof, uint8_t *b1)
-{
-    pool_span signals, private_signals, quotient;
-    uint8_t h[MAX_POINT];
-    pool_status status = upload_witness(prover);
-
-    if (!status)
-        status = signals_from(prover, 0, &signals);
-    if (!status)
-        status = signals_from(prover, prover->key.public_signals + 1, &private_signals);
-    if (status)
-        return status;
-    begin_step(prover, "quotient");
-    begin_beside(beside, &signals);
-    status = groth16_compute_quotient(prover, &quotient);
-    if (!status)
-        status = report_msm(prover, MSM_H, &quotient, h);
-    if (!status)
-        status = report_msm(prover, MSM_A, &signals, proof->a);
-    if (!status)
-        status = report_msm(prover, MSM_B1, &signals, b1);
-    if (!status)
-        status = report_msm(prover, MSM_C, &private_signals, proof->c);
-    if (!status)
-        status = end_beside(prover, beside, proof->b);
-    return status ? status : pool_point_add(prover->key.curves[0], NULL, proof->c, h, proof->c);
-}
 
 /*
  * a = alpha + sum A_i w_i + r delta, b = beta + sum B_i w_i + s delta, and
@@ -382,29 +457,36 @@ static pool_status format_json(
     return groth16_out_of_memory(prover);
 }
 
+/* The terms that do not depend on blinding, then blinding. */
+static pool_status make_proof(
+    struct groth16_prover *prover, struct lanes *lanes, struct proof *proof)
+{
+    memcpy(proof->a, lanes->sums[MSM_A], MAX_POINT);
+    memcpy(proof->b, lanes->sums[MSM_B2], MAX_POINT);
+    pool_status status = pool_point_add(
+        prover->key.curves[0], NULL, lanes->sums[MSM_C], lanes->sums[MSM_H], proof->c);
+
+    return status ? status : blind_proof(prover, proof, lanes->sums[MSM_B1]);
+}
+
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result)
 {
-    struct groth16_prover prover = {.job = job, .result = result, .device = job->device};
-    struct beside beside = {.prover = &prover};
-    pool_stream *own_stream = NULL;
+    struct groth16_prover prover = {.job = job, .result = result, .device_count = 1};
+    struct lanes lanes = {0};
     struct proof proof;
-    uint8_t b1[MAX_POINT];
     pool_status status;
 
     *result = (struct groth16_result){0};
+    if (job->device_count > 1)
+        prover.device_count =
+            job->device_count < GROTH16_DEVICES ? job->device_count : GROTH16_DEVICES;
     status = read_files(&prover);
-    if (!status && job->lease)
-        status = pool_lease_device(job->lease, 0, &prover.device);
-    if (!status && job->lease)
-        status = pool_lease_stream(job->lease, 0, &prover.stream);
-    if (!status && !job->lease) {
-        status = pool_stream_create(prover.device, NULL, &own_stream);
-        prover.stream = own_stream;
-    }
     if (!status)
-        status = compute_sums(&prover, &beside, &proof, b1);
+        status = open_lanes(&prover, &lanes);
     if (!status)
-        status = blind_proof(&prover, &proof, b1);
+        status = run_lanes(&lanes);
+    if (!status)
+        status = make_proof(&prover, &lanes, &proof);
     if (!status)
         status = format_json(&prover, &proof, &result->proof);
     if (!status)
@@ -413,10 +495,7 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
         free(result->proof);
         result->proof = NULL;
     }
-    leave_beside(&beside);
-    pool_buffer_destroy(&prover.rows);
-    pool_buffer_destroy(&prover.signals);
-    pool_stream_destroy(&own_stream);
+    close_lanes(&lanes);
     return status;
 }
 

@@ -9,7 +9,7 @@
 
 #include <devicepool.h>
 
-enum { GROTH16_MSMS = 5 };
+enum { GROTH16_MSMS = 5, GROTH16_DEVICES = 4 };
 
 /* What stays on the devices of a pool from one proof with a key to the next. */
 struct groth16_residents {
@@ -41,8 +41,13 @@ struct groth16_job {
     /* NULL: points and matrices are copied from the key for this proof alone. */
     const struct groth16_residents *residents;
     pool_device *device;
-    /* NULL: no lease. Otherwise the job runs on the lease's first device and stream, its memory is
-     * charged to the lease, and `device` is ignored. */
+    /* One proof over several devices: `device` is ignored. At most GROTH16_DEVICES are used, as
+     * there is no more to share out. 0: one device. */
+    pool_device *const *devices;
+    uint32_t device_count;
+    /* NULL: no lease. Otherwise the job runs on the lease's first device, or its first
+     * `device_count` ones, and their streams, its memory is charged to the lease, and `device` and
+     * `devices` are ignored. */
     pool_lease *lease;
     int is_trusted; /* 1: points of the key are not checked to be on their curves */
     /* Called on the calling thread when a step begins, and during MSMs; may be NULL. */
@@ -70,8 +75,8 @@ struct groth16_result {
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result);
 
 /*
- * An upper bound of the device memory that a job with this key allocates, for a lease, where each
- * MSM is computed in one chunk and the one in G2 beside the others; with residents (or NULL)
+ * An upper bound of the memory of a device that a job with this key allocates, for a lease, where
+ * each MSM is computed in one chunk and the one in G2 beside the others; with residents (or NULL)
  * including those that are in use at a time. Twiddle
  * tables are not included: they stay on the device. POOL_ERR_NOT_FOUND: the file is not a zkey.
  */

@@ -16,9 +16,11 @@ struct groth16_prover {
     size_t width;            /* bytes of its elements */
     pool_device *device;
     pool_stream *stream;
-    const char *step;     /* that reports its progress */
-    pool_buffer *signals; /* the witness on the device, packed */
-    pool_buffer *rows;    /* A w, B w and C w */
+    uint32_t device_count; /* that the job is divided over */
+    int is_beside;         /* on a thread that does not report progress */
+    const char *step;      /* that reports its progress */
+    pool_buffer *signals;  /* the witness on the device, packed */
+    pool_buffer *rows;     /* A w, B w and C w */
 };
 
 /* The MSM that runs beside the other steps. */

@@ -78,18 +78,21 @@ static void report_proof(
     cli_print_json(report);
 }
 
-static int run_prover(
-    struct groth16_job *job, struct cli_output outputs[2], const struct cli_line *line)
+static int run_prover(struct groth16_job *job, int is_together, struct cli_output outputs[2],
+    const struct cli_line *line)
 {
     struct groth16_result result = {0};
-    device_pool *pool = NULL;
+    struct cli_target target;
     double begin = bench_now();
     pool_status status;
-    int code = cli_open_device(line, &pool, &job->device);
+    int code = cli_open_target(line, is_together, &target);
 
     if (code != CLI_GO)
         return code;
     code = CLI_OK;
+    job->device = target.exec.device;
+    job->devices = target.exec.devices;
+    job->device_count = target.exec.device_count;
     status = groth16_prove(job, &result);
     cli_progress_end();
     if (status)
@@ -101,15 +104,17 @@ static int run_prover(
     if (!code)
         report_proof(job->key, line->operands, bench_now() - begin, line);
     groth16_result_free(&result);
-    return cli_close_pool(&pool, code, 0);
+    return cli_close_pool(&target.pool, code, 0);
 }
 
 int cli_run_prove(const struct cli_command *self, struct cli_line *line)
 {
     struct groth16_job job = {.progress = show_step};
+    int is_together = 0;
     const struct cli_option options[] = {
         {0, "trusted", NULL, "do not check that the key's points are on their curves", CLI_SWITCH,
             &job.is_trusted, NULL},
+        {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &is_together, NULL},
     };
     struct cli_output outputs[2] = {{0}};
     pool_file *key = NULL;
@@ -127,7 +132,7 @@ int cli_run_prove(const struct cli_command *self, struct cli_line *line)
     if (code == CLI_GO)
         code = cli_output_open(line->operands[PUBLIC], &outputs[1]);
     if (code == CLI_GO)
-        code = run_prover(&job, outputs, line);
+        code = run_prover(&job, is_together, outputs, line);
     code = cli_output_close(&outputs[1], cli_output_close(&outputs[0], code));
     pool_file_destroy(&witness);
     pool_file_destroy(&key);

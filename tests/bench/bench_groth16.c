@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groth16 proofs with a resident key: the first one, which compiles, loads the key and checks its
- * points; the following ones; what their largest parts take alone; and many at once.
+ * points; the following ones; what their largest parts take alone; one proof over all devices; and
+ * many at once.
  *
  *   bench_groth16 [--device STRING] [--factor N] [--repeat N] [--threads N] KEY WITNESS PROOF
  * PUBLIC
@@ -22,6 +23,7 @@ enum { MAX_REPEAT = 1000, MAX_THREADS = 64 };
 
 static unsigned repeat = 20;
 static unsigned thread_count = 4;
+static pool_device *all[MAX_THREADS];
 static device_pool *pool;
 static struct groth16_residents residents;
 static struct groth16_result first;
@@ -43,12 +45,15 @@ struct part {
     pool_buffer *scalars;
 };
 
-static pool_status prove(void *argument)
+/* On a device, or over all if it is NULL. */
+static pool_status prove(void *device)
 {
     const struct groth16_job job = {.key = key,
         .witness = witness,
         .residents = &residents,
-        .device = argument,
+        .device = device,
+        .devices = all,
+        .device_count = device ? 0 : (uint32_t)pool_usable_count(pool),
         .random = fill_known_bytes};
     struct groth16_result result;
     pool_status status = groth16_prove(&job, &result);
@@ -252,6 +257,11 @@ int main(int count, char **arguments)
     proof = report("proof", time_repeated(prove, device));
     parts = report("parts, one by one", measure_parts(device, &info));
     printf("parts / proof                %10.1f %%\n", 100 * parts / proof);
+    for (size_t i = 0; i < pool_usable_count(pool) && i < MAX_THREADS; i++)
+        MUST(pool_device_at(pool, i, &all[i]));
+    if (pool_usable_count(pool) > 1)
+        printf("gain of all devices          %10.2f\n",
+            proof / report("proof over all devices", time_repeated(prove, NULL)));
     measure_throughput();
     write_text(arguments[optind + 2], first.proof);
     write_text(arguments[optind + 3], first.public_signals);

@@ -122,6 +122,37 @@ static void prove_with_residents(
     require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
 }
 
+/* Each number of devices gives the same proof, also under a lease of that many. */
+static void prove_over_devices(const pool_file *key, const pool_file *witness, const char *proof)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:5"};
+    pool_device *devices[GROTH16_DEVICES + 1];
+    struct groth16_result result;
+    device_pool *pool = NULL;
+
+    require(!pool_create(&pool, &params), "pool_create");
+    for (size_t i = 0; i <= GROTH16_DEVICES; i++)
+        require(!pool_device_at(pool, i, &devices[i]), "pool_device_at");
+    for (uint32_t count = 2; count <= GROTH16_DEVICES + 1; count++) {
+        pool_request request = {.struct_size = sizeof(request), .devices = count};
+        struct groth16_job job = {.key = key,
+            .witness = witness,
+            .devices = devices,
+            .device_count = count,
+            .random = fill_known_bytes};
+
+        require(!groth16_prove(&job, &result) && !strcmp(result.proof, proof), "the same proof");
+        groth16_result_free(&result);
+        require(!groth16_device_bytes(key, NULL, devices[0], &request.bytes), "device_bytes");
+        require(!pool_acquire(pool, &request, &job.lease), "pool_acquire");
+        job.devices = NULL;
+        require(!groth16_prove(&job, &result) && !strcmp(result.proof, proof), "under a lease");
+        groth16_result_free(&result);
+        require(!pool_release(&job.lease), "pool_release");
+    }
+    require(!pool_destroy(&pool), "pool_destroy");
+}
+
 int main(int count, char **arguments)
 {
     const pool_params params = {.struct_size = sizeof(params), .devices = "sim:2"};
@@ -154,9 +185,10 @@ int main(int count, char **arguments)
     require(!tasks[2].result.proof && !tasks[2].result.public_signals, "nothing on failure");
     prove_under_lease(pool, key, witness, NULL, tasks[0].result.proof);
     prove_with_residents(pool, key, witness, tasks[0].result.proof);
+    require(!pool_destroy(&pool), "pool_destroy");
+    prove_over_devices(key, witness, tasks[0].result.proof);
     for (size_t i = 0; i < 3; i++)
         groth16_result_free(&tasks[i].result);
-    require(!pool_destroy(&pool), "pool_destroy");
     pool_file_destroy(&witness);
     pool_file_destroy(&key);
     return 0;

@@ -50,6 +50,8 @@ assert json.load(open(report['proof']))['protocol'] == 'groth16', report" \
         "$tool" prove "$stem.zkey" "$stem.wtns" "$scratch/again.json" "$public" --json --trusted
     expect 0 . verify "${stem}_verification_key.json" "$public" "$scratch/again.json"
     expect 1 differ cmp "$proof" "$scratch/again.json" # the blinding is random
+    expect 0 . "$tool" prove "$stem.zkey" "$stem.wtns" "$scratch/again.json" "$public" --together
+    expect 0 . verify "${stem}_verification_key.json" "$public" "$scratch/again.json"
 done
 
 # change FILE COPY OFFSET: writes a copy whose byte at the offset is changed
