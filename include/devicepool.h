@@ -38,6 +38,7 @@
 
 /* operations */
 #include <devicepool/commit.h>   /* commitments to matrices, as STARK provers make them */
+#include <devicepool/ecntt.h>    /* number-theoretic transforms of points */
 #include <devicepool/exec.h>     /* where and how an operation runs */
 #include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
 #include <devicepool/ntt.h>      /* number-theoretic transforms */

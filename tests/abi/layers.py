@@ -36,6 +36,7 @@ LAYERS = {
     "poseidon": OPERATIONS + ["vector"],
     "commit": OPERATIONS + ["ntt", "poseidon", "vector"],
     "msm": OPERATIONS,
+    "ecntt": OPERATIONS + ["msm", "ntt", "vector"],
     "arithmetic": OPERATIONS + ["poseidon"],
     "resident": ["base", "driver", "pool", "stream", "lease", "memory", "msm/bases.h"],
     "metrics": ["base", "driver", "pool", "stream", "lease", "memory", "module"],
