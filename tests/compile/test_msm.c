@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compile matrix of the MSM: its kernels through NVRTC to machine code for sm_80, sm_90 and
- * sm_120, the sort's for scalar fields of every element size, the others for curves whose
- * coordinates have 8, 12 and 16 words, with what each may cost recorded in msm_budgets.def and
- * enforced. `test_compile_msm record` prints its lines again. Exit 77 without NVRTC.
+ * The compile matrix of MSMs and of transforms of points: their kernels through NVRTC to machine
+ * code for sm_80, sm_90 and sm_120, the sort's for scalar fields of every element size, the others
+ * for curves whose coordinates have 8, 12 and 16 words, with what each may cost recorded in
+ * msm_budgets.def and enforced. `test_compile_msm record` prints its lines again. Exit 77 without
+ * NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,11 @@ static const struct {
     {"bls12_381_g1", "msm/bucket_reduce.cu"},
     {"bn254_g2", "msm/accumulate.cu"},
     {"bn254_g2", "msm/bucket_reduce.cu"},
+    {"bn254_fr", "ecntt/factors.cu"},
+    {"bls12_377_fq", "ecntt/factors.cu"},
+    {"bn254_g1", "ecntt/points.cu"},
+    {"bls12_381_g1", "ecntt/points.cu"},
+    {"bn254_g2", "ecntt/points.cu"},
 };
 
 static const struct budget budgets[] = {

@@ -3,7 +3,7 @@
  * Transforms of points on devices, simulated ones unless an argument names others. The discrete
  * logarithms of most points are known, so that the results have to be the generator times the
  * transform of the logarithms; sums of products over points, computed on the host and as MSMs on
- * the device, and answers of tests/vectors are independent of that.
+ * the device, and the files of ceremonies are independent of that.
  *
  *   test_ecntt [DEVICES]
  */
@@ -545,6 +545,97 @@ static void test_against_msms(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* ---- ceremonies ------------------------------------------------------------------------------ */
+
+/*
+ * The Lagrange points of a structured reference string are the inverse transform of its powers of
+ * tau: L_i(tau) = 1/n sum over j of w^(-i j) tau^j. Files of ceremonies have both.
+ */
+static void check_ceremony(const char *path, const char *powers_name, const char *lagrange_name,
+    const char *convention, uint64_t count)
+{
+    const uint32_t log_size = (uint32_t)__builtin_ctzll(count);
+    pool_file_section powers = {.struct_size = sizeof(powers)}, lagrange = powers;
+    pool_ecntt_params params = {.struct_size = sizeof(params)};
+    const pool_exec exec = exec_here();
+    pool_file *file = NULL;
+    pool_span in, out;
+    uint8_t *got;
+
+    assert_ok(pool_file_open(path, NULL, &file));
+    assert_ok(pool_file_get_section(file, powers_name, &powers));
+    assert_ok(pool_file_get_section(file, lagrange_name, &lagrange));
+    assert_int_equal(lagrange.span.count, count);
+    const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = pool_curve_scalar_field(powers.curve),
+        .log_size = log_size,
+        .convention = convention};
+    assert_ok(pool_ntt_domain_create(&domain, &params.domain));
+    params.curve = powers.curve;
+    params.direction = POOL_NTT_INVERSE;
+    got = malloc(count * pool_point_bytes(powers.curve, POOL_POINT_AFFINE));
+    in = powers.span;
+    in.count = count;
+    out = (pool_span){.data = got, .count = count, .form = lagrange.span.form};
+    assert_ok(pool_ecntt(&params, &exec, &in, &out));
+    assert_points(&params, got, lagrange.span.data, count);
+    /* And back. */
+    params.direction = POOL_NTT_FORWARD;
+    in = lagrange.span;
+    out.form = powers.span.form;
+    assert_ok(pool_ecntt(&params, &exec, &in, &out));
+    assert_points(&params, got, powers.span.data, count);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    pool_file_destroy(&file);
+    free(got);
+}
+
+static bool is_simulated(void)
+{
+    return strncmp(device_text, "sim", 3) == 0;
+}
+
+static void test_ceremonies(void **state)
+{
+    static const char hermez[] = TEST_VECTORS "/iden3/powersOfTau28_hez_final_08.ptau";
+    static const char bls[] = TEST_VECTORS "/iden3/bls12_381_04.ptau";
+    const bool is_short = is_simulated();
+
+    (void)state;
+    check_ceremony(
+        hermez, "tauG1", is_short ? "lagrange:4" : "lagrange:8", NULL, is_short ? 16 : 256);
+    check_ceremony(
+        hermez, "tauG2", is_short ? "lagrangeG2:1" : "lagrangeG2:8", NULL, is_short ? 2 : 256);
+    check_ceremony(
+        bls, "tauG1", is_short ? "lagrange:2" : "lagrange:4", "snarkjs", is_short ? 4 : 16);
+    check_ceremony(
+        bls, "tauG2", is_short ? "lagrangeG2:1" : "lagrangeG2:4", "snarkjs", is_short ? 2 : 16);
+    if (!is_short)
+        check_ceremony(TEST_VECTORS "/kzg/trusted_setup.txt", "monomial", "lagrange", NULL, 4096);
+}
+
+/* On a GPU, where a stage fills it: batches in several chunks, columns, cosets. */
+static void test_large(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+
+    (void)state;
+    if (is_simulated())
+        skip();
+    struct problem problem = random_problem(curve, 21, 1 << 13);
+    for (int way = 0; way < 8; way++) {
+        pool_ecntt_params params = params_of(curve, way & 4 ? 13 : 7);
+
+        params.batch = way & 4 ? 1 : 1 << 6;
+        params.direction = (pool_ntt_direction)(way & 1);
+        params.coset = way >> 1 & 1;
+        params.layout = way & 2 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS;
+        compare(&params, &problem);
+        assert_ok(pool_ntt_domain_destroy(&params.domain));
+    }
+    free_problem(&problem);
+}
+
 /* ---- checks and refusals --------------------------------------------------------------------- */
 
 static void test_bad_points(void **state)
@@ -751,6 +842,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_linearity),
         cmocka_unit_test(test_adversarial),
         cmocka_unit_test(test_against_msms),
+        cmocka_unit_test(test_ceremonies),
+        cmocka_unit_test(test_large),
         cmocka_unit_test(test_bad_points),
         cmocka_unit_test(test_refusals),
     };

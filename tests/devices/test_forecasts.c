@@ -657,6 +657,59 @@ static void test_ntt(void **state)
     }
 }
 
+/* ---- transforms of points -------------------------------------------------------------------- */
+
+static pool_ecntt_params ecntt;
+
+static pool_status run_ecntt(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = output(results);
+    pool_status status = pool_ecntt(&ecntt, &with, &call.in[0], &out);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_ecntt(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in = without_data(call.in[0]), out = without_data(call.out);
+
+    return pool_ecntt_workspace(&ecntt, &with, &in, &out, bytes);
+}
+
+/* Batches in rows are divided, those in columns are not. */
+static void test_ecntt(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    enum { COUNT = 6, BYTES = 64 };
+
+    (void)state;
+    ecntt = (pool_ecntt_params){.struct_size = sizeof(ecntt),
+        .curve = curve,
+        .domain = ntt_domain(pool_curve_scalar_field(curve), 1),
+        .batch = COUNT / 2};
+    for (int way = 0; way < 16; way += 3) {
+        const struct operation operation = {
+            "ecntt", run_ecntt, forecast_ecntt, way & 4 ? REFUSED : DIVIDED};
+        uint8_t data[COUNT * BYTES], none[COUNT * (BYTES + 4)] = {0};
+
+        assert_ok(pool_random_points(curve, 1, COUNT, NULL, data, NULL));
+        ecntt.layout = way & 4 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS;
+        ecntt.direction = way & 8 ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
+        ecntt.coset = way & 1;
+        call.checks = way & 8 ? POOL_CHECK_ON_CURVE : POOL_CHECK_NONE;
+        call.in[0] = operand(data, COUNT, BYTES, 0, way & 1, &call.in_buffer[0]);
+        call.out = operand(none, COUNT, BYTES, way & 1 ? BYTES + 4 : 0, way & 2, &call.out_buffer);
+        check_operation(&operation);
+        free_call();
+    }
+    assert_ok(pool_ntt_domain_destroy(&ecntt.domain));
+}
+
+/* ---- extensions ------------------------------------------------------------------------------ */
+
 static pool_ntt_extend_params extension;
 static bool keeps_coefficients; /* in call.in[1] */
 
@@ -937,6 +990,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_vector_arguments),
         cmocka_unit_test(test_ntt),
+        cmocka_unit_test(test_ecntt),
         cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_domain_tables),
         cmocka_unit_test(test_msm),
