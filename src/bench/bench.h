@@ -168,6 +168,7 @@ struct bench_operation {
 extern const struct bench_operation bench_msm;
 extern const struct bench_operation bench_ntt;      /* in device memory */
 extern const struct bench_operation bench_extend;   /* likewise */
+extern const struct bench_operation bench_ecntt;    /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
 extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
 extern const struct bench_operation bench_commit;   /* of a matrix in device memory */

@@ -12,7 +12,7 @@
 enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1 };
 
 static const struct bench_operation *const operations[] = {&bench_msm, &bench_ntt, &bench_extend,
-    &bench_poseidon, &bench_tree, &bench_commit, &bench_copy, &bench_pool};
+    &bench_ecntt, &bench_poseidon, &bench_tree, &bench_commit, &bench_copy, &bench_pool};
 
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
@@ -332,8 +332,8 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES, &bench.sizes,
             NULL},
-        {'c', "curve", "NAMES", "msm: curves, separated by commas (default bn254_g1)", CLI_STRING,
-            &given[0], NULL},
+        {'c', "curve", "NAMES", "msm, ecntt: curves, separated by commas (default bn254_g1)",
+            CLI_STRING, &given[0], NULL},
         {'f', "field", "NAMES", "ntt, extend: fields (default bn254_fr, koalabear)", CLI_STRING,
             &given[1], NULL},
         {0, "set", "NAMES",
@@ -345,12 +345,17 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             "on-device, peer (the next device);\n"
             "pool: next, best, bind, alloc, event",
             CLI_STRING, &given[3], NULL},
-        {'b', "batch", "COUNT", "ntt, extend, msm: operations per run, commit: columns (default 1)",
+        {'b', "batch", "COUNT",
+            "ntt, extend, ecntt, msm: operations per run, commit: columns\n"
+            "(default 1)",
             CLI_COUNT, &bench.spec.batch, NULL},
-        {'o', "order", "ORDER", "ntt, extend: nn (default), nr, rn, rr; n natural, r bit-reversed",
+        {'o', "order", "ORDER",
+            "ntt, extend, ecntt: nn (default), nr, rn, rr; n natural,\n"
+            "r bit-reversed",
             CLI_CHOICE, &bench.order, cli_orders},
-        {'i', "inverse", NULL, "ntt: the inverse transform", CLI_SWITCH, &bench.direction, NULL},
-        {0, "coset", NULL, "ntt: on the coset of the field's generator", CLI_SWITCH,
+        {'i', "inverse", NULL, "ntt, ecntt: the inverse transform", CLI_SWITCH, &bench.direction,
+            NULL},
+        {0, "coset", NULL, "ntt, ecntt: on the coset of the field's generator", CLI_SWITCH,
             &bench.is_coset, NULL},
         {0, "blowup", "BITS", "extend: 2^BITS results per element (default 1)", CLI_COUNT,
             &bench.log_blowup, NULL},

@@ -76,7 +76,7 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
-    {"bench", 1, 1, "msm|ntt|extend|poseidon|tree|commit|copy|pool",
+    {"bench", 1, 1, "msm|ntt|extend|ecntt|poseidon|tree|commit|copy|pool",
         CLI_TAKES_DEVICES | CLI_TAKES_JSON, "measure an operation on each device",
         "Every result is checked: MSMs by points of known discrete logarithm, transforms and\n"
         "extensions by evaluation at a random point, hashes by a sample recomputed on the\n"

@@ -21,6 +21,8 @@ every_row "$tool" bench ntt --sizes 1,2^6..2^8 --repeat 2 --json --field goldilo
 every_row "$tool" bench ntt -s 2^7 -r 1 -b 3 -o nr --inverse --coset --json --field babybear
 every_row "$tool" bench extend -s 1,2^6 -r 1 --json --field koalabear,bn254_fr
 every_row "$tool" bench extend -s 2^7 -r 1 -b 3 -o rr --blowup 3 --json --field goldilocks
+every_row "$tool" bench ecntt -s 1,2^2 -r 1 -d sim --json --curve bn254_g1
+every_row "$tool" bench ecntt -s 2 -r 1 -b 3 -o nr --inverse --coset -d sim --json --curve bls12_381_g1
 every_row "$tool" bench commit -s 1,2^5 -r 1 -b 5 --json --set poseidon2-plonky3-koalabear-t16,plonky2-goldilocks-t12
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
