@@ -42,9 +42,11 @@ const struct cli_command cli_commands[] = {
         "  devicepool msm zkey:circuit.zkey:A wtns:witness.wtns\n"
         "  devicepool msm kzg:trusted_setup.txt:lagrange blob --big-endian --bit-reverse\n",
         cli_run_msm},
-    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON, "transform a file of elements",
-        "FILE is a raw file (packed elements, little-endian) or wtns:FILE. Without --output the\n"
-        "values are printed, one per line. Elements must be below the modulus.\n"
+    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON, "transform a file of elements or points",
+        "FILE is a raw file (packed elements or, with --curve, points, little-endian), wtns:FILE, or\n"
+        "points of another file, such as ptau:FILE:lagrange:8. Without --output the values or the\n"
+        "coordinates x, y are printed, one element per line. Elements must be below the modulus,\n"
+        "points in the subgroup of the generator.\n"
         "\n"
         "  devicepool ntt values.bin --field bls12_381_fr --inverse --output coefficients.bin\n",
         cli_run_ntt},

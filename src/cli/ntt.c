@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool ntt: transforms a file of elements.
+ * devicepool ntt: transforms a file of elements, or of points.
  */
 #include <stdlib.h>
 
@@ -8,6 +8,8 @@
 
 struct request {
     const char *field;
+    const char *curve; /* of a raw file's points; NULL: raw files have elements */
+    int layout;        /* of these points */
     const char *output;
     int form;
     int is_big_endian;
@@ -66,12 +68,58 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
     return status;
 }
 
-static void print_results(
-    const pool_file_section *section, const uint8_t *results, uint64_t count, int as_json)
+/* Results are affine points in standard form. */
+static pool_status compute_points(const struct request *request, const pool_file_section *section,
+    const struct cli_target *target, uint8_t *results)
+{
+    uint64_t n = section->span.count / request->batch;
+    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = pool_curve_scalar_field(section->curve),
+        .log_size = (uint32_t)__builtin_ctzll(n)};
+    pool_ecntt_params params = {.struct_size = sizeof(params),
+        .curve = section->curve,
+        .direction = (pool_ntt_direction)request->direction,
+        .coset = request->is_coset,
+        .order = (pool_ntt_order)request->order,
+        .batch = request->batch,
+        .point_layout = section->layout};
+    pool_exec exec = target->exec;
+    pool_span out = {.data = results, .count = section->span.count};
+    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+
+    exec.checks = POOL_CHECK_SUBGROUP;
+    if (!status)
+        status = pool_ecntt(&params, &exec, &section->span, &out);
+    pool_ntt_domain_destroy(&params.domain);
+    return status;
+}
+
+/* The results of a request: elements, or the coordinates of points. */
+struct results {
+    const pool_field *field;
+    pool_form form;
+    uint64_t count; /* of elements */
+    uint8_t *data;
+};
+
+static struct results results_of(const struct request *request, const pool_file_section *section)
+{
+    struct results results = {.field = section->field,
+        .form = section->span.form,
+        .count = section->span.count << request->log_blowup};
+
+    if (section->item == POOL_FILE_POINTS)
+        results = (struct results){.field = pool_curve_base_field(section->curve),
+            .count = section->span.count * 2 * pool_curve_degree(section->curve)};
+    results.data = bench_alloc(results.count, pool_field_element_bytes(results.field));
+    return results;
+}
+
+static void print_results(const struct results *results, int as_json)
 {
     cJSON *list = as_json ? cJSON_CreateArray() : NULL;
 
-    cli_print_elements(section->field, section->span.form, results, count, list);
+    cli_print_elements(results->field, results->form, results->data, results->count, list);
     if (as_json)
         cli_print_json(list);
 }
@@ -80,9 +128,8 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     struct cli_output *output, const struct cli_line *line)
 {
     const pool_file_section *section = &source->section;
-    uint64_t count = section->span.count << request->log_blowup;
-    size_t bytes = count * pool_field_element_bytes(section->field);
-    uint8_t *results;
+    const bool has_points = section->item == POOL_FILE_POINTS;
+    struct results results;
     struct cli_target target;
     pool_status status;
     char size[CLI_NUMBER];
@@ -91,21 +138,26 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     if (code != CLI_GO)
         return code;
     code = CLI_OK;
-    results = bench_alloc(1, bytes);
-    cli_progress("transforming %s elements of %s",
-        cli_size(section->span.count, size, sizeof(size)), pool_field_name(section->field));
-    status = request->log_blowup ? compute_extension(request, section, &target, results)
-                                 : compute_ntt(request, section, &target, results);
+    results = results_of(request, section);
+    cli_progress("transforming %s %s of %s", cli_size(section->span.count, size, sizeof(size)),
+        has_points ? "points" : "elements",
+        has_points ? pool_curve_name(section->curve) : pool_field_name(section->field));
+    if (has_points)
+        status = compute_points(request, section, &target, results.data);
+    else
+        status = request->log_blowup ? compute_extension(request, section, &target, results.data)
+                                     : compute_ntt(request, section, &target, results.data);
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
-        cli_to_big_endian(section->field, section->span.form, results, count);
+        cli_to_big_endian(results.field, results.form, results.data, results.count);
     if (status)
         code = cli_fail_on(line->operands[0], status, line->as_json);
     else if (output->path)
-        code = cli_output_write(output, results, bytes);
+        code = cli_output_write(
+            output, results.data, results.count * pool_field_element_bytes(results.field));
     else
-        print_results(section, results, count, line->as_json);
-    free(results);
+        print_results(&results, line->as_json);
+    free(results.data);
     return cli_close_pool(&target.pool, code, 0);
 }
 
@@ -136,7 +188,26 @@ static int check_count(
     if (!n || n * request->batch != count || (n & (n - 1)))
         return cli_usage(self, "%llu elements are not %llu times a power of two",
             (unsigned long long)count, (unsigned long long)request->batch);
+    if (source->section.item == POOL_FILE_POINTS && (request->log_blowup || request->is_together))
+        return cli_usage(self, "--extend and --together do not go with points");
     return CLI_GO;
+}
+
+/* Returns CLI_GO or an exit code. */
+static int describe_raw(
+    const struct cli_command *self, const struct request *request, struct cli_raw *raw)
+{
+    int code = request->curve ? cli_find_curve(self, request->curve, &raw->curve)
+                              : cli_find_field(self, request->field, &raw->field);
+
+    raw->layout = (pool_point_layout)request->layout;
+    raw->form = (pool_form)request->form;
+    raw->is_big_endian = request->is_big_endian;
+    if (code == CLI_GO)
+        code = cli_check_byte_order(self, request->is_big_endian, request->form);
+    if (code == CLI_GO && request->is_big_endian && request->layout == POOL_POINT_AFFINE_FLAG)
+        code = cli_usage(self, "--layout affine-flag has no big-endian form");
+    return code;
 }
 
 int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
@@ -145,6 +216,12 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
     const struct cli_option options[] = {
         {'f', "field", "NAME", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
             &request.field, NULL},
+        {'c', "curve", "NAME", "the raw file has points of this curve", CLI_STRING, &request.curve,
+            NULL},
+        {'l', "layout", "LAYOUT",
+            "layout of a raw file's points: affine (default), affine-flag,\n"
+            "jacobian, projective, xyzz",
+            CLI_CHOICE, &request.layout, cli_layouts},
         {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
             CLI_CHOICE, &request.form, cli_forms},
         {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
@@ -161,7 +238,9 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
             "field's generator, of the polynomials with these values",
             CLI_COUNT, &request.log_blowup, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
-        {'o', "output", "FILE", "write raw elements, in form and byte order of the input",
+        {'o', "output", "FILE",
+            "write raw elements, in form and byte order of the input; points\n"
+            "are affine, in standard form",
             CLI_STRING, &request.output, NULL},
     };
     struct cli_raw raw = {0};
@@ -170,19 +249,17 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code == CLI_GO)
-        code = cli_find_field(self, request.field, &raw.field);
-    if (code == CLI_GO)
-        code = cli_check_byte_order(self, request.is_big_endian, request.form);
+        code = describe_raw(self, &request, &raw);
     if (code == CLI_GO)
         code = check_request(self, &request);
     if (code != CLI_GO)
         return code;
-    raw.form = (pool_form)request.form;
-    raw.is_big_endian = request.is_big_endian;
     code = cli_source_open(line->operands[0], &raw, line->as_json, &source);
     if (code != CLI_GO)
         return code;
-    code = cli_source_expect(self, line->operands[0], &source, POOL_FILE_ELEMENTS);
+    code = source.section.item == POOL_FILE_POINTS
+               ? CLI_GO
+               : cli_source_expect(self, line->operands[0], &source, POOL_FILE_ELEMENTS);
     if (code == CLI_GO)
         code = check_count(self, &request, &source);
     if (code == CLI_GO)

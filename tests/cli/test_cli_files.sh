@@ -169,6 +169,17 @@ ptau=ptau:$vectors/iden3/powersOfTau28_hez_final_08.ptau
 "$tool" ntt "$scratch/little" -o "$scratch/values.bin"
 "$tool" msm "$ptau:tauG1" --devices sim:2 --together "$scratch/little" >"$scratch/got"
 same "msm --together" "$scratch/got" "$scratch/coefficients"
+# Lagrange points become powers of tau, the first of which is the generator (1, 2), and these become Lagrange points.
+"$tool" ntt "$ptau:lagrange:2" --devices sim:1 >"$scratch/points"
+printf '0x%064x\n' 1 2 >"$scratch/generator"
+head -n 2 "$scratch/points" >"$scratch/got"
+same "ntt of points" "$scratch/got" "$scratch/generator"
+"$tool" ntt "$ptau:lagrange:2" --devices sim:1 --output "$scratch/points.bin"
+"$tool" ntt --curve bn254_g1 --devices sim:1 --inverse "$scratch/points.bin" --output "$scratch/lagrange.bin"
+"$tool" ntt --curve bn254_g1 --devices sim:1 "$scratch/lagrange.bin" >"$scratch/got"
+same "ntt --curve" "$scratch/got" "$scratch/points"
+expect 2 'do not go with points' "$tool" ntt "$ptau:lagrange:2" --extend 1
+expect 2 'not 1 times a power of two' "$tool" ntt "$ptau:tauG1"
 "$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"
 same "MSM over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
 "$tool" msm "$ptau:tauG1" --scalar-form montgomery "$scratch/montgomery" >"$scratch/got"
