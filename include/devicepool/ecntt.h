@@ -60,7 +60,8 @@ POOL_API void pool_ecntt_params_init(pool_ecntt_params *params, size_t struct_si
  * points are handled everywhere. Not constant-time.
  *
  * Of `exec` all members but on_host and devices are used. Checks: POOL_CHECK_ON_CURVE and
- * POOL_CHECK_SUBGROUP, which costs about as much as two stages of the transform. The workspace must
+ * POOL_CHECK_SUBGROUP, which costs as much as three or four stages of the transform where the
+ * curve has a cofactor. The workspace must
  * be aligned to 256 bytes, have the size that pool_ecntt_workspace reports, and not overlap the
  * spans. Batches of rows are divided into chunks of at most 2^20 points, or as few transforms as
  * memory_limit requires, at least one; batches of columns are one chunk. Progress counts points,

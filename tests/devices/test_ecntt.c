@@ -545,6 +545,49 @@ static void test_against_msms(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* ---- known answers --------------------------------------------------------------------------- */
+
+/* Reads coordinates of `count` points in standard form; see tests/kat/ecntt.py. */
+static void read_points(FILE *file, const pool_curve *curve, uint8_t *points, uint64_t count)
+{
+    const pool_field *field = pool_curve_base_field(curve);
+    char number[2 * POOL_FIELD_MAX_BYTES + 3] = "0x";
+
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        assert_int_equal(fscanf(file, "%192s", number + 2), 1);
+        assert_ok(pool_field_parse(
+            field, number, POOL_FORM_STANDARD, points + i * pool_field_element_bytes(field)));
+    }
+}
+
+static void test_known_answers(void **state)
+{
+    FILE *file = fopen(TEST_VECTORS "/generated/ecntt.txt", "r");
+    char name[32];
+    int inverse, coset, count, lines = 0;
+
+    (void)state;
+    assert_non_null(file);
+    while (fscanf(file, "%31s %d %d %d", name, &inverse, &coset, &count) == 4) {
+        const pool_curve *curve = pool_curve_by_name(name);
+        pool_ecntt_params params = params_of(curve, (uint32_t)__builtin_ctz((unsigned)count));
+        const pool_exec exec = exec_here();
+        uint8_t points[8 * 96], wanted[8 * 96], got[8 * 96];
+
+        assert_in_range(count, 1, 8);
+        read_points(file, curve, points, (uint64_t)count);
+        read_points(file, curve, wanted, (uint64_t)count);
+        params.direction = (pool_ntt_direction)inverse;
+        params.coset = coset;
+        transform(&params, &exec, points, got, (uint64_t)count);
+        assert_points(&params, got, wanted, (uint64_t)count);
+        assert_ok(pool_ntt_domain_destroy(&params.domain));
+        lines++;
+    }
+    assert_int_equal(lines, 32);
+    fclose(file);
+}
+
 /* ---- ceremonies ------------------------------------------------------------------------------ */
 
 /*
@@ -842,6 +885,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_linearity),
         cmocka_unit_test(test_adversarial),
         cmocka_unit_test(test_against_msms),
+        cmocka_unit_test(test_known_answers),
         cmocka_unit_test(test_ceremonies),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_bad_points),
