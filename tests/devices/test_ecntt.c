@@ -419,6 +419,72 @@ static void test_given_workspace(void **state)
     free_problem(&problem);
 }
 
+/* Part of a graph with a workspace; without one it would allocate. */
+static void test_graph(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    struct problem problem = random_problem(curve, 14, 4);
+    pool_ecntt_params params = params_of(curve, 2);
+    uint8_t *wanted = expected(&params, &problem), *got = malloc(4 * problem.point_bytes);
+    const uint64_t bytes = 4 * problem.point_bytes;
+    pool_buffer *points = NULL, *results = NULL, *workspace = NULL;
+    pool_graph *graph = NULL;
+    pool_exec exec = exec_here();
+    uint64_t needed = 0;
+    pool_span in, out;
+
+    (void)state;
+    assert_ok(pool_ecntt_warm_up(curve, device));
+    assert_ok(pool_buffer_from_host(device, problem.points, bytes, &points));
+    assert_ok(pool_buffer_zeroed(device, bytes, &results));
+    assert_ok(pool_buffer_span(points, 0, 4, POOL_FORM_STANDARD, &in));
+    assert_ok(pool_buffer_span(results, 0, 4, POOL_FORM_STANDARD, &out));
+    assert_ok(pool_ecntt_workspace(&params, &exec, &in, &out, &needed));
+    assert_ok(pool_buffer_alloc(device, needed, &workspace));
+    assert_ok(pool_stream_create(device, NULL, &exec.stream));
+    exec.is_async = 1;
+    assert_ok(pool_stream_begin_capture(exec.stream));
+    assert_status(pool_ecntt(&params, &exec, &in, &out), POOL_ERR_UNSUPPORTED);
+    assert_status(pool_stream_end_capture(exec.stream, NULL), POOL_ERR_UNSUPPORTED);
+    exec.workspace = workspace;
+    assert_ok(pool_stream_begin_capture(exec.stream));
+    assert_ok(pool_ecntt(&params, &exec, &in, &out));
+    assert_ok(pool_stream_end_capture(exec.stream, &graph));
+    for (int i = 0; i < 2; i++) {
+        assert_ok(pool_buffer_fill8(results, 0, bytes, 0, NULL));
+        assert_ok(pool_graph_launch(graph, exec.stream));
+        assert_ok(pool_stream_synchronize(exec.stream));
+        assert_ok(pool_copy_to_host(got, results, 0, bytes, NULL));
+        assert_points(&params, got, wanted, 4);
+    }
+    assert_ok(pool_graph_destroy(&graph));
+    assert_ok(pool_stream_destroy(&exec.stream));
+    assert_ok(pool_buffer_destroy(&points));
+    assert_ok(pool_buffer_destroy(&results));
+    assert_ok(pool_buffer_destroy(&workspace));
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    free(wanted);
+    free(got);
+    free_problem(&problem);
+}
+
+static void test_cancelled(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    pool_ecntt_params params = params_of(curve, 1);
+    uint8_t points[4 * 64] = {0};
+    const pool_span span = {.data = points, .count = 4};
+    pool_exec exec = exec_here();
+
+    (void)state;
+    params.batch = 2;
+    assert_ok(pool_cancel_create(&exec.cancel));
+    pool_cancel_request(exec.cancel);
+    assert_status(pool_ecntt(&params, &exec, &span, &span), POOL_ERR_CANCELLED);
+    pool_cancel_destroy(&exec.cancel);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
 /* ---- properties ------------------------------------------------------------------------------ */
 
 static void test_inverse_of_forward(void **state)
@@ -881,6 +947,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_chunks_in_place),
         cmocka_unit_test(test_given_workspace),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_inverse_of_forward),
         cmocka_unit_test(test_linearity),
         cmocka_unit_test(test_adversarial),
