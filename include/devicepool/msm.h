@@ -153,8 +153,17 @@ typedef struct pool_msm_params {
      */
     pool_bases *const *device_bases;
     int32_t replicated_bases;
-    uint32_t reserved; /* 0 */
+    /*
+     * How many times neighbouring points of a bucket are added in pairs, in affine coordinates with
+     * shared inversions, before the others are added one by one; each pass halves the points. 0:
+     * chosen from curve and sizes. 1, 2: so many, where the memory that the call may use without
+     * evicting resident objects suffices, and else none. POOL_AFFINE_NONE: none. Curves with b = 0
+     * have none. The result is the same. See docs/msm.md.
+     */
+    uint32_t affine_passes;
 } pool_msm_params;
+
+#define POOL_AFFINE_NONE UINT32_MAX
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
@@ -202,8 +211,8 @@ POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const poo
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);
 
 /* Compiles the curve's kernels for a device, in parallel if the process may use several processors,
- * so that no later call waits for the compiler. Blocks. `device` NULL: the one that the calling
- * thread has bound. */
+ * so that no later call waits for the compiler, unless it requests affine passes. Blocks. `device`
+ * NULL: the one that the calling thread has bound. */
 POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device);
 
 #ifdef __cplusplus

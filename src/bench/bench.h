@@ -101,10 +101,11 @@ struct bench_case {
     uint32_t log_blowup; /* of extensions */
     uint32_t precompute_factor;
     uint32_t window_bits;
-    const char *scalars; /* of an MSM, see bench_msm; NULL: uniform */
-    bool from_host;      /* scalars of an MSM in pinned memory instead of device memory */
-    bool is_permutation; /* Poseidon: permutations instead of hashes */
-    pool_form form;      /* Poseidon: of inputs and results */
+    uint32_t affine_passes; /* as pool_msm_params */
+    const char *scalars;    /* of an MSM, see bench_msm; NULL: uniform */
+    bool from_host;         /* scalars of an MSM in pinned memory instead of device memory */
+    bool is_permutation;    /* Poseidon: permutations instead of hashes */
+    pool_form form;         /* Poseidon: of inputs and results */
 };
 
 /* The measurement of one case on one device, and its result. */

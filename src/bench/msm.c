@@ -131,7 +131,8 @@ static pool_status place_msm(struct bench_run *run, struct bench_msm_state *msm)
         .curve = msm->curve,
         .batch = run->spec.batch,
         .shared_bases = 1,
-        .device_bases = msm->device_bases};
+        .device_bases = msm->device_bases,
+        .affine_passes = run->spec.affine_passes};
     msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
     if (!status && run->is_sharded)
         return bench_shard(run, msm->scalars, msm->scalar_bytes, 1, count, POOL_FORM_STANDARD,
@@ -158,6 +159,7 @@ static pool_status upload_msm(struct bench_run *run)
     msm->params.batch = run->spec.batch;
     msm->params.shared_bases = 1;
     msm->params.window_bits = run->spec.window_bits;
+    msm->params.affine_passes = run->spec.affine_passes;
     msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
     if (!status)
         status = pool_buffer_from_host(
@@ -234,7 +236,7 @@ static void destroy_msm(struct bench_run *run)
 
 const struct bench_operation bench_msm = {
     .name = "msm",
-    .options = "batch precompute together sharded",
+    .options = "batch precompute affine together sharded",
     .unit = "points",
     .option = "curve",
     .default_subjects = "bn254_g1",

@@ -9,10 +9,13 @@
 #include "bench.h"
 #include "source.h"
 
-enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1 };
+enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1, MAX_AFFINE = 2 };
 
 static const struct bench_operation *const operations[] = {&bench_msm, &bench_ntt, &bench_extend,
     &bench_ecntt, &bench_poseidon, &bench_tree, &bench_commit, &bench_copy, &bench_pool};
+
+/* The strings that check_options reads: names of subjects, then others. */
+enum { BENCH_SUBJECTS = 4, BENCH_AFFINE = BENCH_SUBJECTS };
 
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
@@ -21,6 +24,8 @@ struct bench {
     struct cli_sizes sizes;
     const char *subjects; /* comma-separated */
     uint64_t precompute_factor;
+    uint32_t affine[MAX_AFFINE + 1]; /* values of --affine, as pool_msm_params has them */
+    size_t affine_count;             /* 0: the default */
     uint64_t repeat;
     uint64_t warm_ups;
     int order;
@@ -71,6 +76,9 @@ static void add_row(struct bench *bench, const char *device, const struct bench_
     cJSON_AddNumberToObject(row, "size", (double)run->spec.size);
     if (run->spec.batch > 1)
         cJSON_AddNumberToObject(row, "batch", (double)run->spec.batch);
+    if (run->spec.affine_passes)
+        cJSON_AddNumberToObject(row, "affine_passes",
+            run->spec.affine_passes == POOL_AFFINE_NONE ? 0 : run->spec.affine_passes);
     if (run->operation->warm_up)
         cJSON_AddNumberToObject(row, "first_use_seconds", run->first_use);
     cJSON_AddNumberToObject(row, "repeat", (double)run->repeat);
@@ -150,17 +158,33 @@ static int measure_over(struct bench *bench, const char *subject, uint64_t size,
     return run_job(bench, subject, size, &shown);
 }
 
+/* The number of measurements, each size with each number of affine passes; begins number i. */
+static size_t variant_count(const struct bench *bench)
+{
+    return bench->sizes.count * (bench->affine_count ? bench->affine_count : 1);
+}
+
+static uint64_t begin_variant(struct bench *bench, size_t i)
+{
+    if (!bench->affine_count)
+        return bench->sizes.at[i];
+    bench->spec.affine_passes = bench->affine[i % bench->affine_count];
+    return bench->sizes.at[i / bench->affine_count];
+}
+
 /* Measures all sizes of a subject on the first device alone and on all devices together. */
 static int measure_together(struct bench *bench, const char *subject)
 {
     const uint32_t count = bench->target.exec.device_count;
     int code = CLI_OK;
 
-    for (size_t i = 0; i < bench->sizes.count && !code; i++) {
+    for (size_t i = 0; i < variant_count(bench) && !code; i++) {
+        uint64_t size = begin_variant(bench, i);
+
         bench->alone = 0;
-        code = measure_over(bench, subject, bench->sizes.at[i], 1);
+        code = measure_over(bench, subject, size, 1);
         if (!code && count > 1)
-            code = measure_over(bench, subject, bench->sizes.at[i], count);
+            code = measure_over(bench, subject, size, count);
     }
     return code;
 }
@@ -174,8 +198,8 @@ static int measure_subject(struct bench *bench, const char *subject)
     if (bench->is_together)
         return measure_together(bench, subject);
     while (!code && cli_next_device(bench->pool, &next))
-        for (size_t i = 0; next.is_usable && i < bench->sizes.count && !code; i++)
-            code = run_job(bench, subject, bench->sizes.at[i], &next);
+        for (size_t i = 0; next.is_usable && i < variant_count(bench) && !code; i++)
+            code = run_job(bench, subject, begin_variant(bench, i), &next);
     return code;
 }
 
@@ -223,6 +247,7 @@ static const struct cli_column columns[] = {
     {"device", "device", CLI_SHOW_STRING},
     {"size", "size", CLI_SHOW_SIZE},
     {"batch", "batch", CLI_SHOW_SIZE},
+    {"affine_passes", "affine passes", CLI_SHOW_NUMBER},
     {"first_use_seconds", "first use", CLI_SHOW_DURATION},
     {"median_seconds", "median", CLI_SHOW_DURATION},
     {"min_seconds", "min", CLI_SHOW_DURATION},
@@ -262,8 +287,22 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
     return cli_close_pool(&bench->pool, code, 0);
 }
 
-/* Checks the options against each other. `given` has the values of --curve, --field, --set and
- * --what. Returns CLI_GO or an exit code. */
+/* Reads "0", "0,2" and the like. Returns false for another text. */
+static bool read_affine(struct bench *bench, const char *text)
+{
+    for (; bench->affine_count <= MAX_AFFINE; text++) {
+        if (*text < '0' || *text > '0' + MAX_AFFINE)
+            return false;
+        bench->affine[bench->affine_count++] =
+            *text == '0' ? POOL_AFFINE_NONE : (uint32_t)(*text - '0');
+        if (*++text != ',')
+            return !*text;
+    }
+    return false;
+}
+
+/* Checks the options against each other. `given` has the values of --curve, --field, --set,
+ * --what and --affine. Returns CLI_GO or an exit code. */
 static int check_options(
     const struct cli_command *self, struct bench *bench, const char *const given[])
 {
@@ -279,10 +318,15 @@ static int check_options(
         {"coset", bench->is_coset},
         {"blowup", bench->log_blowup != DEFAULT_BLOWUP},
         {"precompute", bench->precompute_factor != 1},
+        {"affine", given[BENCH_AFFINE] != NULL},
         {"together", bench->is_together},
         {"sharded", bench->is_sharded},
     };
 
+    if (given[BENCH_AFFINE] && !read_affine(bench, given[BENCH_AFFINE]))
+        return cli_usage(self, "--affine must be 0, 1 or 2, or several of them: 0,2");
+    if (bench->affine_count > 1 && bench->plot)
+        return cli_usage(self, "--plot takes one value of --affine");
     bench->subjects = operation->default_subjects;
     for (size_t i = 0; i < CLI_COUNT_OF(names); i++) {
         if (given[i] && strcmp(names[i], operation->option) != 0)
@@ -322,7 +366,7 @@ static int check_options(
 
 int cli_run_bench(const struct cli_command *self, struct cli_line *line)
 {
-    const char *given[4] = {0};
+    const char *given[BENCH_AFFINE + 1] = {0};
     struct bench bench = {.spec.batch = 1,
         .precompute_factor = 1,
         .log_blowup = DEFAULT_BLOWUP,
@@ -361,6 +405,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &bench.log_blowup, NULL},
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
+        {0, "affine", "PASSES",
+            "msm: passes of affine additions, 0 to 2; 0,2 measures both\n"
+            "(default: as the library chooses)",
+            CLI_STRING, &given[BENCH_AFFINE], NULL},
         {0, "together", NULL,
             "msm, ntt, poseidon, tree: one job over all devices, from and to\n"
             "pinned host memory, MSMs over sharded bases; timed by the host's\n"

@@ -176,6 +176,8 @@ static pool_status allocate_retrying(
 {
     pool_cu_result code = allocate_once(memory, request, false, address);
 
+    if (code == POOL_CU_OUT_OF_MEMORY && request->is_spare)
+        return report_full(memory, request->bytes);
     if (code == POOL_CU_OUT_OF_MEMORY) {
         pool_status status = POOL_OK;
 
@@ -242,7 +244,7 @@ pool_status memory_allocate(
      * the block of a small one. That block stays when the small one is evicted for the large one,
      * but is not needed again.
      */
-    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY && created)
+    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY && created && !request->is_spare)
         status = allocate_within_limits(memory, request, &created);
     if (status)
         return status;

@@ -126,8 +126,8 @@ static pool_status create_allocated(struct device_scope *scope, struct memory_re
     return POOL_OK;
 }
 
-pool_status pool_buffer_create(
-    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer)
+static pool_status create_buffer(
+    pool_device *device, const pool_buffer_params *params, bool is_spare, pool_buffer **buffer)
 {
     pool_buffer_params wanted;
     struct memory_request request = {0};
@@ -156,6 +156,7 @@ pool_status pool_buffer_create(
     request.zeroed = (wanted.flags & POOL_BUFFER_ZEROED) != 0;
     request.secret = (wanted.flags & POOL_BUFFER_SECRET) != 0;
     request.ordered = wanted.stream != NULL;
+    request.is_spare = is_spare;
     status = device_enter(device, &scope);
     if (status)
         return status;
@@ -165,6 +166,18 @@ pool_status pool_buffer_create(
     if (!status)
         *buffer = created;
     return status;
+}
+
+pool_status pool_buffer_create(
+    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer)
+{
+    return create_buffer(device, params, false, buffer);
+}
+
+pool_status memory_buffer_create_spare(
+    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer)
+{
+    return create_buffer(device, params, true, buffer);
 }
 
 pool_status pool_buffer_alloc(pool_device *device, uint64_t bytes, pool_buffer **buffer)

@@ -123,7 +123,7 @@ pool_status memory_limit_check(
     if (!status && held <= account.limit)
         return POOL_OK;
     pthread_mutex_lock(&memory->limit_lock);
-    if (!status)
+    if (!status && !request->is_spare)
         status = reduce(memory, request, account.limit, &held);
     if (!status && held > account.limit)
         status = refuse(memory, request->bytes, held);

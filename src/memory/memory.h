@@ -140,12 +140,17 @@ struct memory_request {
     int zeroed;
     int secret;
     int ordered;
+    int is_spare; /* fails where memory would have to be released for it, or objects evicted */
     CUstream stream;
     struct lease_budget *budget;    /* the memory is charged to it; NULL: outside of leases */
     struct memory_durable *durable; /* NULL: ordinary memory */
 };
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
+
+/* pool_buffer_create of memory that is free, see is_spare. */
+pool_status memory_buffer_create_spare(
+    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer);
 
 /*
  * Frees raw memory: with `ordered` after the work on `stream`, else after the work on all streams

@@ -157,16 +157,31 @@ pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *
         (unsigned long long)(uintptr_t)span->data);
 }
 
-pool_status memory_scratch(
-    const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+typedef pool_status create_buffer(
+    pool_device *device, const pool_buffer_params *params, pool_buffer **buffer);
+
+static pool_status create_scratch(create_buffer *create, const struct exec_target *target,
+    uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
     pool_buffer_params params = {.struct_size = sizeof(params),
         .bytes = bytes,
         .stream = target->stream,
         .lease = target->lease};
-    pool_status status = pool_buffer_create(target->device, &params, buffer);
+    pool_status status = create(target->device, &params, buffer);
 
     return status ? status : pool_buffer_address(*buffer, address);
+}
+
+pool_status memory_scratch(
+    const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+{
+    return create_scratch(pool_buffer_create, target, bytes, buffer, address);
+}
+
+pool_status memory_scratch_spare(
+    const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+{
+    return create_scratch(memory_buffer_create_spare, target, bytes, buffer, address);
 }
 
 pool_status memory_scratch_free(

@@ -73,6 +73,10 @@ pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *
 /* Scratch memory for work that is enqueued later on the target's stream. */
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
+/* The same of memory that is free: POOL_ERR_OUT_OF_DEVICE_MEMORY where resident objects would have
+ * to be evicted for it, or other memory released. */
+pool_status memory_scratch_spare(
+    const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
 /* Frees it in the order of the stream, whatever the status; returns the first failure. */
 pool_status memory_scratch_free(
     const struct exec_target *target, pool_buffer **buffer, pool_status status);

@@ -25,6 +25,8 @@ enum program {
     WINDOW_COMBINE,
     BASES,
     CHECK,
+    AFFINE_GROUPS,
+    AFFINE_PASSES,
 };
 
 static const char *curve_name(const void *curve)
@@ -58,9 +60,14 @@ static const struct module_program_type programs[MSM_PROGRAMS] = {
     [WINDOW_COMBINE] = {.file = "msm/window_combine.cu", .subject = &curve_subject},
     [BASES] = {.file = "msm/bases.cu", .subject = &curve_subject},
     [CHECK] = {.file = "msm/check.cu", .subject = &curve_subject},
+    [AFFINE_GROUPS] = {.file = "msm/affine_groups.cu"},
+    [AFFINE_PASSES] = {.file = "msm/affine_passes.cu",
+        .subject = &curve_subject,
+        .defines = {"MSM_AFFINE_BLOCKS"}},
 };
 
-static_assert(sizeof(programs) / sizeof(programs[0]) == CHECK + 1, "MSM_PROGRAMS");
+static_assert(sizeof(programs) / sizeof(programs[0]) == AFFINE_PASSES + 1, "MSM_PROGRAMS");
+static_assert(MSM_PROGRAMS - MSM_AFFINE_PROGRAMS == AFFINE_GROUPS, "MSM_AFFINE_PROGRAMS");
 static_assert(MSM_REQUIRED_PROGRAMS == WINDOW_COMBINE + 1, "MSM_REQUIRED_PROGRAMS");
 
 static const struct module_kernel_type kernels[] = {
@@ -80,20 +87,32 @@ static const struct module_kernel_type kernels[] = {
     [MSM_COPY_STRIDED] = {&programs[BASES], "msm_copy_strided"},
     [MSM_CHECK_BASES] = {&programs[CHECK], "msm_check_bases"},
     [MSM_CHECK_SCALARS] = {&programs[CHECK], "msm_check_scalars"},
+    [MSM_AFFINE_COUNT_GROUPS] = {&programs[AFFINE_GROUPS], "msm_affine_count_groups"},
+    [MSM_AFFINE_SCAN_GROUPS] = {&programs[AFFINE_GROUPS], "msm_affine_scan_groups"},
+    [MSM_AFFINE_GROUP_OFFSETS] = {&programs[AFFINE_GROUPS], "msm_affine_group_offsets"},
+    [MSM_AFFINE_PIECE_OFFSETS] = {&programs[AFFINE_GROUPS], "msm_affine_piece_offsets"},
+    [MSM_AFFINE_PAD] = {&programs[AFFINE_GROUPS], "msm_affine_pad"},
+    [MSM_AFFINE_PREFIXES_OF_ENTRIES] = {&programs[AFFINE_PASSES], "msm_affine_prefixes_of_entries"},
+    [MSM_AFFINE_PREFIXES] = {&programs[AFFINE_PASSES], "msm_affine_prefixes"},
+    [MSM_AFFINE_INVERT] = {&programs[AFFINE_PASSES], "msm_affine_invert"},
+    [MSM_AFFINE_SUMS_OF_ENTRIES] = {&programs[AFFINE_PASSES], "msm_affine_sums_of_entries"},
+    [MSM_AFFINE_SUMS] = {&programs[AFFINE_PASSES], "msm_affine_sums"},
 };
 
 static struct module_program_key program_key(
     const pool_curve *curve, const struct module_program_type *program)
 {
+    const uint32_t words = (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
     struct module_program_key key = module_key_for(program, curve->fingerprint);
 
     if (program == &programs[ACCUMULATE]) {
-        struct msm_accumulate_bounds bounds =
-            msm_accumulate_bounds_for((uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)));
+        struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(words);
 
         key.parameters[0] = bounds.threads;
         key.parameters[1] = bounds.blocks;
     }
+    if (program == &programs[AFFINE_PASSES])
+        key.parameters[0] = msm_affine_blocks_for(words);
     return key;
 }
 
@@ -112,10 +131,13 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
 {
     struct module_program_key keys[MSM_PROGRAMS];
+    const bool is_affine =
+        msm_affine_default_passes((uint32_t)(curve->coordinates.bytes / sizeof(uint32_t))) > 0;
+    const size_t count = MSM_PROGRAMS - (is_affine ? 0 : MSM_AFFINE_PROGRAMS);
 
-    for (int i = 0; i < MSM_PROGRAMS; i++)
+    for (size_t i = 0; i < count; i++)
         keys[i] = program_key(curve, &programs[i]);
-    return module_load_keys(device, curve, keys, MSM_PROGRAMS);
+    return module_load_keys(device, curve, keys, count);
 }
 
 /*
@@ -128,11 +150,13 @@ static pool_status load_with_others(
 {
     struct module_program_key keys[MSM_PROGRAMS];
     bool is_parallel = base_parallel_threads() > 1, is_check = missing == &programs[CHECK];
+    bool is_affine = missing == &programs[AFFINE_GROUPS];
     size_t count = 0;
 
     for (int i = 0; i < MSM_PROGRAMS; i++)
         if (missing == &programs[i] ||
-            (is_parallel && (i < MSM_REQUIRED_PROGRAMS || (i == BASES && is_check))))
+            (is_parallel && (i < MSM_REQUIRED_PROGRAMS || (i == BASES && is_check) ||
+                                (i == AFFINE_PASSES && is_affine))))
             keys[count++] = program_key(curve, &programs[i]);
     return module_load_keys(device, curve, keys, count);
 }

@@ -61,7 +61,8 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
             {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ},
             {"shared_bases", params->shared_bases, 0, 1},
             {"replicated_bases", params->replicated_bases, 0, 1},
-            {"reserved", params->reserved, 0, 0});
+            {"affine_passes", params->affine_passes == POOL_AFFINE_NONE ? 0 : params->affine_passes,
+                0, MSM_MAX_AFFINE_PASSES});
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
@@ -167,6 +168,14 @@ static pool_status read_call(const char *name, const pool_msm_params *given, con
     return POOL_OK;
 }
 
+/* Whether (0, 0), which is infinity to affine passes, is on the curve. */
+static bool has_origin(const pool_curve *curve)
+{
+    static const uint64_t zero[CURVE_MAX_LIMBS];
+
+    return memcmp(curve->b, zero, curve->coordinates.limbs * sizeof(zero[0])) == 0;
+}
+
 /* What the plan depends on; counts and strides follow when the spans have been checked. */
 static struct msm_job msm_job_of(const struct msm_call *call)
 {
@@ -182,7 +191,9 @@ static struct msm_job msm_job_of(const struct msm_call *call)
         .batch = call->params.batch,
         .precompute_factor = bases ? bases->factor : 1,
         .sets_per_msm = is_precomputed ? bases->bucket_sets : 0,
-        .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits};
+        .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits,
+        .affine_passes = has_origin(call->curve) ? POOL_AFFINE_NONE : call->params.affine_passes,
+        .max_affine_groups = call->tuning->max_affine_groups};
 }
 
 /* The numbers of scalars, points and results must match. */
@@ -346,11 +357,20 @@ static pool_status check_workspace_overlap(const struct msm_call *call)
     return status;
 }
 
+static pool_status plan_without_passes(struct msm_call *call, uint64_t limit)
+{
+    call->job.msm.affine_passes = POOL_AFFINE_NONE;
+    return plan_chunks(call, limit);
+}
+
 static pool_status use_given_workspace(struct msm_call *call)
 {
     pool_buffer *given = call->exec.workspace;
     pool_status status = plan_chunks(call, memory_limit(call));
 
+    if (!status && pool_buffer_bytes(given) < call->plan.bytes &&
+        msm_chunk_plan_has_passes(&call->plan))
+        status = plan_without_passes(call, memory_limit(call));
     if (status)
         return status;
     if (pool_buffer_device(given) != call->site.device)
@@ -397,6 +417,24 @@ static pool_status ensure_allocator(const struct msm_call *call)
     return status ? status : device_leave(&scope, memory_of(&scope, &memory));
 }
 
+/* Affine passes only where memory is free for them; else plans without them. */
+static pool_status allocate_for_passes(struct msm_call *call)
+{
+    uint64_t limit = UINT64_MAX;
+    pool_status status = POOL_ERR_OUT_OF_DEVICE_MEMORY;
+
+    if (call->plan.bytes > SMALL_BYTES) {
+        pool_status failure = free_bytes(call, &limit);
+
+        if (failure)
+            return failure;
+    }
+    if (call->plan.bytes <= limit)
+        status = memory_scratch_spare(&call->site, call->plan.bytes, &call->owned, &call->address);
+    return status == POOL_ERR_OUT_OF_DEVICE_MEMORY ? plan_without_passes(call, memory_limit(call))
+                                                   : status;
+}
+
 /* Retries with smaller chunks when other threads allocated memory in the meantime. */
 static pool_status allocate_workspace(struct msm_call *call)
 {
@@ -405,6 +443,12 @@ static pool_status allocate_workspace(struct msm_call *call)
 
     if (!status)
         status = ensure_allocator(call);
+    if (!status && msm_chunk_plan_has_passes(&call->plan))
+        status = allocate_for_passes(call);
+    if (call->owned) {
+        call->workspace = call->owned;
+        return status;
+    }
     if (!status && !call->exec.memory_limit && call->plan.bytes > SMALL_BYTES) {
         status = free_bytes(call, &limit);
         if (!status && call->plan.bytes > limit)

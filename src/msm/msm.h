@@ -36,22 +36,34 @@ enum msm_kernel {
     MSM_COPY_STRIDED,
     MSM_CHECK_BASES,
     MSM_CHECK_SCALARS,
+    MSM_AFFINE_COUNT_GROUPS,
+    MSM_AFFINE_SCAN_GROUPS,
+    MSM_AFFINE_GROUP_OFFSETS,
+    MSM_AFFINE_PIECE_OFFSETS,
+    MSM_AFFINE_PAD,
+    MSM_AFFINE_PREFIXES_OF_ENTRIES,
+    MSM_AFFINE_PREFIXES,
+    MSM_AFFINE_INVERT,
+    MSM_AFFINE_SUMS_OF_ENTRIES,
+    MSM_AFFINE_SUMS,
 };
 
-/* Programs of a curve, and those of them that every MSM needs. */
-enum { MSM_PROGRAMS = 9, MSM_REQUIRED_PROGRAMS = 7 };
+/* Programs of a curve, those of them that every MSM needs, and those that only affine passes need.
+ */
+enum { MSM_PROGRAMS = 11, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
 
 /* Visits every program of a curve; they are the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
 
-/* Compiles and loads all of them, in parallel. */
+/* Compiles and loads all that calls need which do not ask for affine passes, in parallel. */
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve);
 
 /* Returns a kernel for a curve; its program is compiled and loaded at the first call. */
 pool_status msm_kernel_get(
     pool_device *device, const pool_curve *curve, enum msm_kernel name, pool_kernel **kernel);
 
-/* ---- run.c, sort.c: everything is enqueued on the run's stream ------------------------------- */
+/* ---- run.c, sort.c, affine.c: everything is enqueued on the run's stream
+ * ------------------------------- */
 
 /* MSMs that are computed together: a batch that shares one plan and one workspace. */
 struct msm_run {
@@ -100,6 +112,18 @@ pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64
 pool_status msm_run_clear(const struct msm_run *run);
 pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk);
 pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk);
+
+/* A sorted list of entries that is added to the buckets. */
+struct msm_entry_list {
+    CUdeviceptr entries;
+    CUdeviceptr bucket_offsets;
+    CUdeviceptr bases;
+    uint64_t base_stride;
+    bool adds_to_buckets;
+};
+pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_entry_list *list);
+/* msm_run_accumulate for plans with affine passes. */
+pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_operands *chunk);
 
 /* Reduces each bucket set to its window sum, in canonical XYZZ coordinates at plan->window_sums_at.
  */

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include <devicepool/msm.h>
+
 #include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -113,18 +115,21 @@ static uint64_t plan_merge(struct msm_plan *plan, uint64_t xyzz_bytes)
     return at - plan->scratch_at;
 }
 
-static void plan_workspace(struct msm_plan *plan)
+/* Returns the bytes of the scratch memory that the merge uses. */
+static uint64_t plan_workspace(struct msm_plan *plan)
 {
     uint64_t xyzz_bytes = 16 * (uint64_t)plan->job.coordinate_words;
-    uint64_t pairs = 2 * (plan->buckets >> plan->log_segment), scratch;
+    uint64_t pairs = 2 * (plan->buckets >> plan->log_segment), merge, scratch;
 
     plan->buckets_at = 0;
     plan->bucket_offsets_at = aligned(plan->buckets * xyzz_bytes);
     plan->entries_at = plan->bucket_offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
     plan->window_sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
     plan->scratch_at = plan->window_sums_at + aligned(plan->bucket_sets * xyzz_bytes);
-    scratch = base_max(plan_merge(plan, xyzz_bytes), pairs * xyzz_bytes);
+    merge = plan_merge(plan, xyzz_bytes);
+    scratch = base_max(merge, pairs * xyzz_bytes);
     plan->bytes = plan->scratch_at + aligned(base_max(scratch, plan->sort.bytes));
+    return merge;
 }
 
 static void plan_threads(const struct chip *chip, struct msm_plan *plan)
@@ -192,7 +197,7 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
             plan->window_bits);
     plan_threads(chip, plan);
     msm_sort_plan_make(chip, plan);
-    plan_workspace(plan);
+    msm_affine_plan_make(chip, plan_workspace(plan), plan);
     return POOL_OK;
 }
 
@@ -339,10 +344,19 @@ static void plan_call_workspace(const struct msm_chunk_job *job, struct msm_chun
     plan->bytes = at + (job->has_checks ? ALIGNMENT : 0);
 }
 
+bool msm_chunk_plan_has_passes(const struct msm_chunk_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->plan_count; i++)
+        if (plan->plans[i].affine.passes)
+            return true;
+    return false;
+}
+
 /* False when chunks of this size need more than `limit`. */
 static bool plan_chunks(const struct chip *chip, const struct msm_chunk_job *job, uint64_t limit,
     struct msm_chunk_plan *plan)
 {
+    struct msm_chunk_job attempted = *job;
     bool is_one_chunk;
 
     plan->has_whole_msms = plan->count == job->msm.count;
@@ -352,10 +366,15 @@ static bool plan_chunks(const struct chip *chip, const struct msm_chunk_job *job
     plan->writes_directly =
         !job->results_on_host && plan->is_one_sub_batch && !job->combines_on_host;
     plan->slots = (job->bases_on_host || job->scalars_on_host) && !is_one_chunk ? 2 : 1;
-    /* The windows that an unlimited call has, so that a limit of its bytes changes nothing; else
-     * narrower ones, whose buckets take half of the memory. */
-    for (int attempt = 0; attempt < 2; attempt++) {
-        if (!plan_sub_batches(chip, job, attempt ? limit / 2 : UINT64_MAX, plan))
+    /* The windows that an unlimited call has, so that a limit of its bytes changes nothing; then
+     * without affine passes, which take the most memory; then narrower windows, whose buckets take
+     * half of the memory. */
+    for (int attempt = 0; attempt < 3; attempt++) {
+        if (attempt == 1)
+            attempted.msm.affine_passes = POOL_AFFINE_NONE;
+        if (attempt == 1 && !msm_chunk_plan_has_passes(plan))
+            continue;
+        if (!plan_sub_batches(chip, &attempted, attempt == 2 ? limit / 2 : UINT64_MAX, plan))
             return false;
         plan_call_workspace(job, plan);
         if (plan->bytes <= limit)

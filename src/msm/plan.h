@@ -36,6 +36,8 @@ struct msm_job {
     uint32_t precompute_factor; /* of the bases; 1: the bases alone */
     uint32_t sets_per_msm;      /* that the bases are precomputed for; 0: the plan chooses */
     uint32_t window_bits;       /* 0: the plan chooses */
+    uint32_t affine_passes;     /* 0: the plan chooses; POOL_AFFINE_NONE; 1 or 2: if they fit */
+    uint64_t max_affine_groups; /* of a piece, for tests; 0: the plan chooses */
 };
 
 enum { MSM_MIN_WINDOW_BITS = 2, MSM_MAX_WINDOW_BITS = 24 };
@@ -72,6 +74,35 @@ struct msm_merge_level {
 
 enum { MSM_MAX_MERGE_LEVELS = 8 };
 
+enum { MSM_MAX_AFFINE_PASSES = 2 };
+
+/* The arrays of a piece of affine passes, in the scratch memory behind the merge's. */
+enum msm_array {
+    MSM_ARRAY_BLOCK_SUMS,    /* words, see msm_affine_groups_args */
+    MSM_ARRAY_GROUP_OFFSETS, /* buckets + 1 words */
+    MSM_ARRAY_PIECE_OFFSETS, /* likewise */
+    MSM_ARRAY_LIST,          /* a word per group */
+    MSM_ARRAY_PADDED,        /* a word per entry */
+    MSM_ARRAY_SUMS,          /* of the first of two passes: points in planes */
+    MSM_ARRAY_PREFIXES,      /* of the last pass: elements in planes */
+    MSM_ARRAY_PACKED_SUMS,   /* of the last pass: a point per group */
+    MSM_ARRAY_TOTALS,        /* elements in planes, one per run */
+    MSM_ARRAY_PRODUCTS,      /* likewise */
+    MSM_ARRAYS
+};
+
+/*
+ * Passes that add neighbouring entries of a bucket in affine coordinates before the accumulation
+ * (ptx/msm/affine_passes.cu). A group is 2^passes entries of a bucket, of which one point remains;
+ * the groups of a chunk are computed in pieces, so that the memory has a bound.
+ */
+struct msm_affine_plan {
+    uint32_t passes; /* 0: none, and nothing below is set */
+    uint32_t runs[MSM_MAX_AFFINE_PASSES];
+    uint64_t groups;               /* of a piece, at most */
+    uint64_t array_at[MSM_ARRAYS]; /* offsets in the workspace in bytes */
+};
+
 struct msm_plan {
     struct msm_job job;
     uint32_t window_bits;
@@ -93,6 +124,7 @@ struct msm_plan {
     uint64_t scratch_at;        /* of the sort, then of the merge, then of the reduction's pairs */
     uint64_t bytes;
     struct msm_sort_plan sort;
+    struct msm_affine_plan affine;
 };
 
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
@@ -112,6 +144,20 @@ struct msm_accumulate_bounds {
     uint32_t blocks;  /* per multiprocessor */
 };
 struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words);
+
+/* ---- affine_plan.c --------------------------------------------------------------------------- */
+
+/*
+ * Plans the affine passes of a plan that is complete otherwise, `scratch_bytes` of whose scratch
+ * memory stay in use, and adds their memory; leaves the plan alone where they do not fit.
+ */
+void msm_affine_plan_make(const struct chip *chip, uint64_t scratch_bytes, struct msm_plan *plan);
+/* The passes that a plan makes by default, for enough entries, on coordinates of this length. */
+uint32_t msm_affine_default_passes(uint32_t coordinate_words);
+/* The most groups that `entries` entries in the plan's buckets can have. */
+uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uint64_t entries);
+/* The minimum of blocks per multiprocessor in the launch bounds of the passes' kernels. */
+uint32_t msm_affine_blocks_for(uint32_t coordinate_words);
 
 /* ---- cost.c ---------------------------------------------------------------------------------- */
 
@@ -147,7 +193,8 @@ struct msm_chunk_job {
 
 /* Members that tests set to other values. */
 struct msm_tuning {
-    uint64_t min_ramp_bytes; /* of host memory from which on the first chunks are smaller */
+    uint64_t min_ramp_bytes;    /* of host memory from which on the first chunks are smaller */
+    uint64_t max_affine_groups; /* as that of msm_job */
 };
 extern const struct msm_tuning msm_default_tuning;
 
@@ -185,6 +232,8 @@ struct msm_chunk {
 /* The largest chunks whose workspace has at most `limit` bytes; POOL_ERR_OUT_OF_DEVICE_MEMORY. */
 pool_status msm_chunk_plan_make(const struct chip *chip, const struct msm_tuning *tuning,
     const struct msm_chunk_job *job, uint64_t limit, struct msm_chunk_plan *plan);
+/* Whether any chunk has affine passes. */
+bool msm_chunk_plan_has_passes(const struct msm_chunk_plan *plan);
 /* Advances to the next chunk; false past the last one. */
 bool msm_chunk_next(
     const struct msm_chunk_job *job, const struct msm_chunk_plan *plan, struct msm_chunk *chunk);

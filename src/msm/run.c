@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Enqueues the stages of an MSM in the order of the algorithm: per chunk the sort (sort.c), the
- * accumulation and the merge of partial buckets; then the bucket reduction and the combination of
- * the window sums. Runs the chunks of a call: host memory is uploaded while the previous chunk is
- * computed; bases are converted and operands checked before their products are added.
+ * Enqueues the stages of an MSM in the order of the algorithm: per chunk the sort (sort.c), affine
+ * passes where the plan has them (affine.c), the accumulation and the merge of partial buckets;
+ * then the bucket reduction and the combination of the window sums. Runs the chunks of a call: host
+ * memory is uploaded while the previous chunk is computed; bases are converted and operands checked
+ * before their products are added.
  */
 #include "base/math.h"
 #include "base/status.h"
@@ -35,10 +36,8 @@ static pool_status add_products(struct msm_run *run, const struct msm_chunk_oper
         phase_begin(&phase, run->device, run->stream, "msm", "sort");
         status = phase_end(&phase, msm_run_sort(run, chunk));
     }
-    if (!status && chunk->count > 0) {
-        phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
-        status = phase_end(&phase, msm_run_accumulate(run, chunk));
-    }
+    if (!status && chunk->count > 0)
+        status = msm_run_accumulate(run, chunk);
     if (!status)
         run->chunks++;
     return status;
@@ -54,7 +53,7 @@ static struct msm_partial_buckets partial_buckets(const struct msm_run *run, uin
         .sums = run->workspace + merge->sums_at, .buckets = run->workspace + merge->buckets_at};
 }
 
-static pool_status merge(const struct msm_run *run, uint32_t level)
+static pool_status merge(const struct msm_run *run, uint32_t level, bool adds_to_buckets)
 {
     const struct msm_plan *plan = run->plan;
     bool is_last = level + 1 == plan->merge_levels;
@@ -64,7 +63,7 @@ static pool_status merge(const struct msm_run *run, uint32_t level)
         .buckets = run->workspace + plan->buckets_at,
         .count = plan->merge[level].slots,
         .is_last = is_last,
-        .adds_to_buckets = run->chunks > 0,
+        .adds_to_buckets = adds_to_buckets,
     };
     const struct msm_launch launch = {
         .kernel = MSM_BUCKET_MERGE,
@@ -77,20 +76,20 @@ static pool_status merge(const struct msm_run *run, uint32_t level)
     return msm_enqueue(run, &launch);
 }
 
-pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk)
+pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_entry_list *list)
 {
     const struct msm_plan *plan = run->plan;
     uint32_t threads = msm_accumulate_bounds_for(plan->job.coordinate_words).threads;
     const struct msm_accumulate_args args = {
-        .entries = run->workspace + plan->entries_at,
-        .bucket_offsets = run->workspace + plan->bucket_offsets_at,
+        .entries = list->entries,
+        .bucket_offsets = list->bucket_offsets,
         .buckets = run->workspace + plan->buckets_at,
         .partial = partial_buckets(run, 0),
-        .bases = chunk->bases,
-        .base_stride = chunk->base_stride,
+        .bases = list->bases,
+        .base_stride = list->base_stride,
         .bucket_count = (uint32_t)plan->buckets,
         .threads = plan->threads,
-        .adds_to_buckets = run->chunks > 0,
+        .adds_to_buckets = list->adds_to_buckets,
     };
     const struct msm_launch launch = {
         .kernel = MSM_ACCUMULATE,
@@ -99,11 +98,28 @@ pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk
         .args = &args,
         .args_bytes = sizeof(args),
     };
-    pool_status status = msm_enqueue(run, &launch);
+    struct phase phase;
+    pool_status status;
 
+    phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
+    status = msm_enqueue(run, &launch);
     for (uint32_t level = 0; !status && level < plan->merge_levels; level++)
-        status = merge(run, level);
-    return status;
+        status = merge(run, level, list->adds_to_buckets);
+    return phase_end(&phase, status);
+}
+
+pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk)
+{
+    const struct msm_plan *plan = run->plan;
+    const struct msm_entry_list list = {
+        .entries = run->workspace + plan->entries_at,
+        .bucket_offsets = run->workspace + plan->bucket_offsets_at,
+        .bases = chunk->bases,
+        .base_stride = chunk->base_stride,
+        .adds_to_buckets = run->chunks > 0,
+    };
+
+    return plan->affine.passes ? msm_run_affine(run, chunk) : msm_run_accumulate_list(run, &list);
 }
 
 /* ---- bucket reduction ------------------------------------------------------------------------ */
@@ -285,7 +301,8 @@ static pool_status prepare_span(
 {
     const struct msm_chunk *chunk = &call->chunk;
     struct msm_input_bases input = call->input;
-    const struct msm_check_result result = check_result(call, call->first_point + first_base(call, chunk));
+    const struct msm_check_result result =
+        check_result(call, call->first_point + first_base(call, chunk));
     bool converts = call->job.converts_bases;
     pool_status status = POOL_OK;
 

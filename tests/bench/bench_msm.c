@@ -6,7 +6,9 @@
  * checked exactly, see src/bench/msm.c. First use is reported separately.
  *
  * bench_msm [--device STRING] [--json FILE] [--only CURVE] [--most LOG]        the table
- * bench_msm --curve NAME --log N [--batch B] [--factor F] [--bits C] [--skew KIND] [--host]
+ * bench_msm --curve NAME --log N [--batch B] [--factor F] [--bits C] [--affine PASSES] [--skew
+ * KIND]
+ *           [--host]
  *                                                                              one row
  */
 #include <getopt.h>
@@ -73,6 +75,7 @@ static struct {
     pool_event *events[STAGES + 1];
     cJSON *rows;
     uint32_t window_bits;
+    uint32_t affine_passes;
 } bench;
 
 /* Milliseconds of the stages, measured while the inputs of a row exist. */
@@ -81,6 +84,7 @@ struct stages {
     double median[STAGES];
     uint32_t precompute_factor;
     uint32_t window_bits;
+    uint32_t affine_passes;
     uint64_t workspace_bytes;
     uint64_t bases_bytes;
     double bases_ms;
@@ -116,7 +120,8 @@ static pool_status time_stages(struct bench_run *measured)
         .batch = measured->spec.batch,
         .precompute_factor = bases->factor,
         .sets_per_msm = bases->factor > 1 ? bases->bucket_sets : 0,
-        .window_bits = bases->factor > 1 ? bases->window_bits : bench.window_bits};
+        .window_bits = bases->factor > 1 ? bases->window_bits : bench.window_bits,
+        .affine_passes = bench.affine_passes};
     struct msm_plan plan;
     struct msm_run run = {
         .device = bench.device, .stream = measured->stream, .curve = msm->curve, .plan = &plan};
@@ -142,6 +147,7 @@ static pool_status time_stages(struct bench_run *measured)
         stages->median[j] = bench_median(times[j], ROUNDS);
     stages->precompute_factor = bases->factor;
     stages->window_bits = plan.window_bits;
+    stages->affine_passes = plan.affine.passes;
     stages->workspace_bytes = pool_buffer_bytes(msm->workspace);
     stages->bases_bytes = pool_bases_bytes(bases);
     stages->bases_ms = msm->bases_seconds * 1e3;
@@ -163,6 +169,7 @@ static void report(const struct bench_run *run, const struct stages *stages)
     cJSON_AddStringToObject(json, "scalars", row->scalars ? row->scalars : "uniform");
     cJSON_AddStringToObject(json, "from", row->from_host ? "pinned host memory" : "device");
     cJSON_AddNumberToObject(json, "window_bits", stages->window_bits);
+    cJSON_AddNumberToObject(json, "affine_passes", stages->affine_passes);
     cJSON_AddNumberToObject(json, "workspace_bytes", (double)stages->workspace_bytes);
     cJSON_AddNumberToObject(json, "points_bytes", (double)stages->bases_bytes);
     cJSON_AddNumberToObject(json, "points_ms", stages->bases_ms);
@@ -195,6 +202,7 @@ static void measure_row(const struct row *row)
             .batch = row->batch,
             .precompute_factor = row->factor == ALL ? POOL_PRECOMPUTE_ALL : (uint32_t)row->factor,
             .window_bits = bench.window_bits,
+            .affine_passes = bench.affine_passes,
             .scalars = row->scalars,
             .from_host = row->from_host},
         .pool = bench.pool,
@@ -212,8 +220,8 @@ int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, 0, 'd'}, {"json", 1, 0, 'j'},
         {"curve", 1, 0, 'c'}, {"log", 1, 0, 'l'}, {"bits", 1, 0, 'b'}, {"batch", 1, 0, 'n'},
-        {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {"host", 0, 0, 'h'}, {"only", 1, 0, 'o'},
-        {"most", 1, 0, 'm'}, {0, 0, 0, 0}};
+        {"affine", 1, 0, 'a'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {"host", 0, 0, 'h'},
+        {"only", 1, 0, 'o'}, {"most", 1, 0, 'm'}, {0, 0, 0, 0}};
     struct row row = {.curve = "bn254_g1", .batch = 1, .factor = 1};
     const char *device = "0", *json = NULL, *only = NULL;
     uint32_t most = UINT32_MAX;
@@ -230,6 +238,8 @@ int main(int count, char **arguments)
             row.log = (uint32_t)atoi(optarg);
         else if (option == 'b')
             bench.window_bits = (uint32_t)atoi(optarg);
+        else if (option == 'a')
+            bench.affine_passes = atoi(optarg) ? (uint32_t)atoi(optarg) : POOL_AFFINE_NONE;
         else if (option == 'n')
             row.batch = (uint64_t)atoi(optarg);
         else if (option == 'f')

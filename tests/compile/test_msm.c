@@ -41,6 +41,10 @@ static const struct {
     {"bn254_g1", "ecntt/points.cu"},
     {"bls12_381_g1", "ecntt/points.cu"},
     {"bn254_g2", "ecntt/points.cu"},
+    {"", "msm/affine_groups.cu"},
+    {"bn254_g1", "msm/affine_passes.cu"},
+    {"bls12_381_g1", "msm/affine_passes.cu"},
+    {"bn254_g2", "msm/affine_passes.cu"},
 };
 
 static const struct budget budgets[] = {
@@ -53,11 +57,12 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 static char *whole_source(const char *file, const pool_curve *curve)
 {
     const char *text = source_of(file);
-    struct msm_accumulate_bounds shape = msm_accumulate_bounds_for(
-        curve ? (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)) : 0);
+    const uint32_t words = curve ? (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t)) : 0;
+    struct msm_accumulate_bounds shape = msm_accumulate_bounds_for(words);
     char *source =
-        base_format("#define MSM_ACCUMULATE_THREADS %u\n#define MSM_ACCUMULATE_BLOCKS %u\n%s",
-            shape.threads, shape.blocks, text);
+        base_format("#define MSM_ACCUMULATE_THREADS %u\n#define MSM_ACCUMULATE_BLOCKS %u\n"
+                    "#define MSM_AFFINE_BLOCKS %u\n%s",
+            shape.threads, shape.blocks, msm_affine_blocks_for(words), text);
 
     if (!source)
         exit(1);

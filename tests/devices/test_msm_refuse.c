@@ -67,6 +67,8 @@ static void test_params(void **state)
     REFUSE_AS(POOL_ERR_UNSUPPORTED, call.exec.on_host = 1, "`on_host` is not supported");
     REFUSE(call.params.window_bits = 1, "value 1 for `window_bits`; it must be 2 to 24");
     REFUSE(call.params.window_bits = 25, "value 25 for `window_bits`");
+    REFUSE(call.params.affine_passes = 3, "value 3 for `affine_passes`; it must be 0 to 2");
+    REFUSE(call.params.affine_passes = POOL_AFFINE_NONE - 1, "for `affine_passes`");
     REFUSE((call.params.scalar_bits = 9, call.exec.checks = POOL_CHECK_REDUCE),
         "value 9 for `scalar_bits`");
     REFUSE(call.params.scalar_bits = 257, "value 257 for `scalar_bits`; it must be 0 to 256");

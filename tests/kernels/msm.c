@@ -24,6 +24,8 @@ struct msm_subject {
     uint32_t precompute_factor; /* of precomputed bases; 1: none */
     bool is_equal;              /* all scalars are one: a partition for each window is oversized */
     bool on_gpu_only;
+    uint32_t affine_passes; /* 0: none */
+    uint64_t max_affine_groups;
 };
 
 /* Everything that the references use of a subject, and its addresses on the device. */
@@ -293,10 +295,11 @@ static bool begin(struct msm_case *one, struct stage *stage, const char *name)
 {
     const struct msm_subject *subject = one->subject;
 
-    if (!stage_begin(one->harness, stage, name, "%s, %llu of %llu, %u bits, precomputed x%u%s",
-            subject->curve, (unsigned long long)subject->batch, (unsigned long long)subject->count,
+    if (!stage_begin(one->harness, stage, name,
+            "%s, %llu of %llu, %u bits, precomputed x%u%s, %u affine passes", subject->curve,
+            (unsigned long long)subject->batch, (unsigned long long)subject->count,
             subject->window_bits, subject->precompute_factor,
-            subject->is_equal ? ", equal scalars" : ""))
+            subject->is_equal ? ", equal scalars" : "", one->plan.affine.passes))
         return false;
     if (!one->is_prepared)
         prepare_references(one);
@@ -908,7 +911,9 @@ static void plan(struct msm_case *one)
         .chunk_count = subject->count,
         .batch = subject->batch,
         .precompute_factor = subject->precompute_factor,
-        .window_bits = subject->window_bits};
+        .window_bits = subject->window_bits,
+        .affine_passes = subject->affine_passes ? subject->affine_passes : POOL_AFFINE_NONE,
+        .max_affine_groups = subject->max_affine_groups};
 
     MUST(msm_plan_make(&chip, &job, &one->plan));
     one->run = (struct msm_run){.device = one->harness->device,
@@ -931,20 +936,25 @@ static void check_subject(struct harness *harness, const struct msm_subject *sub
     if (subject->on_gpu_only && (harness->is_simulated || !harness->is_timing))
         return;
     plan(&one);
-    check_sort(&one);
-    check_accumulate_alone(&one);
-    check_merge(&one);
+    if (!subject->affine_passes) {
+        check_sort(&one);
+        check_accumulate_alone(&one);
+        check_merge(&one);
+    }
     check_accumulate(&one, false);
     check_accumulate(&one, true);
-    check_segments(&one);
-    check_reduce(&one);
-    for (int layout = 0; layout < 5; layout++) {
+    if (!subject->affine_passes) {
+        check_segments(&one);
+        check_reduce(&one);
+    }
+    for (int layout = 0; layout < 5 && !subject->affine_passes; layout++) {
         check_combine(&one, (pool_point_layout)layout,
             layout % 2 ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD);
         check_convert(&one, (pool_point_layout)layout,
             layout % 2 ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD);
     }
-    check_double(&one);
+    if (!subject->affine_passes)
+        check_double(&one);
     points_free(&one.points);
     free(one.scalars);
     free(one.digits);
@@ -957,15 +967,25 @@ static void check_subject(struct harness *harness, const struct msm_subject *sub
 void check_msm_stages(struct harness *harness)
 {
     static const struct msm_subject subjects[] = {
-        {"bn254_g1", 300, 1, 6, 1, false, false},
-        {"bn254_g1", 40, 3, 5, 1, false, false},
-        {"bn254_g1", 100, 2, 7, 3, false, false},
-        {"bn254_g1", 9000, 1, 3, 1, true, false},
-        {"bls12_381_g1", 200, 1, 6, 1, false, false},
-        {"bn254_g2", 100, 1, 5, 1, false, false},
-        {"bn254_g1", 1 << 16, 1, 13, 1, false, true},
-        {"bls12_381_g1", 1 << 16, 1, 13, 1, false, true},
-        {"bn254_g2", 1 << 14, 1, 11, 1, false, true},
+        {"bn254_g1", 300, 1, 6, 1, false, false, 0, 0},
+        {"bn254_g1", 40, 3, 5, 1, false, false, 0, 0},
+        {"bn254_g1", 100, 2, 7, 3, false, false, 0, 0},
+        {"bn254_g1", 9000, 1, 3, 1, true, false, 0, 0},
+        {"bls12_381_g1", 200, 1, 6, 1, false, false, 0, 0},
+        {"bn254_g2", 100, 1, 5, 1, false, false, 0, 0},
+        {"bn254_g1", 300, 1, 6, 1, false, false, 1, 0},
+        {"bn254_g1", 300, 1, 6, 1, false, false, 2, 0},
+        {"bn254_g1", 100, 2, 7, 3, false, false, 2, 100},
+        {"bn254_g1", 2000, 1, 3, 1, true, false, 2, 600},
+        {"bls12_381_g1", 200, 1, 6, 1, false, false, 2, 300},
+        {"bn254_g2", 100, 1, 5, 1, false, false, 2, 0},
+        {"bn254_g1", 1 << 16, 1, 13, 1, false, true, 0, 0},
+        {"bls12_381_g1", 1 << 16, 1, 13, 1, false, true, 0, 0},
+        {"bn254_g2", 1 << 14, 1, 11, 1, false, true, 0, 0},
+        {"bn254_g1", 1 << 16, 1, 10, 1, false, true, 2, 0},
+        {"bls12_381_g1", 1 << 16, 1, 10, 1, false, true, 1, 0},
+        {"bls12_381_g1", 1 << 16, 1, 10, 1, false, true, 2, 1 << 15},
+        {"bn254_g2", 1 << 14, 1, 9, 1, false, true, 2, 0},
     };
 
     for (size_t i = 0; i < sizeof(subjects) / sizeof(subjects[0]); i++)

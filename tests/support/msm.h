@@ -106,8 +106,9 @@ static inline void msm_expect(const struct msm_problem *problem, uint8_t *result
 /* Memory space, stride, form and layout of operands and results. All zeros: host, packed, standard,
  * affine. */
 struct msm_shape_of_call {
-    bool ramps_up;            /* smaller first chunks for host memory of any size */
-    pool_point_layout layout; /* of points */
+    bool ramps_up;              /* smaller first chunks for host memory of any size */
+    uint64_t max_affine_groups; /* of a piece of affine passes; 0: the plan chooses */
+    pool_point_layout layout;   /* of points */
     pool_form form;
     uint64_t gap; /* bytes between items, a multiple of 4 */
     pool_memory_space space;
@@ -159,7 +160,9 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     const pool_msm_params *params, const pool_exec *exec, const struct msm_shape_of_call *shape,
     uint64_t points, uint8_t *results)
 {
-    const struct msm_tuning tuning = {.min_ramp_bytes = 1};
+    const struct msm_tuning tuning = {
+        .min_ramp_bytes = shape->ramps_up ? 1 : msm_default_tuning.min_ramp_bytes,
+        .max_affine_groups = shape->max_affine_groups};
     uint64_t batch = params->batch ? params->batch : 1;
     const pool_curve *curve = problem->curve;
     const pool_point_format format = {
@@ -185,8 +188,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
         scalar_stride, shape->scalar_form, &buffers[1]);
     pool_span out = msm_place(exec->device, shape->result_place, got, batch, result_format.stride,
         shape->result_form, &buffers[2]);
-    status = msm_compute(shape->ramps_up ? &tuning : &msm_default_tuning, &call, exec,
-        call.bases ? NULL : &in, &by, &out);
+    status = msm_compute(&tuning, &call, exec, call.bases ? NULL : &in, &by, &out);
     if (!status && exec->is_async)
         status = pool_stream_synchronize(exec->stream);
     if (!status && buffers[2])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Torture of MSMs: the first use with checks, host memory in growing chunks with uploads on a
- * second stream, and bases with precomputed multiples: their fingerprint, and a file that is saved
- * and loaded.
+ * second stream, affine passes in pieces, and bases with precomputed multiples: their fingerprint,
+ * and a file that is saved and loaded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +103,21 @@ static pool_status sum_pieces(struct torture *torture)
     return status ? status : msm_compute(&tuning, &params, &exec, &in, &by, &out);
 }
 
+/* With affine passes, in pieces; where memory for them fails the call does without. */
+static pool_status sum_in_passes(struct torture *torture)
+{
+    static const struct msm_tuning tuning = {.min_ramp_bytes = UINT64_MAX, .max_affine_groups = 64};
+    uint8_t result[16];
+    pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = curve, .window_bits = 4, .affine_passes = 2};
+    pool_exec exec = {.struct_size = sizeof(exec)};
+    pool_span in = {.data = points, .count = COUNT}, by = {.data = scalars, .count = COUNT},
+              out = {.data = result, .count = 1};
+    pool_status status = create(torture, &exec.device);
+
+    return status ? status : msm_compute(&tuning, &params, &exec, &in, &by, &out);
+}
+
 static pool_status handles(struct torture *torture)
 {
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES], result[16];
@@ -160,6 +175,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = sum_pieces,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "sum in affine passes",
+        .devices = 1,
+        .prepare = prepare,
+        .run = sum_in_passes,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "points, tables, files",

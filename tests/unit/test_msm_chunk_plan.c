@@ -2,7 +2,7 @@
 /*
  * The division of calls into chunks, for thousands of sizes, batches, memory spaces and budgets:
  * chunks cover all scalars once, each fits its plan and the budget, nothing in the workspace
- * overlaps; and sizes far beyond any memory.
+ * overlaps; sizes far beyond any memory; and where plans have affine passes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "msm/affine_args.h"
 #include "msm/msm.h"
 
 static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
@@ -47,7 +48,8 @@ static void init_job(struct msm_chunk_job *job, uint64_t count, uint64_t batch)
                                       .count = count,
                                       .batch = batch,
                                       .precompute_factor = 1,
-                                      .window_bits = flags >> 6 & 7 ? 0 : 12},
+                                      .window_bits = flags >> 6 & 7 ? 0 : 12,
+                                      .affine_passes = flags >> 16 & 3},
         .has_bases_span = true,
         .shares_bases = flags >> 2 & 1,
         .converts_bases = flags >> 14 & 1,
@@ -106,6 +108,33 @@ static void check_layout(
     }
 }
 
+/* The arrays of passes do not overlap each other, nor what the accumulation uses; there are runs
+ * for all threads, and pieces for all groups. */
+static void check_passes(const struct msm_plan *plan)
+{
+    const struct msm_affine_plan *affine = &plan->affine;
+    const struct msm_merge_level *merge = &plan->merge[plan->merge_levels - 1];
+    uint64_t at = merge->buckets_at + merge->slots * sizeof(uint32_t);
+    uint64_t most = msm_affine_max_groups(plan, affine->passes, plan->entries);
+
+    if (!affine->passes)
+        return;
+    assert_in_range(affine->passes, 1, 2);
+    for (int i = 0; i < MSM_ARRAYS; i++) {
+        assert_int_equal(affine->array_at[i] % 256, 0);
+        assert_true(affine->array_at[i] >= at);
+        at = affine->array_at[i];
+    }
+    assert_true(
+        affine->array_at[MSM_ARRAY_PACKED_SUMS] + affine->groups * 8 * plan->job.coordinate_words <=
+        affine->array_at[MSM_ARRAY_TOTALS]);
+    assert_true(at < plan->bytes);
+    assert_true(affine->groups << affine->passes < (uint64_t)1 << 31);
+    assert_true(most <= 16 * affine->groups);
+    for (uint32_t pass = 0; pass < affine->passes; pass++)
+        assert_true(affine->runs[pass] > 0 && affine->runs[pass] % MSM_AFFINE_THREADS == 0);
+}
+
 static void check_chunks(const struct msm_chunk_job *job, const struct msm_chunk_plan *plan)
 {
     const uint64_t count = job->msm.count;
@@ -124,6 +153,7 @@ static void check_chunks(const struct msm_chunk_job *job, const struct msm_chunk
         assert_non_null(run);
         assert_int_equal(run->job.batch, chunk.msms);
         assert_int_equal(run->window_bits, plan->plans[0].window_bits);
+        check_passes(run);
         assert_true(run->entries >= chunk.msms * chunk.count);
         work = run->bytes > work ? run->bytes : work;
         done += chunk.msms * chunk.count;
@@ -154,7 +184,7 @@ static void check_repeated(const struct msm_chunk_job *job, const struct msm_tun
 
 static void test_thousands(void **state)
 {
-    int divided = 0, refused = 0, ramps = 0;
+    int divided = 0, refused = 0, ramps = 0, passes = 0;
 
     (void)state;
     for (int i = 0; i < 4000; i++) {
@@ -177,10 +207,12 @@ static void test_thousands(void **state)
             check_repeated(&job, &tuning, &plan);
         divided += !plan.has_whole_msms || plan.sub_batch < batch;
         ramps += plan.ramps_up;
+        passes += msm_chunk_plan_has_passes(&plan);
     }
     assert_in_range(divided, 200, 4000);
     assert_in_range(refused, 1, 2000);
     assert_in_range(ramps, 200, 4000);
+    assert_in_range(passes, 500, 3000);
 }
 
 /* Beyond 2^32 bytes, entries and points. */
@@ -203,10 +235,69 @@ static void test_giants(void **state)
         }
 }
 
+/* BLS12-381 G1 in device memory. */
+static void init_affine(struct msm_chunk_job *job, uint64_t count, uint32_t passes)
+{
+    *job = (struct msm_chunk_job){.msm = {.coordinate_words = 12,
+                                      .scalar_words = 8,
+                                      .order_bits = 255,
+                                      .count = count,
+                                      .batch = 1,
+                                      .precompute_factor = 1,
+                                      .affine_passes = passes},
+        .has_bases_span = true,
+        .base_stride = 96,
+        .scalar_stride = 32,
+        .result_bytes = 96};
+}
+
+static struct msm_chunk_plan plan_of(const struct msm_chunk_job *job, uint64_t limit)
+{
+    struct msm_chunk_plan plan;
+
+    assert_int_equal(msm_chunk_plan_make(&chip, &msm_default_tuning, job, limit, &plan), POOL_OK);
+    return plan;
+}
+
+/*
+ * Default plans have no passes. Requested ones at most double the workspace, or add 1 GiB, and make
+ * place for themselves in pieces; with a byte less the plan is the one without passes, and not one
+ * of smaller chunks.
+ */
+static void test_passes(void **state)
+{
+    (void)state;
+    for (uint32_t log = 8; log < 28; log++) {
+        struct msm_chunk_job job;
+        struct msm_chunk_plan plain, with, limited;
+
+        init_affine(&job, (uint64_t)1 << log, POOL_AFFINE_NONE);
+        plain = plan_of(&job, UINT64_MAX);
+        assert_int_equal(plain.plans[0].affine.passes, 0);
+        job.msm.affine_passes = 0;
+        with = plan_of(&job, UINT64_MAX);
+        assert_int_equal(with.plans[0].affine.passes, log < 21 ? 0 : msm_affine_default_passes(12));
+        for (job.msm.affine_passes = 1; job.msm.affine_passes < 3; job.msm.affine_passes++) {
+            with = plan_of(&job, UINT64_MAX);
+            assert_int_equal(with.plans[0].affine.passes, job.msm.affine_passes);
+            assert_in_range(with.bytes, plain.bytes + 1,
+                plain.bytes + (plain.bytes < (uint64_t)1 << 30 ? (uint64_t)1 << 30 : plain.bytes));
+            check_chunks(&job, &with);
+            limited = plan_of(&job, with.bytes);
+            assert_memory_equal(&limited, &with, sizeof(with));
+            limited = plan_of(&job, with.bytes - 1);
+            assert_int_equal(limited.bytes, plain.bytes);
+            assert_int_equal(limited.plans[0].affine.passes, 0);
+            assert_int_equal(limited.plans[0].window_bits, plain.plans[0].window_bits);
+            assert_int_equal(limited.count, plain.count);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thousands), cmocka_unit_test(test_giants)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_thousands),
+        cmocka_unit_test(test_giants), cmocka_unit_test(test_passes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

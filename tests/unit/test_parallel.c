@@ -22,6 +22,7 @@
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"
 
 enum { SIDE = 4, WAIT_US = 10000000 };
+enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS };
 
 static struct fake_nvrtc *fake;
 static struct world world;
@@ -84,8 +85,8 @@ static const uint32_t any_sizes[] = {8};
 /* The kernels that are looked up after their program was compiled. */
 static pool_status add_kernels(pool_mock *mock)
 {
-    static const char *const names[] = {
-        "msm_digits_16", "msm_window_combine", "msm_check_scalars", "msm_convert_bases"};
+    static const char *const names[] = {"msm_digits_16", "msm_window_combine", "msm_check_scalars",
+        "msm_convert_bases", "msm_affine_pad", "msm_affine_sums"};
     pool_status status = POOL_OK;
 
     for (size_t i = 0; !status && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -174,13 +175,13 @@ static void test_side_by_side(void **state)
     fake->compile = gather;
     atomic_store(&open_signals, 0);
     assert_ok(warm_up());
-    assert_int_equal(compiled(), MSM_PROGRAMS);
+    assert_int_equal(compiled(), WARM_PROGRAMS);
     assert_int_equal(most_running(), SIDE);
     assert_int_equal(threads_started, SIDE - 1);
-    assert_true(open_signals < MSM_PROGRAMS); /* those of the calling thread */
-    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAMS);
+    assert_true(open_signals < WARM_PROGRAMS); /* those of the calling thread */
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), WARM_PROGRAMS);
     assert_ok(warm_up());
-    assert_int_equal(compiled(), MSM_PROGRAMS);
+    assert_int_equal(compiled(), WARM_PROGRAMS);
     assert_int_equal(threads_started, SIDE - 1);
 }
 
@@ -192,7 +193,7 @@ static void test_many_processors(void **state)
     assert_int_equal(base_parallel_threads(), 8);
     assert_ok(warm_up());
     assert_int_equal(threads_started, 7);
-    assert_int_equal(compiled(), MSM_PROGRAMS);
+    assert_int_equal(compiled(), WARM_PROGRAMS);
 }
 
 static char order[1024];
@@ -240,7 +241,7 @@ static void test_too_few_threads(void **state)
     threads_left = 1;
     assert_ok(warm_up());
     assert_int_equal(threads_started, 1);
-    assert_int_equal(compiled(), MSM_PROGRAMS);
+    assert_int_equal(compiled(), WARM_PROGRAMS);
     assert_true(most_running() <= 2);
 }
 
@@ -256,7 +257,7 @@ static void test_cached(void **state)
     assert_ok(warm_up());
     assert_int_equal(compiled(), 0);
     assert_int_equal(threads_started, 0);
-    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), MSM_PROGRAMS);
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), WARM_PROGRAMS);
 }
 
 /* A task waits for the other, so that both threads take one. */
@@ -309,7 +310,7 @@ static nvrtc_result fail_nth(unsigned number, const char *name, int (*cancelled)
 static void test_each_fails(void **state)
 {
     (void)state;
-    for (failing = 1; failing <= MSM_PROGRAMS; failing++) {
+    for (failing = 1; failing <= WARM_PROGRAMS; failing++) {
         set_up(NULL);
         fake->compile = fail_nth;
         fake->log = "the compiler's own words";
@@ -319,7 +320,7 @@ static void test_each_fails(void **state)
         assert_true(compiled() >= failing);
         fake->compile = NULL;
         assert_ok(warm_up()); /* what is there is not compiled again */
-        assert_int_equal(compiled(), MSM_PROGRAMS + 1);
+        assert_int_equal(compiled(), WARM_PROGRAMS + 1);
         tear_down(NULL);
     }
 }
@@ -379,6 +380,10 @@ static void test_first_use(void **state)
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
     assert_ok(get_kernel(MSM_CONVERT_BASES));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
+    assert_ok(get_kernel(MSM_AFFINE_PAD));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
+    assert_ok(get_kernel(MSM_AFFINE_SUMS));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
 }
 
 static void test_first_use_with_one_processor(void **state)
@@ -407,7 +412,7 @@ static void test_transforms(void **state)
     assert_int_equal(compiled(), 4);
     assert_int_equal(threads_started, SIDE - 1);
     assert_ok(warm_up()); /* the pool's threads have waited for this */
-    assert_int_equal(compiled(), 4 + MSM_PROGRAMS);
+    assert_int_equal(compiled(), 4 + WARM_PROGRAMS);
     assert_int_equal(threads_started, SIDE - 1);
 }
 

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Adds the points of a list in pairs, in affine coordinates with shared inversions (Montgomery's
+ * trick): half as many points remain after each pass. Three kernels without barriers, of which the
+ * first and the last have one thread per run; a run is every `runs`-th pair, so that the threads of
+ * a warp access neighbouring elements.
+ *
+ * 1. prefixes: the products of the denominators of a run before each of its pairs, and their total.
+ * 2. invert: the inverses of all totals, one inversion per several runs.
+ * 3. sums: from the last pair of a run to its first, the inverse of the denominator is the inverse
+ *    of the product up to the pair times the prefix; it gives the slope and the sum.
+ *
+ * The denominator is x2 - x1, or 2 y for equal points, and no pair has the denominator 0: a pair
+ * with infinity, opposite points and points of order two need no inverse and are left out of the
+ * products. So every list costs about the same, one of equal points included. (0, 0) is infinity;
+ * curves with b = 0, where a sum could be the point (0, 0), are not computed by passes.
+ *
+ * Cost per pair: 5 M + 1 S, and the shared inversion. Sums are not reduced.
+ */
+#include "base/launch.cuh"
+#include "ec/xyzz.cuh"
+#include "msm/affine_args.h"
+#include "msm/args.h"
+
+typedef unsigned long long u64;
+
+#define FE_WORDS (EC_DEGREE * FQ_WORDS)
+#if FE_WORDS % 4 == 0
+#define CHUNK_WORDS 4
+struct __align__(16) chunk
+{
+    unsigned word[CHUNK_WORDS];
+};
+#elif FE_WORDS % 2 == 0
+#define CHUNK_WORDS 2
+struct __align__(8) chunk
+{
+    unsigned word[CHUNK_WORDS];
+};
+#else
+#define CHUNK_WORDS 1
+struct chunk {
+    unsigned word[CHUNK_WORDS];
+};
+#endif
+#define FE_CHUNKS (FE_WORDS / CHUNK_WORDS)
+
+__device__ __forceinline__ unsigned &fe_word(fe &x, unsigned word)
+{
+#if EC_DEGREE == 2
+    return word < FQ_WORDS ? x.c0.word[word] : x.c1.word[word - FQ_WORDS];
+#else
+    return x.word[word];
+#endif
+}
+
+/* Element i of planes from `plane` on: 0 for x, FE_CHUNKS for y. */
+__device__ __forceinline__ fe load_element(struct msm_affine_planes planes, unsigned plane, u64 i)
+{
+    const struct chunk *chunks = (const struct chunk *)planes.chunks + plane * planes.capacity + i;
+    fe x;
+#pragma unroll
+    for (unsigned c = 0; c < FE_CHUNKS; c++) {
+        struct chunk chunk = chunks[c * planes.capacity];
+#pragma unroll
+        for (unsigned w = 0; w < CHUNK_WORDS; w++)
+            fe_word(x, c * CHUNK_WORDS + w) = chunk.word[w];
+    }
+    return x;
+}
+
+__device__ __forceinline__ void store_element(
+    struct msm_affine_planes planes, unsigned plane, u64 i, fe x)
+{
+    struct chunk *chunks = (struct chunk *)planes.chunks + plane * planes.capacity + i;
+#pragma unroll
+    for (unsigned c = 0; c < FE_CHUNKS; c++) {
+        struct chunk chunk;
+#pragma unroll
+        for (unsigned w = 0; w < CHUNK_WORDS; w++)
+            chunk.word[w] = fe_word(x, c * CHUNK_WORDS + w);
+        chunks[c * planes.capacity] = chunk;
+    }
+}
+
+/* ---- the points of a pass -------------------------------------------------------------------- */
+
+/* Where point i of the list is: an entry in the first pass, its index in later ones. */
+template <bool IS_FIRST>
+__device__ __forceinline__ unsigned locate(const struct msm_affine_pass_args &args, u64 i)
+{
+    return IS_FIRST ? args.entries[i] : (unsigned)i;
+}
+
+__device__ __forceinline__ const affine *base_of(
+    const struct msm_affine_pass_args &args, unsigned entry)
+{
+    return (const affine *)(args.bases + (u64)(entry & ~MSM_ENTRY_NEGATIVE) * args.base_stride);
+}
+
+template <bool IS_FIRST>
+__device__ __forceinline__ fe load_x(const struct msm_affine_pass_args &args, unsigned at)
+{
+    if (!IS_FIRST)
+        return load_element(args.points, 0, at);
+    return at == MSM_ENTRY_NO_BASE ? fe_zero() : base_of(args, at)->x;
+}
+
+template <bool IS_FIRST>
+__device__ __forceinline__ fe load_y(const struct msm_affine_pass_args &args, unsigned at)
+{
+    if (!IS_FIRST)
+        return load_element(args.points, FE_CHUNKS, at);
+    if (at == MSM_ENTRY_NO_BASE)
+        return fe_zero();
+    fe y = base_of(args, at)->y;
+    return fe_select(at >> 31, fe_neg(y), y);
+}
+
+__device__ __forceinline__ unsigned count_sums(const struct msm_affine_pass_args &args)
+{
+    return *args.groups << args.log_sums;
+}
+
+/* ---- prefixes -------------------------------------------------------------------------------- */
+
+/* The denominator of the slope; 0 where the sum needs none. y is read where x does not decide. */
+template <bool IS_FIRST>
+__device__ __forceinline__ int find_denominator(
+    const struct msm_affine_pass_args &args, const unsigned *at, const fe *x, fe *denominator)
+{
+    if (fe_is_zero(x[0]) && fe_is_zero(load_y<IS_FIRST>(args, at[0])))
+        return 0;
+    if (fe_is_zero(x[1]) && fe_is_zero(load_y<IS_FIRST>(args, at[1])))
+        return 0;
+    *denominator = fe_sub(x[1], x[0]);
+    if (!fe_is_zero(*denominator))
+        return 1;
+    fe y = load_y<IS_FIRST>(args, at[0]);
+    *denominator = fe_dbl(y);
+    return fe_is_zero(fe_sub(load_y<IS_FIRST>(args, at[1]), y)) && !fe_is_zero(*denominator);
+}
+
+template <bool IS_FIRST>
+__device__ __forceinline__ void locate_pair(
+    const struct msm_affine_pass_args &args, u64 pair, unsigned *at)
+{
+    at[0] = locate<IS_FIRST>(args, 2 * pair);
+    at[1] = locate<IS_FIRST>(args, 2 * pair + 1);
+}
+
+template <bool IS_FIRST>
+__device__ __forceinline__ void load_pair_x(
+    const struct msm_affine_pass_args &args, const unsigned *at, fe *x)
+{
+    x[0] = load_x<IS_FIRST>(args, at[0]);
+    x[1] = load_x<IS_FIRST>(args, at[1]);
+}
+
+/* The abscissae of the next pair are loaded before the product with the present one. */
+template <bool IS_FIRST>
+__device__ __forceinline__ void compute_prefixes(const struct msm_affine_pass_args &args)
+{
+    pdl_wait();
+    unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
+    if (run >= args.runs)
+        return;
+    unsigned count = count_sums(args);
+    fe product = fe_one(), next_x[2];
+    unsigned next_at[2];
+    if (run < count) {
+        locate_pair<IS_FIRST>(args, run, next_at);
+        load_pair_x<IS_FIRST>(args, next_at, next_x);
+    }
+#pragma unroll 1
+    for (u64 pair = run; pair < count; pair += args.runs) {
+        const fe x[2] = {next_x[0], next_x[1]};
+        const unsigned at[2] = {next_at[0], next_at[1]};
+        if (pair + args.runs < count) {
+            locate_pair<IS_FIRST>(args, pair + args.runs, next_at);
+            load_pair_x<IS_FIRST>(args, next_at, next_x);
+        }
+        fe denominator;
+        if (find_denominator<IS_FIRST>(args, at, x, &denominator)) {
+            store_element(args.prefixes, 0, pair, product);
+            product = fe_mul(product, denominator);
+        }
+    }
+    store_element(args.totals, 0, run, product);
+}
+
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
+    msm_affine_prefixes_of_entries(const struct msm_affine_pass_args args)
+{
+    compute_prefixes<true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
+    msm_affine_prefixes(const struct msm_affine_pass_args args)
+{
+    compute_prefixes<false>(args);
+}
+
+/* ---- inversion ------------------------------------------------------------------------------- */
+
+/* Totals are not 0, whatever the scalars; bases with coordinates that are not reduced can make one
+ * 0, which then spoils no other run. */
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS)
+    msm_affine_invert(const struct msm_affine_pass_args args)
+{
+    pdl_wait();
+    unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
+    if (first >= args.inversions || first >= args.runs)
+        return;
+    fe product = fe_one();
+    u64 i = first;
+#pragma unroll 1
+    for (; i < args.runs; i += args.inversions) {
+        fe total = load_element(args.totals, 0, i);
+        store_element(args.products, 0, i, product);
+        if (!fe_is_zero(total))
+            product = fe_mul(product, total);
+    }
+    product = fe_inverse(product);
+#pragma unroll 1
+    do {
+        i -= args.inversions;
+        fe total = load_element(args.totals, 0, i);
+        store_element(args.totals, 0, i, fe_mul(product, load_element(args.products, 0, i)));
+        if (!fe_is_zero(total))
+            product = fe_mul(product, total);
+    } while (i != first);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* The numerator of the tangent's slope. A call, as in xyzz.cuh: the common path keeps its
+ * registers. */
+__device__ __noinline__ void tangent_numerator(fe *x)
+{
+    *x = xyzz_slope(*x, fe_one());
+}
+
+__device__ __forceinline__ affine add_by_slope(fe slope, affine p, fe x2)
+{
+    affine sum;
+    sum.x = fe_sub(fe_sub(fe_sqr(slope), p.x), x2);
+    sum.y = fe_sub(fe_mul(slope, fe_sub(p.x, sum.x)), p.y);
+    return sum;
+}
+
+/* p + q; *inverse is that of the product of the run's denominators up to this pair and becomes that
+ * of the product before it. */
+__device__ __forceinline__ affine add_pair(
+    const struct msm_affine_pass_args &args, u64 pair, affine p, affine q, fe *inverse)
+{
+    if (affine_is_infinity(p))
+        return q;
+    if (affine_is_infinity(q))
+        return p;
+    fe denominator = fe_sub(q.x, p.x);
+    fe numerator = fe_sub(q.y, p.y);
+    if (fe_is_zero(denominator)) {
+        denominator = fe_dbl(p.y);
+        if (!fe_is_zero(numerator) || fe_is_zero(denominator))
+            return affine_infinity();
+        fe x = p.x;
+        tangent_numerator(&x);
+        numerator = x;
+    }
+    fe own = fe_mul(*inverse, load_element(args.prefixes, 0, pair));
+    *inverse = fe_mul(*inverse, denominator);
+    return add_by_slope(fe_mul(numerator, own), p, q.x);
+}
+
+template <bool IS_FIRST>
+__device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &args)
+{
+    pdl_wait();
+    unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned count = count_sums(args);
+    if (run >= args.runs || run >= count)
+        return;
+    fe inverse = load_element(args.totals, 0, run);
+    u64 pair = run + (u64)(count - 1 - run) / args.runs * args.runs;
+#pragma unroll 1
+    for (;; pair -= args.runs) {
+        unsigned at[2];
+        locate_pair<IS_FIRST>(args, pair, at);
+        affine p = {load_x<IS_FIRST>(args, at[0]), load_y<IS_FIRST>(args, at[0])};
+        affine q = {load_x<IS_FIRST>(args, at[1]), load_y<IS_FIRST>(args, at[1])};
+        affine sum = add_pair(args, pair, p, q, &inverse);
+        if (args.packed_sums) {
+            args.packed_sums[pair] = sum;
+        } else {
+            store_element(args.sums, 0, pair, sum.x);
+            store_element(args.sums, FE_CHUNKS, pair, sum.y);
+        }
+        if (pair == run)
+            return;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
+    msm_affine_sums_of_entries(const struct msm_affine_pass_args args)
+{
+    compute_sums<true>(args);
+}
+
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
+    msm_affine_sums(const struct msm_affine_pass_args args)
+{
+    compute_sums<false>(args);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plans the affine passes before the accumulation: whether there are any, the pieces that they are
+ * made in, and the layout of their memory. Pure.
+ */
+#include "msm/affine_args.h"
+#include "msm/plan.h"
+
+#include <string.h>
+
+#include <devicepool/msm.h>
+
+#include "base/math.h"
+
+/*
+ * Where plans have passes unless the call says otherwise. The last column is 0, none, until this
+ * method has been measured in pieces; its first version, in one piece, won with two passes from
+ * these sizes on (docs/performance.md) and lost for coordinates of 8 words. Two turns it on.
+ */
+static const struct affine_rule {
+    uint32_t min_coordinate_words;
+    uint32_t min_bucket_entries; /* on average: fewer are mostly padding */
+    uint64_t min_entries;
+    uint32_t passes;
+} affine_rules[] = {
+    {12, 8, 12 << 20, 0},
+};
+
+enum {
+    ALIGNMENT = 256,
+    /* Pieces cost launches, and an inversion each that no other work hides. */
+    MAX_PIECES = 16,
+    /* Elements per run: an inversion costs a run some ten products, shared by its pairs. */
+    RUN_PAIRS = 64,
+    MIN_RUN_PAIRS = 16,
+    /* Eight runs per resident thread took 34 ms for the first pass of 2^24 BLS12-381, one run 36.
+     */
+    MAX_RUNS_PER_THREAD = 8,
+    MAX_GROUPS = 1 << 28,
+};
+
+/* The passes may double the workspace, or add this where it is small. */
+static const uint64_t min_growth_bytes = (uint64_t)1 << 30;
+
+uint32_t msm_affine_default_passes(uint32_t coordinate_words)
+{
+    for (size_t i = sizeof(affine_rules) / sizeof(affine_rules[0]); i-- > 0;)
+        if (coordinate_words >= affine_rules[i].min_coordinate_words)
+            return affine_rules[i].passes;
+    return 0;
+}
+
+/* Of the launch bounds: the registers are those of msm_accumulate. */
+uint32_t msm_affine_blocks_for(uint32_t coordinate_words)
+{
+    struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(coordinate_words);
+
+    return bounds.threads * bounds.blocks / MSM_AFFINE_THREADS;
+}
+
+uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uint64_t entries)
+{
+    /* A bucket that has entries has at most 2^passes - 1 entries of padding. */
+    const uint64_t padding = (UINT64_C(1) << passes) - 1;
+
+    return (entries + padding * base_min(entries, plan->buckets)) >> passes;
+}
+
+static uint32_t choose_passes(const struct msm_plan *plan)
+{
+    const struct msm_job *job = &plan->job;
+
+    if (job->affine_passes)
+        return job->affine_passes <= MSM_MAX_AFFINE_PASSES ? job->affine_passes : 0;
+    for (size_t i = sizeof(affine_rules) / sizeof(affine_rules[0]); i-- > 0;) {
+        const struct affine_rule *rule = &affine_rules[i];
+
+        if (job->coordinate_words >= rule->min_coordinate_words &&
+            plan->entries >= rule->min_entries &&
+            plan->entries >= rule->min_bucket_entries * plan->buckets)
+            return rule->passes;
+    }
+    return 0;
+}
+
+static uint32_t choose_runs(const struct chip *chip, const struct msm_plan *plan, uint64_t pairs)
+{
+    uint64_t resident = (uint64_t)chip->multiprocessors * MSM_AFFINE_THREADS *
+                        msm_affine_blocks_for(plan->job.coordinate_words);
+    uint64_t runs = base_ceil_div(pairs, RUN_PAIRS);
+
+    if (runs < resident)
+        runs = base_min(resident, base_ceil_div(pairs, MIN_RUN_PAIRS));
+    runs = base_min(runs, MAX_RUNS_PER_THREAD * resident);
+    return (uint32_t)base_round_up(base_max(runs, 1), MSM_AFFINE_THREADS);
+}
+
+static uint64_t blocks_that_count(const struct msm_plan *plan)
+{
+    return base_ceil_div(
+        plan->buckets, (uint64_t)MSM_AFFINE_GROUP_THREADS * MSM_AFFINE_GROUP_BUCKETS);
+}
+
+/* Fills affine->runs and array_at for affine->groups, and returns the end of the arrays. */
+static uint64_t lay_out(const struct chip *chip, const struct msm_plan *plan, uint64_t at,
+    struct msm_affine_plan *affine)
+{
+    const uint64_t element = 4 * (uint64_t)plan->job.coordinate_words;
+    const uint64_t groups = affine->groups;
+    uint64_t bytes[MSM_ARRAYS], most_runs = 0;
+
+    for (uint32_t pass = 0; pass < affine->passes; pass++) {
+        affine->runs[pass] = choose_runs(chip, plan, groups << (affine->passes - 1 - pass));
+        most_runs = base_max(most_runs, affine->runs[pass]);
+    }
+    bytes[MSM_ARRAY_BLOCK_SUMS] = 4 * blocks_that_count(plan);
+    bytes[MSM_ARRAY_GROUP_OFFSETS] = 4 * (plan->buckets + 1);
+    bytes[MSM_ARRAY_PIECE_OFFSETS] = 4 * (plan->buckets + 1);
+    bytes[MSM_ARRAY_LIST] = 4 * groups;
+    bytes[MSM_ARRAY_PADDED] = 4 * groups << affine->passes;
+    bytes[MSM_ARRAY_SUMS] = affine->passes > 1 ? 2 * element * 2 * groups : 0;
+    bytes[MSM_ARRAY_PREFIXES] = element * groups;
+    bytes[MSM_ARRAY_PACKED_SUMS] = 2 * element * groups;
+    bytes[MSM_ARRAY_TOTALS] = bytes[MSM_ARRAY_PRODUCTS] = element * most_runs;
+    for (int i = 0; i < MSM_ARRAYS; i++) {
+        affine->array_at[i] = at;
+        at += base_round_up(bytes[i], ALIGNMENT);
+    }
+    return at;
+}
+
+void msm_affine_plan_make(const struct chip *chip, uint64_t scratch_bytes, struct msm_plan *plan)
+{
+    const struct msm_job *job = &plan->job;
+    struct msm_affine_plan affine = {.passes = choose_passes(plan)};
+    const uint64_t bound = plan->bytes + base_max(plan->bytes, min_growth_bytes);
+    uint64_t most;
+
+    /* An index below 2^31 - 1 for each base, see MSM_ENTRY_NO_BASE. */
+    if (!affine.passes || !plan->entries || job->chunk_count * job->batch >= INT32_MAX)
+        return;
+    most = msm_affine_max_groups(plan, affine.passes, plan->entries);
+    for (uint64_t pieces = 1; pieces <= MAX_PIECES; pieces++) {
+        uint64_t end;
+
+        affine.groups = base_round_up(base_ceil_div(most, pieces), ALIGNMENT);
+        if (job->max_affine_groups)
+            affine.groups = base_min(affine.groups, job->max_affine_groups);
+        end = lay_out(chip, plan, plan->scratch_at + scratch_bytes, &affine);
+        if (affine.groups > MAX_GROUPS || end > bound)
+            continue;
+        plan->affine = affine;
+        plan->bytes = base_max(plan->bytes, end);
+        return;
+    }
+}
