@@ -290,6 +290,35 @@ static void test_g2(void **state)
     check_curve("bls12_381_g2", 18, 18);
 }
 
+/* All kinds with affine passes: each base is there several times, so that buckets have equal
+ * neighbours, too. */
+static void check_passes(const char *name, uint32_t most, uint32_t passes)
+{
+    const uint32_t bits = most_bits < most ? most_bits : most;
+    struct field_of_points points = make_points(name, bits);
+    pool_msm_params params = params_of(points.curve);
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    uint8_t wanted[MSM_POINT_MAX];
+    char what[64];
+
+    params.affine_passes = passes;
+    for (int kind = 0; kind < KINDS; kind++) {
+        make_sum(&points, (enum kind)kind, bits, wanted);
+        pool_span in = device_points(&points, bits), by = device_scalars(&points, bits);
+        snprintf(what, sizeof(what), "%s, %u affine passes", kind_names[kind], passes);
+        run(&params, &exec, &in, &by, wanted, what);
+    }
+    free_points(&points);
+}
+
+static void test_passes(void **state)
+{
+    (void)state;
+    check_passes("bls12_381_g1", 21, 2);
+    check_passes("bn254_g1", 21, 1);
+    check_passes("bn254_g2", 19, 2);
+}
+
 /* Scalars, or both, from pageable and pinned memory; points of another layout. */
 static void test_host(void **state)
 {
@@ -462,8 +491,8 @@ static void test_batch(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_batch), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_saved_bases), cmocka_unit_test(test_host), cmocka_unit_test(test_g2),
-        cmocka_unit_test(test_g1)};
+        cmocka_unit_test(test_saved_bases), cmocka_unit_test(test_host),
+        cmocka_unit_test(test_passes), cmocka_unit_test(test_g2), cmocka_unit_test(test_g1)};
 
     device_text = "0";
     for (int i = 1; i < count; i++) {
