@@ -423,7 +423,8 @@ static pool_status allocate_for_passes(struct msm_call *call)
     uint64_t limit = UINT64_MAX;
     pool_status status = POOL_ERR_OUT_OF_DEVICE_MEMORY;
 
-    if (call->plan.bytes > SMALL_BYTES) {
+    /* What a lease has reserved is not counted as free. */
+    if (call->plan.bytes > SMALL_BYTES && !call->site.lease) {
         pool_status failure = free_bytes(call, &limit);
 
         if (failure)

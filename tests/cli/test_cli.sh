@@ -42,6 +42,8 @@ expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 5
 expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 0
 expect 2 'batch must be 1' "$tool" bench msm --together --sharded --batch 2
 expect 2 'bench ntt does not take --precompute' "$tool" bench ntt --precompute 2
+expect 2 'bench ntt does not take --affine' "$tool" bench ntt --affine 2
+expect 2 '--affine must be 0, 1 or 2, or several of them' "$tool" bench msm --affine 0,3
 expect 2 'bench pool does not take --inverse' "$tool" bench pool --inverse
 expect 2 'bench copy does not take --batch' "$tool" bench copy --batch 2
 expect 2 'nothing was run: bn254_fr has ntt sizes up to 2^28, not 2^29' "$tool" bench ntt -s 2^29

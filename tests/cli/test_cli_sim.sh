@@ -27,6 +27,7 @@ every_row "$tool" bench commit -s 1,2^5 -r 1 -b 5 --json --set poseidon2-plonky3
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
 every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve bls12_381_g1
+every_row "$tool" bench msm -s 20 -r 1 --affine 0,2 -d sim --json --curve bls12_381_g1
 every_row "$tool" bench tree -s 1,100 -r 1 --json
 # One job over the devices: in host memory and in shards, with the speed over that of one of them.
 for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64"; do
