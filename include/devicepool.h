@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devicepool: zero-knowledge cryptography on a pool of CUDA devices. This header includes all
- * others except <devicepool/mock.h> and <devicepool/mpi.h>, which belong to separate libraries. Each
- * header can also be included separately.
+ * others except <devicepool/mock.h> and <devicepool/mpi.h>, which belong to separate libraries.
+ * Each header can also be included separately.
  */
 #ifndef DEVICEPOOL_H
 #define DEVICEPOOL_H
@@ -23,12 +23,13 @@
 #include <devicepool/pool.h>    /* creation of pools, device selection, binding, health */
 
 /* memory and execution */
-#include <devicepool/cache.h>  /* the disk cache of compiled kernels */
-#include <devicepool/graph.h>  /* work that is captured once and launched many times */
-#include <devicepool/lease.h>  /* admission of jobs to devices: requests, leases, tickets */
-#include <devicepool/memory.h> /* buffers, slices, pinned memory, copies */
-#include <devicepool/module.h> /* compilation, loading and launching of kernels */
-#include <devicepool/stream.h> /* streams and events */
+#include <devicepool/cache.h>   /* the disk cache of compiled kernels */
+#include <devicepool/graph.h>   /* work that is captured once and launched many times */
+#include <devicepool/lease.h>   /* admission of jobs to devices: requests, leases, tickets */
+#include <devicepool/memory.h>  /* buffers, slices, pinned memory, copies */
+#include <devicepool/module.h>  /* compilation, loading and launching of kernels */
+#include <devicepool/stream.h>  /* streams and events */
+#include <devicepool/virtual.h> /* ranges of addresses, physical memory, mappings */
 
 /* mathematics */
 #include <devicepool/check.h> /* flags for the validation of elements, scalars and points */

@@ -262,6 +262,7 @@ typedef struct pool_memory_info {
     uint64_t pinned_threshold;      /* of freed pinned memory that is kept */
     uint64_t pinned_allocations;    /* how often the driver allocated pinned memory */
     uint64_t pinned_reuses;         /* how often freed pinned memory was reused instead */
+    uint64_t physical_bytes;        /* the part of used_bytes in pool_physicals (virtual.h) */
 } pool_memory_info;
 
 /* Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes. */

@@ -17,6 +17,7 @@
 #include "driver/cleanup.h"
 #include "memory/durable.h"
 #include "memory/resident.h"
+#include "memory/virtual.h"
 #include "pool/release.h"
 
 void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes)
@@ -110,6 +111,8 @@ static pool_cu_result allocate_once(struct device_memory *memory,
 {
     pool_cu_result code;
 
+    if (request->physical)
+        return memory_physical_allocate(memory, request->physical);
     if (request->durable) {
         code = memory_durable_allocate(memory, request->durable, request->bytes);
         *address = request->durable->address;
@@ -119,9 +122,18 @@ static pool_cu_result allocate_once(struct device_memory *memory,
     return allocate_ordinary(memory, request, address);
 }
 
-/* The error of an allocation that failed twice, with the requested and the free bytes. */
-static pool_status report_full(struct device_memory *memory, uint64_t requested)
+static const char *allocating_call(
+    struct device_memory *memory, const struct memory_request *request)
 {
+    if (request->physical)
+        return "cuMemCreate";
+    return memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc";
+}
+
+/* The error of an allocation that failed twice, with the requested and the free bytes. */
+static pool_status report_full(struct device_memory *memory, const struct memory_request *request)
+{
+    uint64_t requested = request->bytes;
     const pool_cuda_api *api = &memory->driver->api;
     uint64_t reserved = memory_gauge_now(&memory->used);
     size_t free_bytes = 0, total_bytes = 0;
@@ -130,9 +142,9 @@ static pool_status report_full(struct device_memory *memory, uint64_t requested)
     api->MemGetInfo(&free_bytes, &total_bytes);
     if (memory->pool) {
         api->MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved);
-        reserved += memory_durable_bytes(memory);
+        reserved += memory_unpooled_bytes(memory);
     }
-    snprintf(call, sizeof(call), "%s(%s)", memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc",
+    snprintf(call, sizeof(call), "%s(%s)", allocating_call(memory, request),
         base_size_text(requested).text);
     return base_fail_driver(POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_CU_OUT_OF_MEMORY,
         driver_code_name(POOL_CU_OUT_OF_MEMORY), call,
@@ -190,10 +202,9 @@ static pool_status allocate_retrying(
             return status;
         code = allocate_once(memory, request, true, address);
         if (code == POOL_CU_OUT_OF_MEMORY)
-            return report_full(memory, request->bytes);
+            return report_full(memory, request);
     }
-    return driver_check(
-        memory->driver, code, memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc");
+    return driver_check(memory->driver, code, allocating_call(memory, request));
 }
 
 void memory_undo_allocation(
@@ -225,6 +236,8 @@ static pool_status allocate_within_limits(
         return status;
     }
     memory_gauge_add(&memory->used, request->bytes);
+    if (request->physical)
+        memory_gauge_add(&memory->physical, request->bytes);
     return memory_limit_check(memory, request, *address);
 }
 
@@ -246,7 +259,7 @@ pool_status memory_allocate(
      */
     if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY && created && !request->is_spare)
         status = allocate_within_limits(memory, request, &created);
-    if (status)
+    if (status || request->physical)
         return status;
     if (request->zeroed)
         DRIVER_TRY_FOR(driver, status, release,
@@ -261,18 +274,28 @@ release:
     return status;
 }
 
+/* The opposite of the gauges' part of allocate_within_limits. */
+static void end_use(struct device_memory *memory, const struct memory_request *request)
+{
+    memory_gauge_sub(&memory->used, request->bytes);
+    if (request->physical)
+        memory_gauge_sub(&memory->physical, request->bytes);
+}
+
 /* Memory that must not be freed is listed and counted; trim and destruction retry it. */
 static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
-    bool is_durable = memory_durable_is(request->durable);
+    bool is_durable = memory_durable_is(request->durable), has_contents = !request->physical;
     struct memory_quarantined *entry = is_durable ? NULL : base_calloc(1, sizeof(*entry));
 
     memory_gauge_add(&memory->quarantined, request->bytes);
     device_account_quarantined(memory->device, request->bytes);
     base_log(POOL_LOG_WARN, "device %d: a block of %s could not be %s and is quarantined",
         pool_device_ordinal(memory->device), base_size_text(request->bytes).text,
-        is_durable ? "unmapped" : "overwritten");
+        is_durable     ? "unmapped"
+        : has_contents ? "overwritten"
+                       : "released");
     memory_durable_close(memory, request->durable); /* it ends with the process */
     if (!entry)
         return; /* permanently leaked */
@@ -296,6 +319,13 @@ void memory_quarantine(struct memory_block *block)
 
     quarantine(block->memory, &request, block->address);
     memory_release_none(block->memory, &request);
+}
+
+void memory_quarantine_physical(struct device_memory *memory, const struct memory_request *request)
+{
+    quarantine(memory, request, 0);
+    end_use(memory, request);
+    uncharge(memory, request);
 }
 
 /* Overwrites a secret in the order of `stream`, on which its last use precedes. */
@@ -338,12 +368,16 @@ static pool_status release_plain(
     return DRIVER_CALL(memory->driver, MemFree(address));
 }
 
-/* Waits for the work of all streams but captured ones, which have none. */
-static pool_status wait_for_streams(struct device_memory *memory)
+pool_status memory_wait_for_streams(struct device_memory *memory)
 {
-    if (stream_join_all(memory->driver, memory->streams))
-        return DRIVER_CALL(memory->driver, CtxSynchronize());
-    return DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+    pool_status status = stream_join_all(memory->driver, memory->streams);
+
+    if (!status)
+        return DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+    /* The order could not be enqueued; unless nothing can be, the host waits for everything. */
+    return pool_status_class(status) == POOL_CLASS_CALL
+               ? DRIVER_CALL(memory->driver, CtxSynchronize())
+               : status;
 }
 
 /* The driver unmaps memory at once, so what may still use it has to end first. */
@@ -352,7 +386,7 @@ static pool_status release_durable(
 {
     pool_status status = request->ordered
                              ? DRIVER_CALL(memory->driver, StreamSynchronize(request->stream))
-                             : wait_for_streams(memory);
+                             : memory_wait_for_streams(memory);
 
     if (!status)
         return memory_durable_release(memory, request->durable);
@@ -402,9 +436,11 @@ pool_status memory_release(
 {
     pool_status status = POOL_OK;
 
-    memory_gauge_sub(&memory->used, request->bytes);
+    end_use(memory, request);
     if (driver_is_poisoned(memory->driver))
         memory_durable_close(memory, request->durable);
+    else if (request->physical)
+        status = memory_physical_release(memory, request->physical);
     else if (memory_durable_is(request->durable))
         status = release_durable(memory, request, address);
     else
@@ -417,7 +453,7 @@ pool_status memory_release(
 void memory_release_none(struct device_memory *memory, const struct memory_request *request)
 {
     memory_durable_close(memory, request->durable);
-    memory_gauge_sub(&memory->used, request->bytes);
+    end_use(memory, request);
     uncharge(memory, request);
 }
 
@@ -435,7 +471,10 @@ static void release_quarantined(struct device_memory *memory)
 
         memory_gauge_sub(&memory->quarantined, entry->request.bytes);
         memory_gauge_add(&memory->used, entry->request.bytes);
+        if (entry->request.physical)
+            memory_gauge_add(&memory->physical, entry->request.bytes);
         (void)memory_release(memory, &entry->request, entry->address);
+        base_free(entry->request.physical);
         base_free(entry);
         entry = next;
     }
@@ -447,12 +486,14 @@ static void free_quarantined_list(struct device_memory *memory)
         struct memory_quarantined *entry = memory->quarantined_list;
 
         memory->quarantined_list = entry->next;
+        base_free(entry->request.physical);
         base_free(entry);
     }
 }
 
 static void destroy_locks(struct device_memory *memory)
 {
+    device_lock_destroy(memory->device, &memory->virtual.lock);
     device_lock_destroy(memory->device, &memory->digester.lock);
     device_lock_destroy(memory->device, &memory->durable_lock);
     device_lock_destroy(memory->device, &memory->limit_lock);
@@ -485,6 +526,7 @@ static pool_status create_memory(pool_device *device, void **object)
     }
     pthread_mutex_init(&memory->durable_lock, NULL);
     pthread_mutex_init(&memory->digester.lock, NULL);
+    pthread_mutex_init(&memory->virtual.lock, NULL);
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetDevice(&memory->handle));
     DRIVER_TRY(memory->driver, status, destroy_lock,
@@ -499,6 +541,7 @@ static pool_status create_memory(pool_device *device, void **object)
 destroy_stream:
     DRIVER_CLEANUP_QUIETLY(memory->driver, StreamDestroy(memory->alloc_order));
 destroy_lock:
+    pthread_mutex_destroy(&memory->virtual.lock);
     pthread_mutex_destroy(&memory->digester.lock);
     pthread_mutex_destroy(&memory->durable_lock);
     pthread_mutex_destroy(&memory->limit_lock);
@@ -519,6 +562,7 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     memory_staging_free(memory, driver_alive);
     memory_close_peers(memory, driver_alive);
     memory_digest_free(memory, driver_alive);
+    memory_ranges_free(memory, driver_alive);
     if (driver_alive) {
         release_quarantined(memory);
         if (memory->own_pool)
@@ -553,6 +597,7 @@ static pool_status renew_memory(pool_device *device, void **object)
     forget_quarantined(memory);
     memory_staging_renew(memory);
     memory_digest_free(memory, 0);
+    memory_ranges_free(memory, 0);
     status = DRIVER_CALL(memory->driver, CtxGetCurrent(&memory->context));
     if (!status)
         status = DRIVER_CALL(memory->driver,
@@ -597,6 +642,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
     status = memory_of(&scope, &memory);
     if (!status) {
         status = memory_staging_trim(memory);
+        memory_ranges_free(memory, 1);
         release_quarantined(memory);
     }
     if (!status) {

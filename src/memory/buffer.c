@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "memory/durable.h"
+#include "memory/virtual.h"
 #include "pool/release.h"
 
 static const struct base_struct buffer_params_type = BASE_STRUCT(pool_buffer_params);
@@ -48,6 +49,8 @@ pool_status memory_check_range(
 static void free_block_struct(struct memory_block *block)
 {
     base_free(block->durable);
+    if (block->range)
+        memory_range_forget(block->range, block);
     base_free(block);
 }
 
@@ -287,6 +290,21 @@ pool_status pool_buffer_adopt(
     if (!status)
         *buffer = created;
     return status;
+}
+
+pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,
+    CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
+{
+    struct memory_block *block;
+    pool_status status = create_unallocated(memory, bytes, 0, &block, buffer);
+
+    if (status)
+        return status;
+    block->adopted = 1;
+    block->address = address;
+    block->range = range;
+    (*buffer)->address = address;
+    return POOL_OK;
 }
 
 pool_status pool_buffer_slice(

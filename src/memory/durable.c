@@ -11,16 +11,12 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
+#include "memory/virtual.h"
 
 static bool is_supported(const struct driver *driver)
 {
-    const pool_cuda_api *api = &driver->api;
-
     /* Where devices are not isolated, their memory ends with the process that would restore it. */
-    return api->flags & POOL_CUDA_ISOLATED_DEVICES && api->MemGetAllocationGranularity &&
-           api->MemAddressReserve && api->MemAddressFree && api->MemCreate && api->MemRelease &&
-           api->MemMap && api->MemUnmap && api->MemSetAccess && api->MemExportToShareableHandle &&
-           api->MemImportFromShareableHandle;
+    return driver->api.flags & POOL_CUDA_ISOLATED_DEVICES && memory_has_virtual(driver);
 }
 
 struct memory_durable *memory_durable_new(const struct device_memory *memory)
@@ -138,9 +134,7 @@ static pool_cu_result create_exported(
     struct device_memory *memory, struct memory_durable *durable, uint64_t bytes)
 {
     const pool_cuda_api *api = &memory->driver->api;
-    const pool_cu_mem_allocation_prop prop = {.type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
-        .handle_types = DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
-        .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE, .id = memory->handle}};
+    const pool_cu_mem_allocation_prop prop = memory_physical_prop(memory, true);
     size_t granularity = 0;
     pool_cu_result code =
         api->MemGetAllocationGranularity(&granularity, &prop, DRIVER_MEM_ALLOC_GRANULARITY_MINIMUM);

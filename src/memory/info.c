@@ -8,7 +8,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "memory/durable.h"
+#include "memory/memory.h"
 #include "pool/release.h"
 
 static pool_status enter_memory(
@@ -36,7 +36,7 @@ static pool_status read_pool(struct device_memory *memory, pool_memory_info *inf
         status = DRIVER_CALL(
             driver, MemPoolGetAttribute(memory->pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_HIGH,
                         &info->reserved_high_water_bytes));
-    info->reserved_bytes += memory_durable_bytes(memory); /* is not in the pool */
+    info->reserved_bytes += memory_unpooled_bytes(memory);
     info->reserved_high_water_bytes =
         base_max(info->reserved_high_water_bytes, info->reserved_bytes);
     if (!status && memory_is_pool_adopted(memory)) /* its owner may have changed it */
@@ -52,6 +52,7 @@ static void read_gauges(struct device_memory *memory, pool_memory_info *info)
 
     info->used_bytes = memory_gauge_now(&memory->used);
     info->used_high_water_bytes = atomic_load(&memory->used.high);
+    info->physical_bytes = memory_gauge_now(&memory->physical);
     info->reserved_bytes = info->used_bytes;
     info->reserved_high_water_bytes = info->used_high_water_bytes;
     info->release_threshold = atomic_load(&memory->threshold);

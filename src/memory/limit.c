@@ -26,6 +26,11 @@ out:
     return status;
 }
 
+uint64_t memory_unpooled_bytes(struct device_memory *memory)
+{
+    return memory_durable_bytes(memory) + memory_gauge_now(&memory->physical);
+}
+
 /*
  * Of a pool of the caller's, which the caller allocates from as well, only the library's buffers
  * and what is not in use count.
@@ -43,7 +48,7 @@ pool_status memory_measure_held(void *object, uint64_t *held_bytes)
     if (pool == memory->own_pool) {
         status = DRIVER_CALL(memory->driver,
             MemPoolGetAttribute(pool, DRIVER_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, held_bytes));
-        *held_bytes += memory_durable_bytes(memory); /* is not in the pool */
+        *held_bytes += memory_unpooled_bytes(memory);
         return status;
     }
     status = measure_pool(memory->driver, memory->own_pool, &reserved, &unused);
@@ -77,6 +82,14 @@ pool_status memory_limit_fail(struct device_memory *memory, uint64_t bytes)
     return status ? status : refuse(memory, bytes, held);
 }
 
+/* Pools may keep what the limit leaves beside the memory outside of them. */
+static pool_status trim_to(struct device_memory *memory, uint64_t limit)
+{
+    uint64_t unpooled = memory_unpooled_bytes(memory);
+
+    return memory_trim_pools(memory, limit > unpooled ? limit - unpooled : 0);
+}
+
 /*
  * Under limit_lock: releases unused memory and evicts resident objects that nobody uses. If that is
  * not enough, frees that were enqueued on streams are still pending, as the other buffers do not
@@ -96,12 +109,12 @@ static pool_status reduce(struct device_memory *memory, const struct memory_requ
         else if (attempt == 2)
             status = DRIVER_CALL(driver, CtxSynchronize());
         if (!status)
-            status = memory_trim_pools(memory, limit);
+            status = trim_to(memory, limit);
         if (!status)
             status = memory_measure_held(memory, held);
         if (!status && *held > limit &&
             memory_resident_evict(memory->device, *held - limit, false)) {
-            status = memory_trim_pools(memory, limit);
+            status = trim_to(memory, limit);
             if (!status)
                 status = memory_measure_held(memory, held);
         }
@@ -133,7 +146,7 @@ pool_status memory_limit_check(
 
         base_error_save(&first);
         memory_undo_allocation(memory, request, address);
-        (void)memory_trim_pools(memory, account.limit);
+        (void)trim_to(memory, account.limit);
         base_error_restore(&first);
     }
     pthread_mutex_unlock(&memory->limit_lock);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include <devicepool/memory.h>
+#include <devicepool/virtual.h>
 
 #include "lease/lease.h"
 #include "pool/device.h"
@@ -82,6 +83,13 @@ struct memory_digester {
     CUdeviceptr result;
 };
 
+/* What the library knows of the device's virtual memory. */
+struct memory_virtual {
+    atomic_uint_least64_t granularity; /* 0: not asked yet */
+    pthread_mutex_t lock;
+    pool_range *orphans; /* guarded by lock: no caller has them, and they could not be destroyed */
+};
+
 #define MEMORY_PEERS_MAX 64
 
 /* A link to another device's memory. */
@@ -107,6 +115,7 @@ struct device_memory {
     struct device_held held;    /* reports held bytes to the pool layer */
     pthread_mutex_t limit_lock; /* serialises the reduction of held bytes to the limit */
     struct memory_gauge used;
+    struct memory_gauge physical; /* the part of `used` without addresses: see virtual.h */
     struct memory_gauge pinned;
     atomic_uint_least64_t pinned_allocations; /* by the driver, staging included */
     atomic_uint_least64_t pinned_reuses;      /* of freed blocks */
@@ -116,6 +125,7 @@ struct device_memory {
     struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
     pthread_mutex_t durable_lock;
     struct memory_durable *durables; /* guarded by durable_lock: see durable.h */
+    struct memory_virtual virtual;
     struct memory_digester digester;
     struct memory_staging staging;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
@@ -133,7 +143,8 @@ void memory_read_gauges(pool_device *device, pool_memory_info *info);
 /*
  * A raw allocation. With `ordered` the memory is usable in the order of `stream`, else on all
  * streams when this returns. Zeroing has the same order. With `durable` the memory outlives the
- * process of an isolated device where that is possible; the caller frees it after the memory.
+ * process of an isolated device where that is possible; the caller frees it after the memory. With
+ * `physical` the memory has no address, and none of the above applies.
  */
 struct memory_request {
     uint64_t bytes;
@@ -144,6 +155,7 @@ struct memory_request {
     CUstream stream;
     struct lease_budget *budget;    /* the memory is charged to it; NULL: outside of leases */
     struct memory_durable *durable; /* NULL: ordinary memory */
+    pool_physical *physical;        /* NULL: memory with an address */
 };
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
@@ -167,6 +179,12 @@ void memory_undo_allocation(
  * has ended, or the memory is quarantined. */
 void memory_release_none(struct device_memory *memory, const struct memory_request *request);
 
+/* Takes over memory without an address that no caller has and that cannot be released now. */
+void memory_quarantine_physical(struct device_memory *memory, const struct memory_request *request);
+
+/* Waits for the work of all streams of the device but captured ones, which have none. */
+pool_status memory_wait_for_streams(struct device_memory *memory);
+
 /* Memory that could not be overwritten and is not returned to the driver. */
 struct memory_quarantined {
     struct memory_quarantined *next;
@@ -185,6 +203,8 @@ struct memory_block {
     int adopted;
     struct lease_budget *budget;    /* a reference, NULL: none */
     struct memory_durable *durable; /* NULL: ordinary memory */
+    pool_range *range;              /* that the memory is mapped in, if adopted; NULL: none */
+    struct memory_block *next;      /* guarded by the range's lock */
 };
 
 /* From now on the buffer's memory counts as used outside of leases. No-op where it is not charged
@@ -204,6 +224,10 @@ struct pool_buffer {
     CUdeviceptr address;
     uint64_t bytes;
 };
+
+/* A handle of memory that is mapped in a range, at `address`. */
+pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,
+    CUdeviceptr address, uint64_t bytes, pool_buffer **buffer);
 
 /* POOL_OK when the buffer is live and has `bytes` bytes from `offset`. */
 pool_status memory_check_range(
@@ -283,6 +307,8 @@ static inline uint64_t memory_ring_bytes(const struct memory_ring *ring)
 /* The bytes of device memory that the library holds, used and unused; `object` is the
  * device_memory. Inside device_enter. */
 pool_status memory_measure_held(void *object, uint64_t *held_bytes);
+/* The part of it that is outside of memory pools, where the device has one. */
+uint64_t memory_unpooled_bytes(struct device_memory *memory);
 /* Checks an allocation: if the library holds more than the limit even after unused memory has been
  * released, the allocation is freed and the result is POOL_ERR_OUT_OF_DEVICE_MEMORY. */
 pool_status memory_limit_check(

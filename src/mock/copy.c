@@ -14,13 +14,21 @@ static bool is_device_memory(const struct mock_memory *memory)
     return memory->kind != MOCK_REGISTERED_MEMORY;
 }
 
-/* The host address of a device range, or NULL when the range is not inside one allocation. */
+/* The host address of a device range, or NULL when the range is not inside one allocation or
+ * adjoining mappings of virtual memory. */
 static void *device_range(const struct mock_call *call, CUdeviceptr address, size_t bytes)
 {
     const struct mock_memory *memory = mock_memory_at(call->mock, address);
+    uint64_t at = address, end = address + bytes;
 
-    if (!memory || !is_device_memory(memory) || bytes > memory->bytes - (address - memory->base))
+    if (!memory || !is_device_memory(memory))
         return NULL;
+    while (end - at > memory->bytes - (at - memory->base)) {
+        at = memory->base + memory->bytes;
+        memory = memory->kind == MOCK_MAPPED_MEMORY ? mock_memory_at(call->mock, at) : NULL;
+        if (!memory || memory->kind != MOCK_MAPPED_MEMORY)
+            return NULL;
+    }
     return (void *)(uintptr_t)address;
 }
 

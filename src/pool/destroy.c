@@ -148,10 +148,11 @@ static pool_status check_idle(const device_pool *pool)
         return POOL_OK;
     return base_fail(POOL_ERR_BUSY,
         "the pool is in use: %u bindings held by threads, %u buffers, %u streams or events, %u "
-        "modules, %u graphs, %u probes",
+        "modules, %u graphs, %u probes, %u ranges and physical allocations",
         bindings, dependents[DEVICE_DEPENDENT_BUFFER] + dependents[DEVICE_DEPENDENT_PINNED],
         dependents[DEVICE_DEPENDENT_STREAM], dependents[DEVICE_DEPENDENT_MODULE],
-        dependents[DEVICE_DEPENDENT_GRAPH], dependents[DEVICE_DEPENDENT_PROBE]);
+        dependents[DEVICE_DEPENDENT_GRAPH], dependents[DEVICE_DEPENDENT_PROBE],
+        dependents[DEVICE_DEPENDENT_VIRTUAL]);
 }
 
 device_pool *pool_retain(device_pool *pool)

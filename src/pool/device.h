@@ -140,6 +140,7 @@ enum device_dependent {
     DEVICE_DEPENDENT_MODULE,
     DEVICE_DEPENDENT_GRAPH, /* and captures */
     DEVICE_DEPENDENT_PROBE,
+    DEVICE_DEPENDENT_VIRTUAL, /* physical memory and ranges of addresses */
     DEVICE_DEPENDENT_KINDS
 };
 void device_dependent_added(pool_device *device, enum device_dependent kind);

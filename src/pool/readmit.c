@@ -47,6 +47,7 @@ static bool is_in_use(pool_device *device)
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_STREAM]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_MODULE]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_GRAPH]) +
+                          atomic_load(&device->dependents[DEVICE_DEPENDENT_VIRTUAL]) +
                           atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]);
 
     /* After the dependents, none of which is added: a survivor that has been destroyed meanwhile

@@ -4,11 +4,27 @@
  * drivers without memory pools, streams and events.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "memory/memory.h"
 #include "torture/torture.h"
 
-enum { POOL, FIRST, SECOND, THIRD, PINNED, STREAM, EVENT, OTHER_EVENT, MODULE, OTHER_POOL, GRAPH };
+enum {
+    POOL,
+    FIRST,
+    SECOND,
+    THIRD,
+    PINNED,
+    STREAM,
+    EVENT,
+    OTHER_EVENT,
+    MODULE,
+    OTHER_POOL,
+    GRAPH,
+    RANGE,
+    PHYSICAL,
+    IMPORTED
+};
 
 #define AT(type, index) ((type **)&torture->objects[index])
 
@@ -124,6 +140,51 @@ static pool_status peers(struct torture *torture)
     STEP(pool_buffer_alloc(devices[1], 4096, AT(pool_buffer, SECOND)));
     STEP(pool_copy_device(*AT(pool_buffer, SECOND), 0, *AT(pool_buffer, FIRST), 0, 4096, NULL));
     return pool_device_enable_peer(devices[1], devices[0]);
+}
+
+#define MIB (UINT64_C(1) << 20)
+
+/* Two mappings of one range, access for a second device, a buffer in it, export and import. */
+static pool_status virtual_memory(struct torture *torture)
+{
+    pool_range **range = AT(pool_range, RANGE);
+    pool_physical **physical = AT(pool_physical, PHYSICAL);
+    pool_device *devices[2] = {NULL, NULL};
+    unsigned char few[16] = {1, 2, 3};
+    int descriptor = -1;
+    pool_status status;
+
+    STEP(open_pool(torture, 2, &devices[0]));
+    STEP(pool_device_at(*AT(device_pool, POOL), 1, &devices[1]));
+    STEP(pool_range_reserve(devices[0], 16 * MIB, range));
+    STEP(pool_physical_create(devices[0], 4 * MIB, POOL_PHYSICAL_EXPORTABLE, physical));
+    STEP(pool_range_map(*range, 0, *physical));
+    STEP(pool_range_grant_access(*range, &devices[1], 1));
+    STEP(pool_physical_export(*physical, &descriptor));
+    status = pool_physical_import(devices[0], descriptor, 4 * MIB, AT(pool_physical, IMPORTED));
+    close(descriptor);
+    STEP(status);
+    STEP(pool_range_map(*range, 4 * MIB, *AT(pool_physical, IMPORTED)));
+    STEP(pool_range_buffer(*range, 2 * MIB, 4 * MIB, AT(pool_buffer, FIRST)));
+    STEP(pool_copy_to_device(*AT(pool_buffer, FIRST), 0, few, sizeof(few), NULL));
+    STEP(pool_buffer_destroy(AT(pool_buffer, FIRST)));
+    STEP(pool_range_unmap(*range, 0, 4 * MIB));
+    return pool_physical_destroy(physical);
+}
+
+static pool_status finish_virtual(struct torture *torture)
+{
+    pool_status results[] = {
+        pool_buffer_destroy(AT(pool_buffer, FIRST)),
+        pool_range_destroy(AT(pool_range, RANGE)),
+        pool_physical_destroy(AT(pool_physical, PHYSICAL)),
+        pool_physical_destroy(AT(pool_physical, IMPORTED)),
+    };
+
+    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+        if (results[i])
+            return results[i];
+    return finish(torture);
 }
 
 /* Two devices that do not reach each other, and a secret. */
@@ -342,6 +403,11 @@ static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAlloc
 static const char *const stream_absorbs[] = {
     "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
 
+/* A full device is tried again, and where streams cannot be ordered the host waits for all. */
+static const char *const virtual_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
+    "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemCreate", "cuStreamQuery", "cuEventRecord",
+    "cuStreamWaitEvent", "malloc", NULL};
+
 /* Graphs are complete before what they were made from is destroyed. */
 static const char *const graph_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuMemAllocFromPoolAsync", "cuGraphDestroy", "malloc", NULL};
@@ -367,6 +433,7 @@ int main(void)
         SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
+        SCENARIO("virtual memory", 2, NULL, virtual_memory, finish_virtual, virtual_absorbs),
         SCENARIO("graphs", 1, NULL, graphs, finish_graphs, graph_absorbs),
     };
 

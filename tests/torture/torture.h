@@ -29,7 +29,7 @@ struct torture {
     pool_mock *mock;
     const pool_cuda_api *table;
     CUcontext caller; /* of device 0; current before the scenario */
-    void *objects[12];
+    void *objects[16];
 };
 
 struct torture_scenario {

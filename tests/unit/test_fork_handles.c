@@ -85,6 +85,9 @@ static struct {
     pool_ticket *ticket, *other_ticket; /* granted, and waiting */
     pool_buffer *buffer, *slice;
     pool_pinned *pinned;
+    pool_physical *physical;
+    pool_range *range;
+    pool_buffer *in_range;
     pool_module *module;
     pool_kernel *kernel;
     pool_bases *points; /* NULL without a compiler */
@@ -163,6 +166,10 @@ static void make_handles(void)
     assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
     assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
     assert_ok(pool_pinned_create(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
+    assert_ok(pool_physical_create(h.device, 4096, POOL_PHYSICAL_EXPORTABLE, &h.physical));
+    assert_ok(pool_range_reserve(h.device, 2 * pool_physical_bytes(h.physical), &h.range));
+    assert_ok(pool_range_map(h.range, 0, h.physical));
+    assert_ok(pool_range_buffer(h.range, 0, 4096, &h.in_range));
     assert_ok(pool_module_load(h.device, kernel_text, sizeof(kernel_text), &h.module));
     assert_ok(pool_kernel_get(h.module, "nothing", &h.kernel));
     pool_ntt_domain_params_init(&domain, sizeof(domain));
@@ -183,6 +190,9 @@ static void destroy_handles(void)
     pool_poseidon_destroy(&h.set);
     pool_module_destroy(&h.module);
     assert_ok(pool_pinned_destroy(&h.pinned));
+    assert_ok(pool_buffer_destroy(&h.in_range));
+    assert_ok(pool_physical_destroy(&h.physical));
+    assert_ok(pool_range_destroy(&h.range));
     assert_ok(pool_buffer_destroy(&h.slice));
     assert_ok(pool_buffer_destroy(&h.buffer));
     assert_ok(pool_ticket_destroy(&h.ticket));
@@ -383,6 +393,34 @@ static void call_leases(void)
     ANSWERS(pool_lease_get_usage(h.lease, 0, &usage));
     REFUSED(pool_get_lease_counts(h.pool, &counts));
     ANSWERS(pool_request_init(&request, sizeof(request)));
+}
+
+static void call_virtual(void)
+{
+    CUmemGenericAllocationHandle handle;
+    pool_physical *physical = NULL;
+    pool_range *range = NULL;
+    pool_buffer *buffer = NULL;
+    CUdeviceptr address;
+    uint64_t bytes;
+    int descriptor;
+
+    REFUSED(pool_virtual_granularity(h.device, &bytes));
+    REFUSED(pool_physical_create(h.device, 1, 0, &physical));
+    REFUSED(pool_physical_export(h.physical, &descriptor));
+    REFUSED(pool_physical_import(h.device, 0, 1, &physical));
+    ANSWERS(pool_physical_bytes(h.physical));
+    ANSWERS(pool_physical_device(h.physical));
+    ANSWERS(pool_physical_handle(h.physical, &handle));
+    REFUSED(pool_range_reserve(h.device, 1, &range));
+    REFUSED(pool_range_map(h.range, 2 << 20, h.physical));
+    REFUSED(pool_range_unmap(h.range, 0, 2 << 20));
+    REFUSED(pool_range_grant_access(h.range, &h.other, 1));
+    REFUSED(pool_range_buffer(h.range, 0, 64, &buffer));
+    ANSWERS(pool_range_address(h.range, &address));
+    ANSWERS(pool_range_bytes(h.range));
+    ANSWERS(pool_range_mapped_bytes(h.range));
+    ANSWERS(pool_range_device(h.range));
 }
 
 static void call_memory(void)
@@ -646,6 +684,9 @@ static int destroy_all(void)
     DESTROYED(pool_ntt_domain_destroy(&h.domain));
     DESTROYED(pool_module_destroy(&h.module));
     DESTROYED(pool_pinned_destroy(&h.pinned));
+    DESTROYED(pool_buffer_destroy(&h.in_range));
+    DESTROYED(pool_range_destroy(&h.range));
+    DESTROYED(pool_physical_destroy(&h.physical));
     DESTROYED(pool_buffer_destroy_on(&h.slice, h.stream));
     DESTROYED(pool_buffer_destroy(&h.buffer));
     DESTROYED(pool_graph_destroy(&h.graph));
@@ -693,6 +734,7 @@ static int call_everything(void *argument)
     call_streams();
     call_leases();
     call_memory();
+    call_virtual();
     call_modules();
     call_msm();
     call_ntt();

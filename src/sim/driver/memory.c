@@ -46,15 +46,26 @@ static size_t index_above(uint64_t address)
     return low;
 }
 
+/* Whether the bytes continue in the next mapping of virtual memory, without a gap. */
+static bool continues(const struct sim_allocation *from, size_t next)
+{
+    return from->kind == SIM_MEMORY_MAPPED && next < map.count &&
+           map.items[next]->kind == SIM_MEMORY_MAPPED && !map.items[next]->is_freeing &&
+           map.items[next]->base == from->base + from->bytes;
+}
+
 struct sim_allocation *sim_memory_find(uint64_t address, uint64_t bytes)
 {
-    size_t at = index_above(address);
-    struct sim_allocation *found = at ? map.items[at - 1] : NULL;
+    size_t next = index_above(address);
+    struct sim_allocation *found = next ? map.items[next - 1] : NULL;
+    uint64_t contained;
 
-    if (!found || address - found->base >= found->bytes ||
-        bytes > found->bytes - (address - found->base))
+    if (!found || address - found->base >= found->bytes)
         return NULL;
-    return found;
+    contained = found->bytes - (address - found->base);
+    while (bytes > contained && continues(map.items[next - 1], next))
+        contained += map.items[next++]->bytes;
+    return bytes <= contained ? found : NULL;
 }
 
 struct sim_allocation *sim_memory_starting_at(uint64_t base)

@@ -103,7 +103,8 @@ struct sim_region {
     uint64_t cursor; /* the next search starts here, so that freed ranges are reused late */
 };
 
-/* The allocation that contains `bytes` bytes at `address`; NULL when none does. State locked. */
+/* The allocation that contains `bytes` bytes at `address`, or the first of adjoining mappings of
+ * virtual memory that contain them; NULL when none does. State locked. */
 struct sim_allocation *sim_memory_find(uint64_t address, uint64_t bytes);
 struct sim_allocation *sim_memory_starting_at(uint64_t base); /* that starts there */
 bool sim_memory_overlaps(uint64_t base, uint64_t bytes);

@@ -395,9 +395,16 @@ pool_cu_result sim_cu_MemMap(CUdeviceptr address, size_t bytes, size_t offset,
     return sim_leave(code);
 }
 
+/* One bit per device. */
+struct access_change {
+    uint64_t devices; /* whose access is set */
+    uint64_t granted; /* of these */
+};
+
 /* Calls `visit` for the mappings that fill the range exactly; false: the range is no such one. */
 static bool each_mapping(uint64_t address, uint64_t bytes,
-    void (*visit)(struct sim_allocation *mapping, uint64_t value), uint64_t value)
+    void (*visit)(struct sim_allocation *mapping, const struct access_change *change),
+    const struct access_change *change)
 {
     uint64_t at = address, end = address + bytes;
     struct sim_allocation *mapping;
@@ -414,21 +421,21 @@ static bool each_mapping(uint64_t address, uint64_t bytes,
 
         mapping = sim_memory_starting_at(at);
         mapped = mapping->bytes;
-        visit(mapping, value);
+        visit(mapping, change);
         at += mapped;
     }
     return bytes > 0;
 }
 
-static void begin_freeing(struct sim_allocation *mapping, uint64_t value)
+static void begin_freeing(struct sim_allocation *mapping, const struct access_change *change)
 {
-    (void)value;
+    (void)change;
     mapping->is_freeing = true;
 }
 
-static void set_access(struct sim_allocation *mapping, uint64_t access)
+static void set_access(struct sim_allocation *mapping, const struct access_change *change)
 {
-    mapping->access = access;
+    mapping->access = (mapping->access & ~change->devices) | change->granted;
 }
 
 pool_cu_result sim_cu_MemUnmap(CUdeviceptr address, size_t bytes)
@@ -438,7 +445,7 @@ pool_cu_result sim_cu_MemUnmap(CUdeviceptr address, size_t bytes)
 
     if (code)
         return code;
-    if (bytes > UINT64_MAX - address || !each_mapping(address, bytes, begin_freeing, 0))
+    if (bytes > UINT64_MAX - address || !each_mapping(address, bytes, begin_freeing, NULL))
         return sim_leave(POOL_CU_INVALID_VALUE);
     /* What may still use the memory ends first, as otherwise this process would. */
     code = sim_drain();
@@ -456,7 +463,7 @@ pool_cu_result sim_cu_MemUnmap(CUdeviceptr address, size_t bytes)
 pool_cu_result sim_cu_MemSetAccess(
     CUdeviceptr address, size_t bytes, const pool_cu_mem_access *access, size_t count)
 {
-    uint64_t devices = 0;
+    struct access_change change = {0, 0};
     struct sim_call call;
     bool is_mapped;
     pool_cu_result code = sim_enter(&call, SIM_CU_MemSetAccess, SIM_NEED_HEALTHY, -1);
@@ -471,13 +478,14 @@ pool_cu_result sim_cu_MemSetAccess(
         if (access[at].location.type != DRIVER_MEM_LOCATION_TYPE_DEVICE || device < 0 ||
             (uint32_t)device >= sim_state.config.device_count)
             return sim_leave(POOL_CU_INVALID_VALUE);
+        change.devices |= UINT64_C(1) << device;
         if (access[at].flags == DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE)
-            devices |= UINT64_C(1) << device;
+            change.granted |= UINT64_C(1) << device;
         else if (access[at].flags)
             return sim_leave(POOL_CU_NOT_SUPPORTED); /* memory that is only read */
     }
     sim_memory_write_lock();
-    is_mapped = each_mapping(address, bytes, set_access, devices);
+    is_mapped = each_mapping(address, bytes, set_access, &change);
     sim_memory_write_unlock();
     return sim_leave(is_mapped ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE);
 }
