@@ -81,6 +81,11 @@ typedef struct pool_cu_mem_allocation_prop {
     unsigned char reserved[4];
 } pool_cu_mem_allocation_prop;
 
+/* CUipcMemHandle and CUipcEventHandle. */
+typedef struct pool_cu_ipc_handle {
+    char bytes[64];
+} pool_cu_ipc_handle;
+
 /* One side of CUDA_MEMCPY2D: host memory if memory_type is 1, device memory if it is 2. */
 typedef struct pool_cu_copy_side {
     size_t x_bytes;
@@ -562,7 +567,16 @@ typedef enum pool_cu_attribute {
         (CUgraphExec exec, CUgraph graph, pool_cu_graph_update * result))                          \
     X(GraphLaunch, "cuGraphLaunch", "", 10000, EXTRA, (CUgraphExec exec, CUstream stream))         \
     X(GraphExecDestroy, "cuGraphExecDestroy", "", 10000, EXTRA, (CUgraphExec exec))                \
-    X(GraphDestroy, "cuGraphDestroy", "", 10000, EXTRA, (CUgraph graph))
+    X(GraphDestroy, "cuGraphDestroy", "", 10000, EXTRA, (CUgraph graph))                           \
+    X(IpcGetMemHandle, "cuIpcGetMemHandle", "", 4010, EXTRA,                                       \
+        (pool_cu_ipc_handle * handle, CUdeviceptr address))                                        \
+    X(IpcOpenMemHandle, "cuIpcOpenMemHandle", "_v2", 11000, EXTRA,                                 \
+        (CUdeviceptr * address, pool_cu_ipc_handle handle, unsigned int flags))                    \
+    X(IpcCloseMemHandle, "cuIpcCloseMemHandle", "", 4010, EXTRA, (CUdeviceptr address))            \
+    X(IpcGetEventHandle, "cuIpcGetEventHandle", "", 4010, EXTRA,                                   \
+        (pool_cu_ipc_handle * handle, CUevent event))                                              \
+    X(IpcOpenEventHandle, "cuIpcOpenEventHandle", "", 4010, EXTRA,                                 \
+        (CUevent * event, pool_cu_ipc_handle handle))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

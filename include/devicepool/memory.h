@@ -54,6 +54,12 @@ typedef struct pool_pinned pool_pinned;
  * export memory, and with POOL_BUFFER_SECRET.
  */
 #define POOL_BUFFER_DURABLE 4u
+/*
+ * For pool_buffer_share: an allocation of its own, of a multiple of 2 MiB, so that other processes
+ * see no other memory. Creating it ignores the order of `stream`, and destroying it waits for the
+ * device's work. Not durable.
+ */
+#define POOL_BUFFER_SHAREABLE 8u
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_buffer_params {
@@ -123,6 +129,35 @@ POOL_API pool_status pool_buffer_slice(
  */
 POOL_API pool_status pool_buffer_destroy(pool_buffer **buffer);
 POOL_API pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream);
+
+/*
+ * A buffer's memory by which another process can open it; 80 bytes without pointers, to be sent as
+ * they are. Who has them can read and write the memory, and all of the allocation that the buffer
+ * is a part of.
+ */
+typedef struct pool_shared_buffer {
+    unsigned char handle[64]; /* the driver's: CUipcMemHandle */
+    uint64_t offset;          /* of the buffer in the allocation */
+    uint64_t bytes;
+} pool_shared_buffer;
+
+/*
+ * Fills `shared` for a buffer that was created with POOL_BUFFER_SHAREABLE, for a slice of one, or
+ * for an adopted one whose memory came from cuMemAlloc. The buffer must exist until every process
+ * has destroyed what it opened. Errors: INVALID_ARGUMENT (not shareable, empty), UNSUPPORTED
+ * (by the driver; on simulated devices also memory that is no multiple of 2 MiB).
+ */
+POOL_API pool_status pool_buffer_share(pool_buffer *buffer, pool_shared_buffer *shared);
+
+/*
+ * A buffer of memory that another process has shared, on the device that it belongs to or one that
+ * can address it. It does not count as used memory. pool_buffer_destroy waits for the device's work
+ * and closes it; work of the two processes is ordered only by shared events and by messages between
+ * them. A process cannot open its own memory; with devices in worker processes, a device can open
+ * that of another worker, too. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER.
+ */
+POOL_API pool_status pool_buffer_open(
+    pool_device *device, const pool_shared_buffer *shared, pool_buffer **buffer);
 
 /* The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL for
  * NULL). */

@@ -159,11 +159,32 @@ typedef void (*pool_host_task)(void *user);
 POOL_API pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user);
 
 /* Flags of an event. */
-#define POOL_EVENT_TIMING 1u /* for pool_event_elapsed; records without it are cheaper */
-#define POOL_EVENT_SLEEP 2u  /* pool_event_synchronize blocks instead of spinning */
+#define POOL_EVENT_TIMING 1u    /* for pool_event_elapsed; records without it are cheaper */
+#define POOL_EVENT_SLEEP 2u     /* pool_event_synchronize blocks instead of spinning */
+#define POOL_EVENT_SHAREABLE 4u /* for pool_event_share; not with POOL_EVENT_TIMING */
 
-/* Creates an event. The caller destroys it before the pool is destroyed. */
+/*
+ * Creates an event. The caller destroys it before the pool is destroyed. POOL_ERR_UNSUPPORTED for
+ * POOL_EVENT_SHAREABLE where the driver has no such events; simulated devices have none.
+ */
 POOL_API pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event);
+
+/* The driver's handle of an event (CUipcEventHandle), to be sent to another process as it is. */
+typedef struct pool_shared_event {
+    unsigned char handle[64];
+} pool_shared_event;
+
+/*
+ * Fills `shared` for an event of POOL_EVENT_SHAREABLE, by which another process opens it: its
+ * streams and threads can then wait for this one's records, and the reverse. The event must exist
+ * while the other one does. Errors: INVALID_ARGUMENT (not shareable), UNSUPPORTED.
+ */
+POOL_API pool_status pool_event_share(pool_event *event, pool_shared_event *shared);
+
+/* Opens an event that another process has shared, on the same device; destroyed by
+ * pool_event_destroy. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER. */
+POOL_API pool_status pool_event_open(
+    pool_device *device, const pool_shared_event *shared, pool_event **event);
 
 /* Destroys the event and sets *event to NULL; NULL or a pointer to NULL is a no-op. Waits that are
  * already enqueued are not affected. */

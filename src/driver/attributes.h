@@ -121,6 +121,7 @@
     X(EVENT_BLOCKING_SYNC, 1)                                                                      \
     X(EVENT_DISABLE_TIMING, 2)                                                                     \
     X(EVENT_INTERPROCESS, 4)                                                                       \
+    X(IPC_MEM_LAZY_ENABLE_PEER_ACCESS, 1)                                                          \
     X(MEMHOSTALLOC_PORTABLE, 1)                                                                    \
     X(MEMHOSTALLOC_DEVICEMAP, 2)                                                                   \
     X(MEMHOSTALLOC_WRITECOMBINED, 4)                                                               \

@@ -98,7 +98,7 @@ static pool_cu_result allocate_ordinary(
     const pool_cuda_api *api = &memory->driver->api;
     CUmemoryPool pool = atomic_load_explicit(&memory->pool, memory_order_acquire);
 
-    if (!pool)
+    if (!pool || request->is_shareable)
         return api->MemAlloc(address, (size_t)request->bytes);
     return api->MemAllocFromPoolAsync(address, (size_t)request->bytes, pool,
         request->ordered ? request->stream : memory->alloc_order);
@@ -127,7 +127,7 @@ static const char *allocating_call(
 {
     if (request->physical)
         return "cuMemCreate";
-    return memory->pool ? "cuMemAllocFromPoolAsync" : "cuMemAlloc";
+    return memory->pool && !request->is_shareable ? "cuMemAllocFromPoolAsync" : "cuMemAlloc";
 }
 
 /* The error of an allocation that failed twice, with the requested and the free bytes. */
@@ -221,6 +221,15 @@ void memory_undo_allocation(
     base_error_restore(&first);
 }
 
+static void begin_use(struct device_memory *memory, const struct memory_request *request)
+{
+    memory_gauge_add(&memory->used, request->bytes);
+    if (request->physical)
+        memory_gauge_add(&memory->physical, request->bytes);
+    if (request->is_shareable)
+        memory_gauge_add(&memory->shareable, request->bytes);
+}
+
 /* Within the account's and the memory limit; *address is uninitialised, and may be in use by work
  * enqueued before. */
 static pool_status allocate_within_limits(
@@ -235,9 +244,7 @@ static pool_status allocate_within_limits(
         uncharge(memory, request);
         return status;
     }
-    memory_gauge_add(&memory->used, request->bytes);
-    if (request->physical)
-        memory_gauge_add(&memory->physical, request->bytes);
+    begin_use(memory, request);
     return memory_limit_check(memory, request, *address);
 }
 
@@ -274,23 +281,27 @@ release:
     return status;
 }
 
-/* The opposite of the gauges' part of allocate_within_limits. */
 static void end_use(struct device_memory *memory, const struct memory_request *request)
 {
     memory_gauge_sub(&memory->used, request->bytes);
     if (request->physical)
         memory_gauge_sub(&memory->physical, request->bytes);
+    if (request->is_shareable)
+        memory_gauge_sub(&memory->shareable, request->bytes);
 }
 
 /* Memory that must not be freed is listed and counted; trim and destruction retry it. */
 static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
-    bool is_durable = memory_durable_is(request->durable), has_contents = !request->physical;
+    bool is_durable = memory_durable_is(request->durable),
+         has_contents = !request->physical && !request->is_opened;
     struct memory_quarantined *entry = is_durable ? NULL : base_calloc(1, sizeof(*entry));
 
-    memory_gauge_add(&memory->quarantined, request->bytes);
-    device_account_quarantined(memory->device, request->bytes);
+    if (!request->is_opened) {
+        memory_gauge_add(&memory->quarantined, request->bytes);
+        device_account_quarantined(memory->device, request->bytes);
+    }
     base_log(POOL_LOG_WARN, "device %d: a block of %s could not be %s and is quarantined",
         pool_device_ordinal(memory->device), base_size_text(request->bytes).text,
         is_durable     ? "unmapped"
@@ -315,9 +326,11 @@ void memory_quarantine(struct memory_block *block)
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .budget = block->budget,
-        .durable = block->durable};
+        .durable = block->durable,
+        .is_shareable = (block->flags & POOL_BUFFER_SHAREABLE) != 0,
+        .is_opened = block->is_opened};
 
-    quarantine(block->memory, &request, block->address);
+    quarantine(block->memory, &request, block->is_opened ? block->opened : block->address);
     memory_release_none(block->memory, &request);
 }
 
@@ -431,11 +444,30 @@ static pool_status release_to_pool(
     return first ? first : status;
 }
 
+/* It is no part of the account; the driver takes it away at once. */
+static pool_status release_opened(
+    struct device_memory *memory, const struct memory_request *request, CUdeviceptr opened)
+{
+    pool_status status;
+
+    if (driver_is_poisoned(memory->driver))
+        return POOL_OK;
+    status = request->ordered ? DRIVER_CALL(memory->driver, StreamSynchronize(request->stream))
+                              : memory_wait_for_streams(memory);
+    if (!status)
+        return DRIVER_CALL(memory->driver, IpcCloseMemHandle(opened));
+    if (status != POOL_ERR_DEVICE_LOST && pool_status_class(status) != POOL_CLASS_PROCESS)
+        quarantine(memory, request, opened);
+    return status == POOL_ERR_DEVICE_LOST ? POOL_OK : status;
+}
+
 pool_status memory_release(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
 {
     pool_status status = POOL_OK;
 
+    if (request->is_opened)
+        return release_opened(memory, request, address);
     end_use(memory, request);
     if (driver_is_poisoned(memory->driver))
         memory_durable_close(memory, request->durable);
@@ -444,14 +476,16 @@ pool_status memory_release(
     else if (memory_durable_is(request->durable))
         status = release_durable(memory, request, address);
     else
-        status = memory->pool ? release_to_pool(memory, request, address)
-                              : release_plain(memory, request, address);
+        status = memory->pool && !request->is_shareable ? release_to_pool(memory, request, address)
+                                                        : release_plain(memory, request, address);
     uncharge(memory, request);
     return status;
 }
 
 void memory_release_none(struct device_memory *memory, const struct memory_request *request)
 {
+    if (request->is_opened)
+        return;
     memory_durable_close(memory, request->durable);
     end_use(memory, request);
     uncharge(memory, request);
@@ -469,10 +503,10 @@ static void release_quarantined(struct device_memory *memory)
     while (entry) {
         struct memory_quarantined *next = entry->next;
 
-        memory_gauge_sub(&memory->quarantined, entry->request.bytes);
-        memory_gauge_add(&memory->used, entry->request.bytes);
-        if (entry->request.physical)
-            memory_gauge_add(&memory->physical, entry->request.bytes);
+        if (!entry->request.is_opened) {
+            memory_gauge_sub(&memory->quarantined, entry->request.bytes);
+            begin_use(memory, &entry->request);
+        }
         (void)memory_release(memory, &entry->request, entry->address);
         base_free(entry->request.physical);
         base_free(entry);
@@ -579,6 +613,8 @@ static void forget_quarantined(struct device_memory *memory)
 {
     pthread_mutex_lock(&memory->quarantined_lock);
     for (const struct memory_quarantined *at = memory->quarantined_list; at; at = at->next) {
+        if (at->request.is_opened)
+            continue;
         memory_gauge_sub(&memory->quarantined, at->request.bytes);
         device_account_subtract(memory->device, at->request.bytes, false);
     }

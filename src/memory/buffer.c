@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -13,6 +14,9 @@
 #include "memory/durable.h"
 #include "memory/virtual.h"
 #include "pool/release.h"
+
+/* Drivers place smaller allocations in blocks of this size, which are shared as a whole. */
+#define SHAREABLE_GRANULARITY (UINT64_C(2) << 20)
 
 static const struct base_struct buffer_params_type = BASE_STRUCT(pool_buffer_params);
 
@@ -112,7 +116,7 @@ static pool_status create_allocated(struct device_scope *scope, struct memory_re
     if (status)
         return status;
     if (request->bytes) {
-        if (flags & POOL_BUFFER_DURABLE && !request->secret)
+        if (flags & POOL_BUFFER_DURABLE && !request->secret && !request->is_shareable)
             request->durable = memory_durable_new(memory);
         status = memory_allocate(memory, request, &block->address);
         if (status) {
@@ -146,7 +150,7 @@ static pool_status create_buffer(
         return status;
     BASE_LOG_LABEL(lease_label(wanted.lease));
     status = base_flags_check("pool_buffer_create", "flags", wanted.flags,
-        POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET | POOL_BUFFER_DURABLE);
+        POOL_BUFFER_ZEROED | POOL_BUFFER_SECRET | POOL_BUFFER_DURABLE | POOL_BUFFER_SHAREABLE);
     if (!status)
         status = stream_handle_on(wanted.stream, device, &request.stream);
     if (!status && wanted.lease)
@@ -156,6 +160,11 @@ static pool_status create_buffer(
     if (request.budget && request.budget->is_secret)
         wanted.flags |= POOL_BUFFER_SECRET;
     request.bytes = wanted.bytes;
+    request.is_shareable = (wanted.flags & POOL_BUFFER_SHAREABLE) != 0;
+    if (request.is_shareable && wanted.bytes > SIZE_MAX / 2)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "the size does not fit this host");
+    if (request.is_shareable)
+        request.bytes = base_round_up(wanted.bytes, SHAREABLE_GRANULARITY);
     request.zeroed = (wanted.flags & POOL_BUFFER_ZEROED) != 0;
     request.secret = (wanted.flags & POOL_BUFFER_SECRET) != 0;
     request.ordered = wanted.stream != NULL;
@@ -166,8 +175,10 @@ static pool_status create_buffer(
     status = device_leave(&scope, create_allocated(&scope, &request, wanted.flags, &created));
     if (status && created)
         memory_discard(created);
-    if (!status)
+    if (!status) {
+        created->bytes = wanted.bytes; /* of a whole allocation, if it is shareable */
         *buffer = created;
+    }
     return status;
 }
 
@@ -307,6 +318,18 @@ pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *ran
     return POOL_OK;
 }
 
+pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opened, uint64_t offset,
+    uint64_t bytes, pool_buffer **buffer)
+{
+    pool_status status = memory_buffer_in_range(memory, NULL, opened + offset, bytes, buffer);
+
+    if (status)
+        return status;
+    (*buffer)->block->is_opened = true;
+    (*buffer)->block->opened = opened;
+    return POOL_OK;
+}
+
 pool_status pool_buffer_slice(
     pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice)
 {
@@ -354,15 +377,18 @@ static pool_status free_block(
         .ordered = ordered && !atomic_load(&block->shared),
         .budget = block->budget,
         .durable = block->durable,
+        .is_shareable = (block->flags & POOL_BUFFER_SHAREABLE) != 0,
+        .is_opened = block->is_opened,
         .stream = stream ? stream->handle : NULL};
     struct device_scope scope;
     pool_status status;
 
-    if (block->adopted || !block->bytes)
+    if ((block->adopted && !block->is_opened) || !block->bytes)
         return POOL_OK;
     switch (device_enter_to_destroy(block->memory->device, &scope, &status)) {
     case DEVICE_RELEASE_ENTERED:
-        status = device_leave(&scope, memory_release(block->memory, &request, block->address));
+        status = device_leave(&scope, memory_release(block->memory, &request,
+                                          block->is_opened ? block->opened : block->address));
         break;
     case DEVICE_RELEASE_HOST_ONLY:
         memory_release_none(block->memory, &request);

@@ -52,7 +52,8 @@ pool_status memory_progress_add(struct memory_progress *progress, uint64_t amoun
 /* Whether work must be completed, and not only enqueued, before it is added. */
 static inline bool memory_progress_waits(const struct memory_progress *progress)
 {
-    return !progress->exec->is_async && (progress->exec->progress || base_cancel_is_callers(progress->exec->cancel));
+    return !progress->exec->is_async &&
+           (progress->exec->progress || base_cancel_is_callers(progress->exec->cancel));
 }
 
 /* The failure of a call whose smallest chunk needs more than `memory_limit`. */

@@ -28,7 +28,8 @@ out:
 
 uint64_t memory_unpooled_bytes(struct device_memory *memory)
 {
-    return memory_durable_bytes(memory) + memory_gauge_now(&memory->physical);
+    return memory_durable_bytes(memory) + memory_gauge_now(&memory->physical) +
+           memory_gauge_now(&memory->shareable);
 }
 
 /*

@@ -115,7 +115,8 @@ struct device_memory {
     struct device_held held;    /* reports held bytes to the pool layer */
     pthread_mutex_t limit_lock; /* serialises the reduction of held bytes to the limit */
     struct memory_gauge used;
-    struct memory_gauge physical; /* the part of `used` without addresses: see virtual.h */
+    struct memory_gauge shareable; /* the part of `used` that no pool has */
+    struct memory_gauge physical;  /* the part of `used` without addresses: see virtual.h */
     struct memory_gauge pinned;
     atomic_uint_least64_t pinned_allocations; /* by the driver, staging included */
     atomic_uint_least64_t pinned_reuses;      /* of freed blocks */
@@ -156,6 +157,8 @@ struct memory_request {
     struct lease_budget *budget;    /* the memory is charged to it; NULL: outside of leases */
     struct memory_durable *durable; /* NULL: ordinary memory */
     pool_physical *physical;        /* NULL: memory with an address */
+    bool is_shareable;              /* plain memory, also where the device has a pool */
+    bool is_opened;                 /* of another process, which accounts for it; for releases */
 };
 pool_status memory_allocate(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address);
@@ -203,8 +206,10 @@ struct memory_block {
     int adopted;
     struct lease_budget *budget;    /* a reference, NULL: none */
     struct memory_durable *durable; /* NULL: ordinary memory */
-    pool_range *range;              /* that the memory is mapped in, if adopted; NULL: none */
-    struct memory_block *next;      /* guarded by the range's lock */
+    bool is_opened;                 /* memory of another process, which begins at `opened` */
+    CUdeviceptr opened;
+    pool_range *range;         /* that the memory is mapped in, if adopted; NULL: none */
+    struct memory_block *next; /* guarded by the range's lock */
 };
 
 /* From now on the buffer's memory counts as used outside of leases. No-op where it is not charged
@@ -228,6 +233,10 @@ struct pool_buffer {
 /* A handle of memory that is mapped in a range, at `address`. */
 pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,
     CUdeviceptr address, uint64_t bytes, pool_buffer **buffer);
+
+/* A handle of memory of another process, which takes over `opened`. */
+pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opened, uint64_t offset,
+    uint64_t bytes, pool_buffer **buffer);
 
 /* POOL_OK when the buffer is live and has `bytes` bytes from `offset`. */
 pool_status memory_check_range(

@@ -240,6 +240,7 @@ static void count_memory(const struct mock_memory *memory, pool_mock_balance *ba
     case MOCK_GLOBAL_MEMORY:
     case MOCK_RESERVED_MEMORY:
     case MOCK_MAPPED_MEMORY:
+    case MOCK_OPENED_MEMORY:
     case MOCK_MEMORY_KINDS:
         break;
     }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define MAP_FROM ((size_t)1 << 20) /* allocations of at least this size are separate mappings */
 #define ALIGNMENT ((size_t)512)    /* alignment of the real driver */
@@ -28,6 +29,7 @@ static const char *const kind_names[MOCK_MEMORY_KINDS] = {
     [MOCK_REGISTERED_MEMORY] = "registered",
     [MOCK_RESERVED_MEMORY] = "reserved",
     [MOCK_MAPPED_MEMORY] = "mapped",
+    [MOCK_OPENED_MEMORY] = "opened",
 };
 
 uint64_t mock_device_free(const struct mock_device *device)
@@ -98,6 +100,8 @@ static void free_host_memory(pool_mock *mock, struct mock_memory *memory)
 
     if (memory->kind == MOCK_REGISTERED_MEMORY)
         return;
+    if (memory->is_shared)
+        close(memory->descriptor);
     if (memory->kind == MOCK_MAPPED_MEMORY) {
         mock_allocation_unmap(mock, memory);
         return;
@@ -198,8 +202,7 @@ pool_cu_result mock_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 
-/* A release that failed as scripted counts as released by the caller. */
-static void mark_release_failed(struct mock_call *call, uint64_t address)
+void mock_memory_release_failed(struct mock_call *call, uint64_t address)
 {
     if (!call->on_demand)
         return;
@@ -224,7 +227,7 @@ pool_cu_result mock_cu_MemFree(CUdeviceptr address)
     struct mock_call call;
 
     if (!mock_enter(&call, MOCK_FN_MemFree, MOCK_INSIDE, -1, "a", address)) {
-        mark_release_failed(&call, address);
+        mock_memory_release_failed(&call, address);
         return call.code;
     }
     struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_DEVICE_MEMORY);
@@ -278,7 +281,7 @@ pool_cu_result mock_cu_MemFreeHost(void *host)
     uint64_t address = (uint64_t)(uintptr_t)host;
 
     if (!mock_enter(&call, MOCK_FN_MemFreeHost, MOCK_INSIDE, -1, "a", address)) {
-        mark_release_failed(&call, address);
+        mock_memory_release_failed(&call, address);
         return call.code;
     }
     struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_HOST_MEMORY);
@@ -323,7 +326,7 @@ pool_cu_result mock_cu_MemHostUnregister(void *host)
     uint64_t address = (uint64_t)(uintptr_t)host;
 
     if (!mock_enter(&call, MOCK_FN_MemHostUnregister, MOCK_INSIDE, -1, "a", address)) {
-        mark_release_failed(&call, address);
+        mock_memory_release_failed(&call, address);
         return call.code;
     }
     if (!host)

@@ -136,6 +136,7 @@ enum mock_memory_kind {
     MOCK_REGISTERED_MEMORY,
     MOCK_RESERVED_MEMORY, /* addresses only */
     MOCK_MAPPED_MEMORY,
+    MOCK_OPENED_MEMORY, /* by an IPC handle */
     MOCK_MEMORY_KINDS
 };
 
@@ -152,6 +153,8 @@ struct mock_memory {
     uint64_t id;
     unsigned number;
     unsigned flags;
+    bool is_shared; /* device memory that is a mapping of `descriptor` */
+    int descriptor;
     bool release_failed;
 };
 
@@ -388,6 +391,8 @@ uint64_t mock_device_free(const struct mock_device *device);
 struct mock_memory *mock_memory_new(
     pool_mock *mock, enum mock_memory_kind kind, size_t bytes, void *registered);
 void mock_memory_release(pool_mock *mock, struct mock_memory *memory);
+/* A release that failed as scripted counts as released by the caller. */
+void mock_memory_release_failed(struct mock_call *call, uint64_t address);
 /* The memory that contains `address`, or NULL; reserved addresses are none. */
 struct mock_memory *mock_memory_at(const pool_mock *mock, uint64_t address);
 void mock_memory_name(const struct mock_memory *memory, char *text, size_t size);

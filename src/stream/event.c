@@ -2,6 +2,8 @@
 /*
  * Events: positions in streams that streams and the host can wait for, and the time between two.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
@@ -60,8 +62,11 @@ static pool_status check_event(const char *call, const pool_event *event)
     return POOL_OK;
 }
 
-static pool_status create_inside(struct device_scope *scope, uint32_t flags, pool_event **event)
+/* With `opened` not the event is created, but one of another process opened. */
+static pool_status create_inside(
+    struct device_scope *scope, uint32_t flags, const pool_shared_event *opened, pool_event **event)
 {
+    pool_cu_ipc_handle handle;
     unsigned driver_flags = flags & POOL_EVENT_TIMING ? 0 : DRIVER_EVENT_DISABLE_TIMING;
     pool_event *created = base_calloc(1, sizeof(*created));
     pool_status status;
@@ -75,7 +80,14 @@ static pool_status create_inside(struct device_scope *scope, uint32_t flags, poo
     }
     if (flags & POOL_EVENT_SLEEP)
         driver_flags |= DRIVER_EVENT_BLOCKING_SYNC;
-    status = DRIVER_CALL(scope->driver, EventCreate(&created->handle, driver_flags));
+    if (flags & POOL_EVENT_SHAREABLE)
+        driver_flags |= DRIVER_EVENT_INTERPROCESS;
+    if (opened) {
+        memcpy(handle.bytes, opened->handle, sizeof(handle.bytes));
+        status = DRIVER_CALL(scope->driver, IpcOpenEventHandle(&created->handle, handle));
+    } else {
+        status = DRIVER_CALL(scope->driver, EventCreate(&created->handle, driver_flags));
+    }
     if (status) {
         base_free(created);
         return status;
@@ -127,13 +139,71 @@ pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **
 
     if (!event)
         return base_fail_null("pool_event_create", "event");
-    status =
-        base_flags_check("pool_event_create", "flags", flags, POOL_EVENT_TIMING | POOL_EVENT_SLEEP);
+    status = base_flags_check("pool_event_create", "flags", flags,
+        POOL_EVENT_TIMING | POOL_EVENT_SLEEP | POOL_EVENT_SHAREABLE);
+    if (!status && flags & POOL_EVENT_SHAREABLE && flags & POOL_EVENT_TIMING)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_event_create: events with POOL_EVENT_SHAREABLE record no times");
     if (!status)
         status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&scope, flags, &created));
+    status = device_leave(&scope, create_inside(&scope, flags, NULL, &created));
+    if (status && created)
+        discard_event(created);
+    if (!status)
+        *event = created;
+    return status;
+}
+
+static pool_status check_shared(const struct driver *driver)
+{
+    if (!driver->api.IpcGetEventHandle || !driver->api.IpcOpenEventHandle)
+        return base_fail(
+            POOL_ERR_UNSUPPORTED, "this driver has no handles of events (cuIpcGetEventHandle)");
+    return POOL_OK;
+}
+
+pool_status pool_event_share(pool_event *event, pool_shared_event *shared)
+{
+    pool_cu_ipc_handle handle;
+    struct device_scope scope;
+    pool_status status = check_event(__func__, event);
+
+    if (!status && !shared)
+        status = base_fail_null(__func__, "shared");
+    if (!status && !(event->flags & POOL_EVENT_SHAREABLE))
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_event_share: the event was created without POOL_EVENT_SHAREABLE");
+    if (!status)
+        status = check_shared(device_driver(event->device));
+    if (!status)
+        status = device_enter(event->device, &scope);
+    if (status)
+        return status;
+    status =
+        device_leave(&scope, DRIVER_CALL(scope.driver, IpcGetEventHandle(&handle, event->handle)));
+    if (!status)
+        memcpy(shared->handle, handle.bytes, sizeof(shared->handle));
+    return status;
+}
+
+pool_status pool_event_open(
+    pool_device *device, const pool_shared_event *shared, pool_event **event)
+{
+    struct device_scope scope;
+    pool_event *created = NULL;
+    pool_status status;
+
+    status =
+        base_check_pointers(__func__, {"device", device}, {"shared", shared}, {"event", event});
+    if (!status)
+        status = check_shared(device_driver(device));
+    if (!status)
+        status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = device_leave(&scope, create_inside(&scope, POOL_EVENT_SHAREABLE, shared, &created));
     if (status && created)
         discard_event(created);
     if (!status)

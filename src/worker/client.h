@@ -266,6 +266,7 @@ struct client_block {
 struct client_range {
     uint64_t base, bytes, mapped_bytes;
     unsigned worker;
+    unsigned opened; /* how often, besides the first time; memory of another process */
 };
 
 pool_status client_arena_open(struct client *opened);

@@ -18,6 +18,7 @@ pool_cu_result remote_MemAddressReserve(CUdeviceptr *address, size_t bytes, size
     CUdeviceptr wanted, unsigned long long flags);
 pool_cu_result remote_MemAddressFree(CUdeviceptr address, size_t bytes);
 pool_cu_result remote_MemUnmap(CUdeviceptr address, size_t bytes);
+pool_cu_result remote_IpcCloseMemHandle(CUdeviceptr address);
 pool_cu_result remote_StreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
 
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executors of virtual memory whose arguments are no plain values.
+ * The executors of virtual memory and of memory and events of other processes whose arguments are
+ * no plain values.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "driver/attributes.h"
@@ -131,4 +133,64 @@ pool_cu_result execute_MemImportFromShareableHandle(struct execution *execution)
         &allocation, (void *)(intptr_t)descriptor, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     close(descriptor);
     return code ? code : reply_allocation(execution, allocation);
+}
+
+static bool read_ipc_handle(struct execution *execution, pool_cu_ipc_handle *handle)
+{
+    uint64_t bytes = 0;
+    const void *given = execution_bytes(execution, &bytes);
+
+    if (!given || bytes != sizeof(*handle))
+        return false;
+    memcpy(handle, given, sizeof(*handle));
+    return true;
+}
+
+/* The size tells the client which addresses are in use. */
+pool_cu_result execute_IpcOpenMemHandle(struct execution *execution)
+{
+    const pool_cuda_api *api = execution->server->api;
+    uint64_t has_address = execution_word(execution);
+    pool_cu_ipc_handle handle = {{0}};
+    bool is_valid = read_ipc_handle(execution, &handle);
+    unsigned flags = (unsigned)execution_word(execution);
+    CUdeviceptr address = 0, base = 0;
+    size_t bytes = 0;
+    pool_cu_result code = execution_check(execution);
+
+    if (code)
+        return code;
+    if (!api->IpcOpenMemHandle || !api->IpcCloseMemHandle)
+        return POOL_CU_NOT_SUPPORTED;
+    code = is_valid ? api->IpcOpenMemHandle(has_address ? &address : NULL, handle, flags)
+                    : POOL_CU_INVALID_VALUE;
+    if (!code)
+        code = api->MemGetAddressRange(&base, &bytes, address);
+    if (code && address)
+        (void)api->IpcCloseMemHandle(address);
+    execution_reply(execution, address);
+    execution_reply(execution, bytes);
+    return code;
+}
+
+pool_cu_result execute_IpcOpenEventHandle(struct execution *execution)
+{
+    const pool_cuda_api *api = execution->server->api;
+    uint64_t has_event = execution_word(execution);
+    pool_cu_ipc_handle handle = {{0}};
+    bool is_valid = read_ipc_handle(execution, &handle);
+    CUevent event = NULL;
+    pool_cu_result code = execution_check(execution);
+
+    if (code)
+        return code;
+    if (!api->IpcOpenEventHandle)
+        return POOL_CU_NOT_SUPPORTED;
+    code = is_valid ? api->IpcOpenEventHandle(has_event ? &event : NULL, handle)
+                    : POOL_CU_INVALID_VALUE;
+    if (!code)
+        code = execution_reply_new(execution, WORKER_EVENT, event);
+    if (code && event)
+        (void)api->EventDestroy(event);
+    return code;
 }

@@ -35,6 +35,9 @@ SAME_SIZE(pool_cu_result, CUresult);
 SAME_SIZE(pool_cu_enum, CUdevice_attribute);
 SAME_SIZE(pool_cu_uuid, CUuuid);
 SAME_MEMBER(pool_cu_uuid, bytes, CUuuid, bytes);
+SAME_SIZE(pool_cu_ipc_handle, CUipcMemHandle);
+SAME_SIZE(pool_cu_ipc_handle, CUipcEventHandle);
+SAME_MEMBER(pool_cu_ipc_handle, bytes, CUipcMemHandle, reserved);
 SAME_SIZE(pool_cu_mem_location, CUmemLocation);
 SAME_MEMBER(pool_cu_mem_location, type, CUmemLocation, type);
 SAME_MEMBER(pool_cu_mem_location, id, CUmemLocation, id);
@@ -118,11 +121,13 @@ POOL_CU_ATTRIBUTES(SAME_ATTRIBUTE)
 #define pool_cu_launch_config CUlaunchConfig
 #define pool_cu_copy_2d CUDA_MEMCPY2D
 #define pool_cu_graph_update CUgraphExecUpdateResultInfo
+#define pool_cu_ipc_handle CUipcMemHandle
 #define OUR_TYPE(field, symbol, suffix, version, need, parameters)                                 \
     typedef pool_cu_result(*our_##field) parameters;
 POOL_CUDA_FUNCTIONS(OUR_TYPE)
 #undef pool_cu_uuid
 #undef pool_cu_mem_pool_props
+#undef pool_cu_ipc_handle
 #undef pool_cu_mem_access
 #undef pool_cu_mem_allocation_prop
 #undef pool_cu_launch_config
@@ -258,7 +263,18 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(GraphExecUpdate, cuGraphExecUpdate_v2, PFN_cuGraphExecUpdate_v12000)                         \
     X(GraphLaunch, cuGraphLaunch, PFN_cuGraphLaunch_v10000)                                        \
     X(GraphExecDestroy, cuGraphExecDestroy, PFN_cuGraphExecDestroy_v10000)                         \
-    X(GraphDestroy, cuGraphDestroy, PFN_cuGraphDestroy_v10000)
+    X(GraphDestroy, cuGraphDestroy, PFN_cuGraphDestroy_v10000)                                     \
+    X(IpcGetMemHandle, cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010)                             \
+    X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, PFN_cuIpcOpenMemHandle_v11000)                      \
+    X(IpcCloseMemHandle, cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010)                       \
+    X(IpcGetEventHandle, cuIpcGetEventHandle, PFN_cuIpcGetEventHandle_v4010)                       \
+    X(IpcOpenEventHandle, cuIpcOpenEventHandle, PFN_cuIpcOpenEventHandle_v4010)
+
+/* cuda.h has two types of the same layout, where the library has pool_cu_ipc_handle. */
+typedef pool_cu_result (*ipc_get_event_handle)(CUipcEventHandle *handle, CUevent event);
+typedef pool_cu_result (*ipc_open_event_handle)(CUevent *event, CUipcEventHandle handle);
+#define our_IpcGetEventHandle ipc_get_event_handle
+#define our_IpcOpenEventHandle ipc_open_event_handle
 
 #define SAME_PROTOTYPE(field, exported, typed)                                                     \
     _Static_assert(__builtin_types_compatible_p(our_##field, __typeof__(&exported)), #exported);   \

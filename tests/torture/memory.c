@@ -172,6 +172,29 @@ static pool_status virtual_memory(struct torture *torture)
     return pool_physical_destroy(physical);
 }
 
+/* The mock opens what it has shared itself. */
+static pool_status shared_memory(struct torture *torture)
+{
+    const pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = 4096, .flags = POOL_BUFFER_SHAREABLE};
+    pool_shared_buffer shared_buffer;
+    pool_shared_event shared_event;
+    unsigned char few[16];
+    pool_device *device;
+
+    STEP(open_pool(torture, 1, &device));
+    STEP(pool_buffer_create(device, &params, AT(pool_buffer, FIRST)));
+    STEP(pool_buffer_share(*AT(pool_buffer, FIRST), &shared_buffer));
+    STEP(pool_event_create(device, POOL_EVENT_SHAREABLE, AT(pool_event, EVENT)));
+    STEP(pool_event_share(*AT(pool_event, EVENT), &shared_event));
+    STEP(pool_event_open(device, &shared_event, AT(pool_event, OTHER_EVENT)));
+    STEP(pool_buffer_open(device, &shared_buffer, AT(pool_buffer, THIRD)));
+    STEP(pool_copy_to_host(few, *AT(pool_buffer, THIRD), 0, sizeof(few), NULL));
+    STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_buffer_open(device, &shared_buffer, AT(pool_buffer, SECOND)));
+    return pool_buffer_destroy(AT(pool_buffer, THIRD));
+}
+
 static pool_status finish_virtual(struct torture *torture)
 {
     pool_status results[] = {
@@ -403,6 +426,11 @@ static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAlloc
 static const char *const stream_absorbs[] = {
     "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
 
+/* Where the driver cannot say how large opened memory is, its owner has. */
+static const char *const shared_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
+    "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemAlloc", "cuMemAllocFromPoolAsync", "cuStreamQuery",
+    "cuEventRecord", "cuStreamWaitEvent", "cuMemGetAddressRange", "malloc", NULL};
+
 /* A full device is tried again, and where streams cannot be ordered the host waits for all. */
 static const char *const virtual_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemCreate", "cuStreamQuery", "cuEventRecord",
@@ -433,6 +461,7 @@ int main(void)
         SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
+        SCENARIO("shared memory", 1, NULL, shared_memory, finish, shared_absorbs),
         SCENARIO("virtual memory", 2, NULL, virtual_memory, finish_virtual, virtual_absorbs),
         SCENARIO("graphs", 1, NULL, graphs, finish_graphs, graph_absorbs),
     };

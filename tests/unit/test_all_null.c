@@ -40,8 +40,9 @@ static const struct {
 static const char *const takes_zeros[] = {"pool_destroy", "pool_stream_destroy",
     "pool_event_destroy", "pool_module_destroy", "pool_buffer_destroy", "pool_buffer_destroy_on",
     "pool_pinned_destroy", "pool_ntt_domain_destroy", "pool_bases_destroy", "pool_resident_close",
-    "pool_resident_destroy", "pool_graph_destroy", "pool_physical_destroy", "pool_range_destroy", "pool_cache_clear", "pool_cache_verify", "pool_sim_set_faults",
-    "pool_sim_leaks", "pool_sim_resume", "pool_release", "pool_ticket_destroy", NULL};
+    "pool_resident_destroy", "pool_graph_destroy", "pool_physical_destroy", "pool_range_destroy",
+    "pool_cache_clear", "pool_cache_verify", "pool_sim_set_faults", "pool_sim_leaks",
+    "pool_sim_resume", "pool_release", "pool_ticket_destroy", NULL};
 
 /* These take no pointer that they need. */
 static const char *const without_pointers[] = {"pool_cache_clear", "pool_cache_verify",

@@ -87,7 +87,7 @@ static struct {
     pool_pinned *pinned;
     pool_physical *physical;
     pool_range *range;
-    pool_buffer *in_range;
+    pool_buffer *in_range, *shareable;
     pool_module *module;
     pool_kernel *kernel;
     pool_bases *points; /* NULL without a compiler */
@@ -149,6 +149,7 @@ static void make_leases(void)
 static void make_handles(void)
 {
     pool_ntt_domain_params domain;
+    pool_buffer_params params_of_buffer = {.struct_size = sizeof(params_of_buffer), .bytes = 4096};
     pool_params params;
     char bytes[1024] = "";
 
@@ -166,6 +167,8 @@ static void make_handles(void)
     assert_ok(pool_buffer_from_host(h.device, bytes, sizeof(bytes), &h.buffer));
     assert_ok(pool_buffer_slice(h.buffer, 0, 256, &h.slice));
     assert_ok(pool_pinned_create(h.device, 4096, POOL_PINNED_SECRET, &h.pinned));
+    params_of_buffer.flags = POOL_BUFFER_SHAREABLE;
+    assert_ok(pool_buffer_create(h.device, &params_of_buffer, &h.shareable));
     assert_ok(pool_physical_create(h.device, 4096, POOL_PHYSICAL_EXPORTABLE, &h.physical));
     assert_ok(pool_range_reserve(h.device, 2 * pool_physical_bytes(h.physical), &h.range));
     assert_ok(pool_range_map(h.range, 0, h.physical));
@@ -190,6 +193,7 @@ static void destroy_handles(void)
     pool_poseidon_destroy(&h.set);
     pool_module_destroy(&h.module);
     assert_ok(pool_pinned_destroy(&h.pinned));
+    assert_ok(pool_buffer_destroy(&h.shareable));
     assert_ok(pool_buffer_destroy(&h.in_range));
     assert_ok(pool_physical_destroy(&h.physical));
     assert_ok(pool_range_destroy(&h.range));
@@ -405,6 +409,14 @@ static void call_virtual(void)
     uint64_t bytes;
     int descriptor;
 
+    pool_shared_buffer shared = {{0}, 0, 64};
+    pool_shared_event shared_event = {{0}};
+    pool_event *event = NULL;
+
+    REFUSED(pool_buffer_share(h.shareable, &shared));
+    REFUSED(pool_buffer_open(h.device, &shared, &buffer));
+    REFUSED(pool_event_open(h.device, &shared_event, &event));
+    ANSWERS(pool_event_share(h.event, &shared_event)); /* simulated devices have none to share */
     REFUSED(pool_virtual_granularity(h.device, &bytes));
     REFUSED(pool_physical_create(h.device, 1, 0, &physical));
     REFUSED(pool_physical_export(h.physical, &descriptor));
@@ -684,6 +696,7 @@ static int destroy_all(void)
     DESTROYED(pool_ntt_domain_destroy(&h.domain));
     DESTROYED(pool_module_destroy(&h.module));
     DESTROYED(pool_pinned_destroy(&h.pinned));
+    DESTROYED(pool_buffer_destroy(&h.shareable));
     DESTROYED(pool_buffer_destroy(&h.in_range));
     DESTROYED(pool_range_destroy(&h.range));
     DESTROYED(pool_physical_destroy(&h.physical));

@@ -305,6 +305,7 @@ static void add_on(pool_device *device, CUdeviceptr address, uint32_t value)
     assert_ok(pool_module_load(device, kernel_text, sizeof(kernel_text), &module));
     assert_ok(pool_kernel_get(module, "add", &kernel));
     assert_ok(pool_launch(kernel, &shape, arguments, NULL));
+    assert_ok(pool_device_synchronize(device));
     assert_ok(pool_module_destroy(&module));
 }
 

@@ -39,10 +39,13 @@ pool_cu_result sim_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
     if (bytes > sim_state.config.memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     uint64_t charged = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
-    code =
-        sim_memory_allocate(call.context, SIM_MEMORY_DEVICE, bytes, SIM_ALIGNMENT, charged, &made);
+    bool is_shareable = bytes % SIM_SHARED_GRANULARITY == 0;
+    code = sim_memory_allocate(call.context, SIM_MEMORY_DEVICE, bytes,
+        is_shareable ? PAGE : SIM_ALIGNMENT, charged, &made);
     if (code)
         return sim_leave(code);
+    if (is_shareable)
+        sim_shared_back(made);
     *address = made->base;
     return sim_leave(POOL_CU_SUCCESS);
 }

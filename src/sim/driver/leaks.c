@@ -75,6 +75,7 @@ static void add_memory(struct list *list, const struct sim_allocation *allocatio
         [SIM_MEMORY_PINNED] = "pinned host memory",
         [SIM_MEMORY_REGISTERED] = "registered host memory",
         [SIM_MEMORY_MAPPED] = "mapped memory",
+        [SIM_MEMORY_OPENED] = "memory of another process",
     };
 
     /* Variables belong to their module, and memory whose freeing is enqueued in a stream is not

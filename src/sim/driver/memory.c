@@ -303,7 +303,10 @@ void sim_memory_release(struct sim_allocation *allocation)
         sim_physical_unmap(allocation->physical, allocation->base, allocation->bytes);
         break;
     default:
-        discard_contents(allocation);
+        if (allocation->is_shared)
+            sim_shared_end(allocation);
+        else
+            discard_contents(allocation);
         sim_state.devices[allocation->device].used_bytes -= allocation->charged;
         if (allocation->pool)
             sim_memory_pool_release(allocation);

@@ -77,6 +77,7 @@ enum sim_memory_kind {
     SIM_MEMORY_PINNED,     /* cuMemHostAlloc */
     SIM_MEMORY_REGISTERED, /* cuMemHostRegister */
     SIM_MEMORY_MAPPED,     /* cuMemMap */
+    SIM_MEMORY_OPENED,     /* cuIpcOpenMemHandle */
 };
 
 struct sim_memory_pool;
@@ -92,8 +93,11 @@ struct sim_allocation {
     struct sim_memory_pool *pool;  /* POOLED only */
     struct sim_physical *physical; /* MAPPED only */
     uint64_t access;               /* MAPPED only: one bit per device; guarded by the map's lock */
-    bool is_freeing;               /* its cuMemFreeAsync waits in a stream */
-    uint64_t id;                   /* counts from 1 over all kinds of memory */
+    bool is_shared;                /* DEVICE and OPENED: backed by `descriptor` */
+    int descriptor;
+    unsigned opens;  /* OPENED only */
+    bool is_freeing; /* its cuMemFreeAsync waits in a stream */
+    uint64_t id;     /* counts from 1 over all kinds of memory */
 };
 
 /* Backing addresses of one device: reserved at its first allocation, committed when touched. */
@@ -322,6 +326,15 @@ void sim_memory_pools_trim(int device); /* releases memory above the thresholds 
 void sim_memory_pools_free(void);
 
 /* ---- virtual memory -------------------------------------------------------------------------- */
+
+/* A sealed memfd, whose label says what it is; -1: there is no memory. */
+int sim_physical_create_memory(uint64_t bytes, int device);
+/* The size of memory of a simulated driver by its descriptor; 0: it is none. */
+uint64_t sim_physical_memory_bytes(int descriptor);
+/* Memory that other processes can open: backs it, if it can; undoes that. */
+#define SIM_SHARED_GRANULARITY (UINT64_C(2) << 20)
+void sim_shared_back(struct sim_allocation *allocation);
+void sim_shared_end(const struct sim_allocation *allocation);
 
 /* The end of a mapping: its addresses stay reserved. */
 void sim_physical_unmap(struct sim_physical *physical, uint64_t base, uint64_t bytes);

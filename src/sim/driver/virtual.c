@@ -251,6 +251,21 @@ static bool read_label(int descriptor, struct stat *status, struct label *label)
            label->device < (int64_t)sim_state.config.device_count;
 }
 
+int sim_physical_create_memory(uint64_t bytes, int device)
+{
+    const struct label label = {MAGIC, bytes, device};
+
+    return create_memory(&label);
+}
+
+uint64_t sim_physical_memory_bytes(int descriptor)
+{
+    struct label label;
+    struct stat status;
+
+    return read_label(descriptor, &status, &label) ? label.bytes : 0;
+}
+
 pool_cu_result sim_cu_MemImportFromShareableHandle(
     CUmemGenericAllocationHandle *allocation, void *shareable, pool_cu_enum type)
 {
