@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <devicepool.h>
 #include <devicepool/mock.h>
 
 #include "driver/driver.h"
@@ -489,6 +490,42 @@ static void test_devices(void **state)
     assert_nothing_left(before);
 }
 
+/* The handles of a lost device can only be destroyed; then it comes back into service. */
+static void test_lost_handles(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:1"};
+    pool_buffer *buffer = NULL, *later = NULL;
+    pool_physical *physical = NULL;
+    struct worker_status status;
+    pool_range *range = NULL;
+    device_pool *pool = NULL;
+    pool_device *device;
+    uint32_t value = 0;
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    assert_ok(pool_device_at(pool, 0, &device));
+    assert_ok(pool_range_reserve(device, 8 * MIB, &range));
+    assert_ok(pool_physical_create(device, 2 * MIB, POOL_PHYSICAL_EXPORTABLE, &physical));
+    assert_ok(pool_range_map(range, 0, physical));
+    assert_ok(pool_range_buffer(range, 0, 2 * MIB, &buffer));
+    assert_true(worker_get_status(pool_device_ordinal(device), &status));
+    assert_int_equal(kill(status.pid, SIGKILL), 0);
+    while (pool_copy_to_host(&value, buffer, 0, sizeof(value), NULL) != POOL_ERR_DEVICE_LOST)
+        usleep(1000);
+    assert_status(pool_range_map(range, 4 * MIB, physical), POOL_ERR_DEVICE_LOST);
+    assert_status(pool_range_destroy(&range), POOL_ERR_BUSY);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_range_destroy(&range));
+    assert_ok(pool_physical_destroy(&physical));
+    while (pool_buffer_alloc(device, 4096, &later))
+        usleep(1000);
+    assert_ok(pool_buffer_destroy(&later));
+    assert_ok(pool_physical_create(device, 2 * MIB, 0, &physical));
+    assert_ok(pool_physical_destroy(&physical));
+    assert_ok(pool_destroy(&pool));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -499,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_forged_descriptors),
         cmocka_unit_test(test_survives),
         cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_lost_handles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
