@@ -210,7 +210,10 @@ POOL_API void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t
  * multiplied, to all 2^b cosets; the passes of a transform of n elements follow. POOL_NTT_NR is the
  * fastest order: natural results need memory for another batch * N elements.
  *
- * Of `exec` all members but on_host, workspace and devices are used. Checks: POOL_CHECK_CANONICAL.
+ * Of `exec` all members but on_host and workspace are used. Checks: POOL_CHECK_CANONICAL. With
+ * exec->device_count whole columns are dealt out: spans are in host memory, in the layout
+ * POOL_NTT_ROWS, or sharded with the same columns on each device, in either layout (see
+ * docs/several-devices.md).
  * Batches of rows pass through the device in chunks where the input, the output and the
  * coefficients, if they are kept, are in host memory; the smallest chunk is one column. Other calls
  * need device memory for everything. Progress counts results. What blocks at the first use, and the
@@ -224,7 +227,7 @@ POOL_API pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const
  * The exact number of device bytes that pool_ntt_extend allocates for these arguments: at most
  * exec->memory_limit, unless that is 0. Of the spans' data only the addresses are compared, as in
  * pool_ntt_workspace, but spans without data are never the same memory. Requires exec->device, or a
- * device that the calling thread has bound.
+ * device that the calling thread has bound; with exec->device_count it sets bytes[i] for device i.
  */
 POOL_API pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params,
     const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,

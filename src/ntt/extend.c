@@ -36,6 +36,7 @@ struct extend_call {
     struct ntt_extend_job job;
     struct ntt_extend_operands operands;
     struct ntt_extend_chunks chunks;
+    uint64_t first;                           /* number of the first column in messages */
     pool_buffer *kept[MEMORY_PIPELINE_SLOTS]; /* copies of coefficients for host memory */
 };
 
@@ -134,6 +135,18 @@ static pool_status check_overlaps(const struct extend_call *call)
     return POOL_OK;
 }
 
+/* Spans of shards have no memory of their own. */
+static pool_status check_host_overlaps(const struct extend_call *call)
+{
+    struct extend_call host = *call;
+    pool_span *spans[] = {&host.in, &host.coefficients, &host.out};
+
+    for (int i = 0; i < 3; i++)
+        if (spans[i]->space == POOL_MEMORY_SHARDED)
+            spans[i]->data = NULL;
+    return check_overlaps(&host);
+}
+
 static pool_status check_spans(const struct extend_call *call, bool checks_data)
 {
     const uint32_t log_size = call->job.log_size, log_points = log_size - call->job.log_blowup;
@@ -173,8 +186,10 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
     const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,
     struct extend_call *call)
 {
-    static const struct memory_exec_rules rules = {
-        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+        .has_async = true,
+        .has_memory_limit = true,
+        .has_devices = true};
     pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
 
     memset(call, 0, sizeof(*call));
@@ -195,7 +210,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
         call->coefficients = *coefficients;
     call->target.field = call->params.domain->field;
     init_job(call);
-    return exec_target_init(&call->target, &call->exec);
+    return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
 static pool_status plan_chunks(struct extend_call *call)
@@ -264,7 +279,7 @@ static pool_status check_input(const struct extension *extension)
         .stride = field->bytes,
         .count = chunk->count << log_points,
         .elements = 1,
-        .first = chunk->first << log_points,
+        .first = (call->first + chunk->first) << log_points,
         .what = "input"};
 
     return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
@@ -468,23 +483,90 @@ static pool_status run_inside(struct extend_call *call)
     return status ? status : run_chunks(call);
 }
 
+static pool_status run_on_device(struct extend_call *call)
+{
+    struct device_operation operation;
+    struct device_scope scope;
+    pool_status status = device_enter(call->target.device, &scope);
+
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call->target.device, "ntt", call->target.field->name, call->out.count);
+    status = device_operation_end(&operation, run_inside(call));
+    return device_leave(&scope, status);
+}
+
+pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_exec *exec,
+    const struct ntt_extend_spans *spans, uint64_t first)
+{
+    struct extend_call call;
+    pool_status status = prepare("pool_ntt_extend", params, exec, &spans->in,
+        spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, &call);
+
+    call.first = first;
+    return status ? status : run_on_device(&call);
+}
+
+/* The whole job's spans in host memory are checked as one device's; shards are, part by part. */
+static pool_status check_job(struct extend_call *call, bool checks_data)
+{
+    const uint32_t log_size = call->job.log_size, log_points = log_size - call->job.log_blowup;
+    const struct {
+        const pool_span *span;
+        uint32_t log_size;
+        const char *what;
+    } spans[] = {{&call->in, log_points, "input"}, {&call->out, log_size, "output"},
+        {&call->coefficients, log_points, "`coefficients`"}};
+    const int count = call->operands.keeps_coefficients ? 3 : 2;
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < count && !status; i++)
+        status =
+            spans[i].span->space == POOL_MEMORY_SHARDED
+                ? check_count(call, spans[i].span, spans[i].log_size, spans[i].what)
+                : check_span(call, spans[i].span, spans[i].log_size, spans[i].what, checks_data);
+    return status ? status : check_host_overlaps(call);
+}
+
+/* The job that extend_devices.c divides. */
+static struct ntt_extend_division division_of(const struct extend_call *call)
+{
+    return (struct ntt_extend_division){.params = &call->params,
+        .exec = &call->exec,
+        .spans = {call->in, call->coefficients, call->out}};
+}
+
+static pool_status run_on_devices(struct extend_call *call)
+{
+    struct ntt_extend_division division = division_of(call);
+    pool_status status = ntt_extend_divide("pool_ntt_extend", &division);
+
+    if (!status)
+        status = check_job(call, true);
+    return status ? status : ntt_extend_run_division(&division);
+}
+
 pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
-    struct device_operation operation;
-    struct device_scope scope;
     struct extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
 
-    if (!status)
-        status = device_enter(call.target.device, &scope);
     if (status)
         return status;
-    device_operation_begin(
-        &operation, call.target.device, "ntt", call.target.field->name, call.out.count);
-    status = device_operation_end(&operation, run_inside(&call));
-    return device_leave(&scope, status);
+    return call.exec.device_count ? run_on_devices(&call) : run_on_device(&call);
+}
+
+static pool_status forecast_on_devices(struct extend_call *call, uint64_t *bytes)
+{
+    struct ntt_extend_division division = division_of(call);
+    pool_status status = ntt_extend_divide("pool_ntt_extend_workspace", &division);
+
+    if (!status)
+        status = check_job(call, false);
+    return status ? status : ntt_extend_forecast_division(&division, bytes);
 }
 
 pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, const pool_exec *exec,
@@ -497,8 +579,11 @@ pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, cons
     if (!bytes)
         return base_fail_null("pool_ntt_extend_workspace", "bytes");
     status = prepare("pool_ntt_extend_workspace", params, exec, in, coefficients, out, &call);
-    if (!status)
-        status = check_spans(&call, false);
+    if (status)
+        return status;
+    if (call.exec.device_count)
+        return forecast_on_devices(&call, bytes);
+    status = check_spans(&call, false);
     if (!status)
         status = plan_chunks(&call);
     if (!status)

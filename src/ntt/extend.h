@@ -6,6 +6,7 @@
 #ifndef NTT_EXTEND_H
 #define NTT_EXTEND_H
 
+#include "memory/devices.h"
 #include "ntt/extend_args.h"
 #include "ntt/ntt.h"
 
@@ -80,5 +81,32 @@ pool_status ntt_extend_plan_chunks(const struct chip *chip, const struct ntt_ext
 /* A copy of validated params, in which no member stands for a default. */
 pool_status ntt_extend_params_read(
     const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params);
+
+struct ntt_extend_spans {
+    pool_span in;
+    pool_span coefficients; /* count 0: not kept */
+    pool_span out;
+};
+
+/* pool_ntt_extend on one device; messages count columns from `first`. */
+pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_exec *exec,
+    const struct ntt_extend_spans *spans, uint64_t first);
+
+/* ---- extend_devices.c: columns dealt out over devices ---------------------------------------- */
+
+struct ntt_extend_division {
+    const pool_ntt_extend_params *params;   /* validated, like all but the spans */
+    const pool_exec *exec;                  /* with a device_count */
+    struct ntt_extend_spans spans;          /* in host memory or sharded */
+    struct memory_devices devices;          /* from here on set by ntt_extend_divide */
+    uint64_t first[MEMORY_MAX_DEVICES + 1]; /* columns of each device */
+};
+
+/* Reads the devices and divides the columns: as the shards of a sharded span are, else by the
+ * devices' rates. */
+pool_status ntt_extend_divide(const char *call, struct ntt_extend_division *division);
+pool_status ntt_extend_run_division(const struct ntt_extend_division *division);
+pool_status ntt_extend_forecast_division(
+    const struct ntt_extend_division *division, uint64_t *bytes);
 
 #endif

@@ -464,7 +464,7 @@ static void test_refused(void **state)
         call.coefficients = ntt_host(call.result + 120, 32), POOL_ERR_INVALID_ARGUMENT, "overlap");
     REFUSE(call.exec.on_host = 1, POOL_ERR_UNSUPPORTED, "on_host");
     REFUSE(call.exec.checks = POOL_CHECK_SUBGROUP, POOL_ERR_INVALID_ARGUMENT, "checks");
-    REFUSE(call.exec.device_count = 1, POOL_ERR_UNSUPPORTED, "device");
+    REFUSE(call.exec.device_count = 1, POOL_ERR_INVALID_ARGUMENT, "one of them is required");
     call.data[5] = 0x78000001;
     REFUSE(call.exec.checks = POOL_CHECK_CANONICAL, POOL_ERR_BAD_DATA, "input");
 #undef REFUSE

@@ -157,4 +157,32 @@ static inline void several_download(
     }
 }
 
+/* A lease of all devices, for calls on the first `count` that need `bytes` of memory. */
+static inline pool_lease *several_lease(uint32_t count, const uint64_t *bytes)
+{
+    pool_request request = {.struct_size = sizeof(request), .bytes = 1, .devices = several_count};
+    pool_lease *lease = NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        request.bytes = bytes[i] > request.bytes ? bytes[i] : request.bytes;
+    assert_ok(pool_acquire(several_pool, &request, &lease));
+    return lease;
+}
+
+/* Releases it; each of the first `count` devices has used just that much memory at a time. */
+static inline void several_release(pool_lease **lease, uint32_t count, const uint64_t *bytes)
+{
+    for (uint32_t i = 0; i < several_count; i++) {
+        pool_lease_usage usage = {.struct_size = sizeof(usage)};
+        pool_device *device;
+
+        assert_ok(pool_lease_device(*lease, i, &device));
+        assert_ok(pool_lease_get_usage(*lease, i, &usage));
+        for (uint32_t k = 0; k < count; k++)
+            if (several[k] == device)
+                assert_int_equal(usage.peak_bytes, bytes[k]);
+    }
+    assert_ok(pool_release(lease));
+}
+
 #endif
