@@ -2,7 +2,7 @@
 /*
  * pool_matrix_commit: validation of the arguments, then the stages of run.c.
  */
-#include "commit/commit.h"
+#include "commit/devices.h"
 
 #include "base/log.h"
 #include "base/params.h"
@@ -13,8 +13,10 @@
 #include "poseidon/kernels.h"
 #include "poseidon/run.h"
 
-const struct memory_exec_rules commit_exec_rules = {
-    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+const struct memory_exec_rules commit_exec_rules = {.checks = POOL_CHECK_CANONICAL,
+    .has_async = true,
+    .has_memory_limit = true,
+    .has_devices = true};
 
 /* Reads everything but the spans' data. */
 static pool_status read_call(const char *call, const pool_matrix_commit_params *params,
@@ -27,7 +29,7 @@ static pool_status read_call(const char *call, const pool_matrix_commit_params *
         status = commit_tree_init(call, params, matrices, count, tree);
     if (!status)
         status = commit_check_levels(call, tree, exec, levels);
-    return status ? status : commit_check_matrices(call, tree, NULL);
+    return status || exec->device_count ? status : commit_check_matrices(call, tree, NULL);
 }
 
 static pool_status plan_call(const struct commit_tree *tree, const pool_span *levels,
@@ -55,20 +57,19 @@ pool_status commit_init_site(const char *call, const struct commit_tree *tree,
     return poseidon_check_device_span(site, levels, tree->digest_bytes, "levels");
 }
 
-pool_status commit_compute(const char *call, const struct commit_tree *tree, const pool_exec *exec,
-    const struct exec_target *site, const pool_span *levels)
+pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
+    const pool_span *levels, struct memory_progress *progress)
 {
-    struct memory_progress progress = {.call = call, .exec = exec, .total = commit_work(tree)};
     struct device_operation counted;
     struct commit_plan plan;
-    pool_status status = plan_call(tree, levels, &progress, &plan);
+    pool_status status = plan_call(tree, levels, progress, &plan);
 
     if (status)
         return status;
     device_operation_begin(
         &counted, site->device, "commit", tree->row_set->name, commit_level_nodes(tree, 0));
-    status = commit_run(tree, &plan, site, levels, &progress);
-    return device_operation_end(&counted, exec_target_end(site, exec->is_async, status));
+    status = commit_run(tree, &plan, site, levels, progress);
+    return device_operation_end(&counted, exec_target_end(site, progress->exec->is_async, status));
 }
 
 pool_status commit_forecast(const char *name, const struct commit_tree *tree, const pool_exec *exec,
@@ -91,12 +92,18 @@ pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const po
     struct commit_tree tree;
     pool_exec exec;
     pool_status status = read_call(__func__, params, given, matrices, count, levels, &exec, &tree);
+    struct memory_progress progress = {.call = __func__, .exec = &exec};
 
+    if (!status && exec.device_count)
+        return commit_devices_run(__func__, &tree, &exec, levels);
     if (!status)
         status = commit_init_site(__func__, &tree, &exec, levels, &site);
     if (!status)
         status = commit_check_matrices(__func__, &tree, &site);
-    return status ? status : commit_compute(__func__, &tree, &exec, &site, levels);
+    if (status)
+        return status;
+    progress.total = commit_work(&tree);
+    return commit_compute(&tree, &site, levels, &progress);
 }
 
 pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params,
@@ -110,6 +117,8 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
         bytes ? read_call(__func__, params, given, matrices, count, levels, &exec, &tree)
               : base_fail_null(__func__, "bytes");
 
+    if (!status && exec.device_count)
+        return commit_devices_forecast(__func__, &tree, &exec, levels, bytes);
     return status ? status : commit_forecast(__func__, &tree, &exec, levels, bytes);
 }
 

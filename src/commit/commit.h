@@ -24,14 +24,19 @@ struct commit_tree {
     const pool_field *field;
     const pool_matrix *matrices;
     const struct commit_extension *extensions; /* per matrix, of pool_extend_commit; or NULL */
+    const struct commit_source *sources;       /* per matrix of one device's part; or NULL */
+    /* The digests of level 0, packed in host memory and in the form of the levels; NULL: they are
+     * those of rows. */
+    const unsigned char *leaves;
     uint32_t count;
     bool keeps_short_rows;
-    uint32_t log_height;  /* of the tallest matrices */
+    uint64_t rows;        /* of the tallest matrices; of a part, any number of subtrees */
     uint32_t height;      /* levels above level 0 */
     uint32_t first_level; /* the lowest kept one */
     uint64_t digest_count;
     uint64_t row_elements;
     size_t digest_bytes;
+    uint64_t level_target[COMMIT_MAX_LOG_HEIGHT + 1]; /* of kept levels: first item of `levels` */
 };
 
 /* A copy of validated params, but for the levels that they choose. */
@@ -44,7 +49,7 @@ pool_status commit_tree_init(const char *call, const pool_matrix_commit_params *
 
 static inline uint64_t commit_level_nodes(const struct commit_tree *tree, uint32_t level)
 {
-    return UINT64_C(1) << (tree->log_height - level);
+    return tree->rows >> level;
 }
 
 /* Of a kept level, in digests from the start of the lowest one. */
@@ -61,7 +66,7 @@ uint64_t commit_level_width(const struct commit_tree *tree, uint32_t level);
 static inline uint32_t commit_matrix_level(
     const struct commit_tree *tree, const pool_matrix *matrix)
 {
-    return tree->log_height - (uint32_t)__builtin_ctzll(matrix->height);
+    return (uint32_t)__builtin_ctzll(tree->rows / matrix->height);
 }
 
 /* The elements of an item of a matrix's span, and the number of items. */
@@ -113,6 +118,28 @@ uint64_t commit_extension_bytes(
 pool_status commit_extend_columns(const struct commit_extension *extension,
     const struct exec_target *target, const pool_span *in, const pool_span *out);
 
+/* ---- sources.c ------------------------------------------------------------------------------- */
+
+/* Where a part of a matrix comes from that one of several devices hashes. */
+struct commit_source {
+    /* It is copied to a chunk's scratch memory: from this device, whose memory this one cannot
+     * address, or, NULL, with gaps from pinned host memory. */
+    bool is_fetched;
+    pool_device *owner;
+    uint32_t matrix;         /* of the call, for messages, like the rest: */
+    uint64_t first_item;     /* of the matrix's span */
+    uint64_t first_element;  /* of its items */
+    uint64_t whole_elements; /* likewise */
+};
+
+static inline bool commit_is_fetched(const struct commit_tree *tree, const pool_matrix *matrix)
+{
+    return tree->sources && tree->sources[matrix - tree->matrices].is_fetched;
+}
+/* Enqueues copies of the items of a part from item `first` on, packed, to `to`. */
+pool_status commit_fetch(const struct commit_tree *tree, const pool_matrix *matrix,
+    const struct exec_target *target, uint64_t first, uint64_t count, CUdeviceptr to);
+
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
 /* A matrix in host memory passes through the device in chunks of its span's items. */
@@ -145,8 +172,8 @@ struct commit_chunks commit_plan_chunks(
 /* What commitments support of a pool_exec. */
 extern const struct memory_exec_rules commit_exec_rules;
 /* Computes the levels on `site`, whose device memory is validated, and ends the call. */
-pool_status commit_compute(const char *call, const struct commit_tree *tree, const pool_exec *exec,
-    const struct exec_target *site, const pool_span *levels);
+pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
+    const pool_span *levels, struct memory_progress *progress);
 /* Refuses levels without data or in memory of another device, and initialises `site`. */
 pool_status commit_init_site(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels, struct exec_target *site);

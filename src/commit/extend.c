@@ -202,13 +202,15 @@ pool_status pool_extend_commit(const pool_matrix_commit_params *params, const po
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct extend_commit call = {0};
     pool_status status = read_call(__func__, params, exec, extensions, count, levels, &call);
+    struct memory_progress progress = {.call = __func__, .exec = &call.exec};
 
     if (!status)
         status = check_data(&call);
     if (!status)
         status = commit_init_site(__func__, &call.tree, &call.exec, levels, &call.site);
+    progress.total = status ? 0 : commit_work(&call.tree);
     if (!status)
-        status = commit_compute(__func__, &call.tree, &call.exec, &call.site, levels);
+        status = commit_compute(&call.tree, &call.site, levels, &progress);
     free_call(&call);
     return status;
 }

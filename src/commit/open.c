@@ -11,24 +11,10 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "commit/commit.h"
+#include "commit/open.h"
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
 #include "poseidon/run.h"
-
-struct opening {
-    const char *call; /* the public function */
-    pool_exec exec;
-    struct commit_tree tree;
-    const pool_span *levels;
-    const uint64_t *indices; /* NULL: unknown, of a forecast */
-    uint64_t count;
-    const pool_span *rows;
-    const pool_span *paths;
-    uint64_t row_bytes;    /* per index */
-    uint64_t path_bytes;   /* per index */
-    unsigned char *packed; /* the results: all rows, then all paths, in their forms */
-};
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
@@ -73,7 +59,7 @@ static pool_status check_results(struct opening *opening)
 static pool_status read_opening(const char *call, const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, struct opening *opening)
 {
-    static const struct memory_exec_rules rules = {.has_memory_limit = true};
+    static const struct memory_exec_rules rules = {.has_memory_limit = true, .has_devices = true};
     pool_status status = memory_exec_read(call, exec, &rules, &opening->exec);
 
     opening->call = call;
@@ -82,7 +68,7 @@ static pool_status read_opening(const char *call, const pool_matrix_commit_param
         status = commit_tree_init(call, params, matrices, count, &opening->tree);
     if (!status)
         status = commit_check_levels(call, &opening->tree, &opening->exec, opening->levels);
-    if (!status)
+    if (!status && !opening->exec.device_count)
         status = commit_check_matrices(call, &opening->tree, NULL);
     return status ? status : check_results(opening);
 }
@@ -125,7 +111,7 @@ static bool gathers(const struct opening *opening)
     return has_device_memory && opening->count > 0;
 }
 
-static uint64_t gather_bytes(const struct opening *opening)
+uint64_t commit_gather_bytes(const struct opening *opening)
 {
     return gathers(opening)
                ? opening->count * (sizeof(uint64_t) + opening->row_bytes + opening->path_bytes)
@@ -219,10 +205,9 @@ static pool_status gather_into(
     return status;
 }
 
-/* The rows and siblings that are in device memory. */
-static pool_status gather_on_device(const struct opening *opening)
+pool_status commit_gather(const struct opening *opening)
 {
-    const uint64_t bytes = gather_bytes(opening), limit = memory_exec_limit(&opening->exec);
+    const uint64_t bytes = commit_gather_bytes(opening), limit = memory_exec_limit(&opening->exec);
     struct exec_target site;
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
@@ -321,10 +306,12 @@ static void init_subtree(const struct opening *opening, uint64_t node, pool_matr
     *subtree = *tree;
     subtree->matrices = matrices;
     subtree->count = 0;
-    subtree->log_height = tree->first_level;
+    subtree->rows = UINT64_C(1) << tree->first_level;
     subtree->height = tree->first_level - 1;
     subtree->first_level = 0;
     subtree->digest_count = commit_level_start(subtree, subtree->height) + 2;
+    for (uint32_t level = 0; level <= subtree->height; level++)
+        subtree->level_target[level] = commit_level_start(subtree, level);
     for (uint32_t i = 0; i < tree->count; i++) {
         const uint32_t level = commit_matrix_level(tree, &tree->matrices[i]);
         pool_matrix *slice = &matrices[subtree->count];
@@ -345,25 +332,35 @@ static void init_subtree(const struct opening *opening, uint64_t node, pool_matr
     }
 }
 
-static pool_status open_subtree(
-    const struct opening *opening, uint64_t query, pool_matrix *matrices, const pool_span *digests)
+static pool_status compute_subtree(
+    const struct opening *opening, uint64_t node, pool_matrix *matrices, const pool_span *digests)
 {
-    const uint64_t index = opening->indices[query];
-    const uint32_t first_level = opening->tree.first_level;
-    const uint64_t local = index & ((UINT64_C(1) << first_level) - 1);
+    struct memory_progress progress = {.call = opening->call, .exec = &opening->exec};
     struct commit_tree subtree;
     struct exec_target site;
     pool_status status;
 
-    init_subtree(opening, index >> first_level, matrices, &subtree);
+    init_subtree(opening, node, matrices, &subtree);
+    progress.total = commit_work(&subtree);
     status = commit_init_site(opening->call, &subtree, &opening->exec, digests, &site);
     if (!status)
         status = commit_check_matrices(opening->call, &subtree, &site);
-    if (!status)
-        status = commit_compute(opening->call, &subtree, &opening->exec, &site, digests);
+    return status ? status : commit_compute(&subtree, &site, digests, &progress);
+}
+
+static pool_status open_subtree(
+    const struct opening *opening, uint64_t query, pool_matrix *matrices, const pool_span *digests)
+{
+    const uint32_t first_level = opening->tree.first_level;
+    const uint64_t node = opening->indices[query] >> first_level;
+    const uint64_t rows = UINT64_C(1) << first_level;
+    const uint64_t local = opening->indices[query] & (rows - 1);
+    pool_status status = opening->division ? commit_open_subtree(opening, node, digests)
+                                           : compute_subtree(opening, node, matrices, digests);
+
     for (uint32_t level = 0; level < first_level && !status; level++)
-        copy_sibling(opening, query, level, digests,
-            commit_level_start(&subtree, level) + ((local >> level) ^ 1));
+        copy_sibling(
+            opening, query, level, digests, 2 * (rows - (rows >> level)) + ((local >> level) ^ 1));
     return status;
 }
 
@@ -426,7 +423,7 @@ static pool_status open_rows(struct opening *opening)
     opening->packed = base_calloc(opening->count, opening->row_bytes + opening->path_bytes);
     if (!opening->packed)
         return base_fail_memory("openings");
-    status = gather_on_device(opening);
+    status = opening->division ? commit_open_gather(opening) : commit_gather(opening);
     for (uint64_t query = 0; query < opening->count && !status; query++) {
         copy_rows(opening, query);
         copy_kept_siblings(opening, query);
@@ -446,11 +443,14 @@ pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct opening opening = {
         .levels = levels, .indices = indices, .count = index_count, .rows = rows, .paths = paths};
+    struct commit_division division = {.has_data = true};
     pool_status status = read_opening(__func__, params, exec, matrices, count, &opening);
 
     if (!status)
         status = check_data(&opening);
-    if (!status)
+    if (!status && opening.exec.device_count)
+        status = commit_open_divide(&opening, &division);
+    else if (!status)
         status = commit_check_host_data(__func__, &opening.tree);
     return status ? status : open_rows(&opening);
 }
@@ -465,9 +465,15 @@ pool_status pool_matrix_open_workspace(const pool_matrix_commit_params *params,
     pool_status status = bytes ? read_opening(__func__, params, exec, matrices, count, &opening)
                                : base_fail_null(__func__, "bytes");
 
+    if (!status && opening.exec.device_count) {
+        struct commit_division division = {0};
+
+        status = commit_open_divide(&opening, &division);
+        return status ? status : commit_open_forecast(&opening, bytes);
+    }
     if (status)
         return status;
-    gathered = gather_bytes(&opening);
+    gathered = commit_gather_bytes(&opening);
     limit = memory_exec_limit(&opening.exec);
     if (gathered > limit)
         return memory_exec_fail_limit(__func__, limit, gathered);

@@ -19,6 +19,8 @@ static uint64_t item_bytes(const struct commit_tree *tree, const pool_matrix *ma
     const uint64_t bytes = commit_item_elements(matrix) * tree->field->bytes;
     uint64_t copies = 0;
 
+    if (commit_is_fetched(tree, matrix))
+        return bytes;
     if (matrix->span.space == POOL_MEMORY_HOST || (extension && !extension->is_kept))
         copies = bytes;
     if (extension && extension->trace.space == POOL_MEMORY_HOST)
@@ -44,8 +46,9 @@ static uint64_t check_bytes(const struct commit_tree *tree, const pool_matrix *m
 {
     const uint64_t elements = commit_item_elements(matrix);
     const uint64_t bytes = elements * tree->field->bytes;
-    const bool is_packed =
-        matrix->span.space == POOL_MEMORY_HOST || memory_span_stride(&matrix->span, bytes) == bytes;
+    const bool is_packed = matrix->span.space == POOL_MEMORY_HOST ||
+                           commit_is_fetched(tree, matrix) ||
+                           memory_span_stride(&matrix->span, bytes) == bytes;
 
     return sizeof(uint64_t) * (is_packed ? 1 : base_min(elements, commit_item_count(matrix)));
 }

@@ -89,32 +89,11 @@ static pool_span level_span(const struct commit_call *call, uint32_t level)
             &call->kept, tree->digest_bytes, commit_level_start(tree, level), nodes);
     return (pool_span){.data = (void *)(uintptr_t)call->scratch_address[level % 2],
         .count = nodes,
-        .form = poseidon_device_form(tree->set),
+        .form = level == 0 && tree->leaves ? call->kept.form : poseidon_device_form(tree->set),
         .space = POOL_MEMORY_DEVICE};
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
-
-/* Of the matrix or, if that is an extension, of what is extended. */
-static pool_status check_chunk(const struct row_hash *hash, const struct memory_chunk *chunk)
-{
-    const struct commit_tree *tree = hash->call->tree;
-    const struct commit_extension *extension = commit_extension_of(tree, hash->matrix);
-    const uint64_t elements =
-        extension ? commit_trace_height(extension) : commit_item_elements(hash->matrix);
-    char name[32];
-    const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
-        .stride = memory_span_stride(&chunk->in[0], elements * tree->field->bytes),
-        .count = chunk->count,
-        .elements = elements,
-        .first = chunk->first,
-        .what = name};
-
-    (void)snprintf(name, sizeof(name), "matrix %u", (unsigned)(hash->matrix - tree->matrices));
-    return hash->call->progress->exec->checks
-               ? vector_check_elements(&chunk->target, tree->field, &items)
-               : POOL_OK;
-}
 
 /* The chunk's items that are hashed, in device memory. */
 static pool_span hashed_items(const struct row_hash *hash, const struct memory_chunk *chunk)
@@ -122,12 +101,39 @@ static pool_span hashed_items(const struct row_hash *hash, const struct memory_c
     const struct commit_extension *extension = commit_extension_of(hash->call->tree, hash->matrix);
     pool_span items = extension ? chunk->out : chunk->in[0];
 
-    if (extension && !extension->is_kept)
+    if (extension ? !extension->is_kept : commit_is_fetched(hash->call->tree, hash->matrix))
         items = (pool_span){.data = (void *)(uintptr_t)chunk->scratch,
             .count = chunk->count,
             .form = hash->matrix->span.form,
             .space = POOL_MEMORY_DEVICE};
     return items;
+}
+
+/* Of the matrix or, if that is an extension, of what is extended. */
+static pool_status check_chunk(const struct row_hash *hash, const struct memory_chunk *chunk)
+{
+    const struct commit_tree *tree = hash->call->tree;
+    const struct commit_extension *extension = commit_extension_of(tree, hash->matrix);
+    const size_t index = (size_t)(hash->matrix - tree->matrices);
+    const struct commit_source whole = {.matrix = (uint32_t)index};
+    const struct commit_source *source = tree->sources ? &tree->sources[index] : &whole;
+    const pool_span given = extension ? chunk->in[0] : hashed_items(hash, chunk);
+    const uint64_t elements =
+        extension ? commit_trace_height(extension) : commit_item_elements(hash->matrix);
+    char name[32];
+    const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)given.data,
+        .stride = memory_span_stride(&given, elements * tree->field->bytes),
+        .count = chunk->count,
+        .elements = elements,
+        .first = source->first_item + chunk->first,
+        .whole_elements = source->whole_elements,
+        .first_element = source->first_element,
+        .what = name};
+
+    (void)snprintf(name, sizeof(name), "matrix %u", source->matrix);
+    return hash->call->progress->exec->checks
+               ? vector_check_elements(&chunk->target, tree->field, &items)
+               : POOL_OK;
 }
 
 /* Runs on the stream of the copies, so that it overlaps with the hashing of the chunk before. */
@@ -145,6 +151,14 @@ static pool_status extend_chunk(void *user, struct memory_chunk *chunk)
 static bool is_aligned(const pool_field *field, uint64_t addresses)
 {
     return field->words == 2 ? addresses % 8 == 0 : field->words % 4 == 0 && addresses % 16 == 0;
+}
+
+static pool_status fetch_chunk(void *user, struct memory_chunk *chunk)
+{
+    const struct row_hash *hash = user;
+
+    return commit_fetch(
+        hash->call->tree, hash->matrix, &chunk->target, chunk->first, chunk->count, chunk->scratch);
 }
 
 /* The launch that absorbs rows `first` to first + rows - 1 of a chunk of columns or of rows. */
@@ -234,6 +248,11 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
     hash->matrix = matrix;
     if (extension)
         set_extension(hash, extension, &chunks, &pipeline);
+    if (commit_is_fetched(call->tree, matrix)) {
+        pipeline.in[0].span = NULL;
+        pipeline.scratch_bytes = chunks.items * chunks.bytes;
+        pipeline.upload = fetch_chunk;
+    }
     status = memory_pipeline_run(&pipeline);
     hash->absorbed += matrix->width;
     return status;
@@ -300,6 +319,9 @@ static pool_status compute_level(const struct commit_call *call, uint32_t level)
     pool_span children;
     pool_status status;
 
+    if (level == 0 && tree->leaves)
+        return pool_copy_to_device(
+            call->scratch[0], 0, tree->leaves, nodes.count * tree->digest_bytes, call->site.stream);
     if (level == 0)
         return hash_rows(call, level, width, &nodes);
     children = level_span(call, level - 1);
@@ -310,29 +332,55 @@ static pool_status compute_level(const struct commit_call *call, uint32_t level)
     return status ? status : memory_progress_add(call->progress, nodes.count);
 }
 
+/* Kept levels that are adjacent in `levels`. */
+struct level_run {
+    const struct commit_call *call;
+    uint64_t first; /* digest of the kept ones */
+    uint64_t count;
+};
+
 static pool_status choose_staging(void *user, struct memory_chunk *chunk)
 {
-    const struct commit_call *call = user;
+    const struct level_run *run = user;
 
-    chunk->result = call->staging;
+    chunk->result = run->call->staging;
+    chunk->result_offset = run->first * run->call->tree->digest_bytes;
     return POOL_OK;
 }
 
-static pool_status download_levels(struct commit_call *call, const pool_span *levels)
+static pool_status download_run(
+    const struct level_run *run, const pool_span *levels, uint64_t target)
 {
-    pool_span kept = *levels;
+    const struct commit_call *call = run->call;
+    const pool_span to = poseidon_span_slice(levels, call->tree->digest_bytes, target, run->count);
     const struct memory_pipeline pipeline = {.target = call->site,
         .progress = call->progress,
-        .count = call->tree->digest_count,
-        .chunk_items = call->tree->digest_count,
+        .count = run->count,
+        .chunk_items = run->count,
         .slots = 1,
-        .out = {&kept, call->tree->digest_bytes, true},
+        .out = {&to, call->tree->digest_bytes, true},
         .is_in_place = true,
         .compute = choose_staging,
-        .user = call};
+        .user = (void *)(uintptr_t)run};
 
-    kept.count = call->tree->digest_count;
     return memory_pipeline_run(&pipeline);
+}
+
+static pool_status download_levels(const struct commit_call *call, const pool_span *levels)
+{
+    const struct commit_tree *tree = call->tree;
+    pool_status status = POOL_OK;
+
+    for (uint32_t level = tree->first_level, next; level <= tree->height && !status; level = next) {
+        struct level_run run = {.call = call, .first = commit_level_start(tree, level)};
+
+        for (next = level; next <= tree->height &&
+                           tree->level_target[next] == tree->level_target[level] + run.count;
+             next++)
+            run.count += commit_level_nodes(tree, next);
+        status = download_run(&run, levels, tree->level_target[level]);
+    }
+    return status;
 }
 
 uint64_t commit_work(const struct commit_tree *tree)

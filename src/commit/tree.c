@@ -90,8 +90,7 @@ static pool_status read_matrices(const char *call, struct commit_tree *tree)
                 "%s: the matrices up to number %u have %llu columns, at most 2^32 - 1 are "
                 "supported",
                 call, i, (unsigned long long)tree->row_elements);
-        tree->log_height =
-            (uint32_t)base_max(tree->log_height, (uint32_t)__builtin_ctzll(matrix->height));
+        tree->rows = base_max(tree->rows, matrix->height);
     }
     return POOL_OK;
 }
@@ -105,7 +104,7 @@ static pool_status set_levels(
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: unsupported value %u for `cap_height`; matrix %u has %llu rows", call,
                 params->cap_height, i, (unsigned long long)tree->matrices[i].height);
-    tree->height = tree->log_height - params->cap_height;
+    tree->height = (uint32_t)__builtin_ctzll(tree->rows) - params->cap_height;
     if (params->kept_levels > tree->height + 1)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value %u for `kept_levels`; the tree has %u levels", call,
@@ -114,6 +113,8 @@ static pool_status set_levels(
         tree->first_level = tree->height + 1 - params->kept_levels;
     tree->digest_count =
         commit_level_start(tree, tree->height) + commit_level_nodes(tree, tree->height);
+    for (uint32_t level = tree->first_level; level <= tree->height; level++)
+        tree->level_target[level] = commit_level_start(tree, level);
     return POOL_OK;
 }
 

@@ -255,6 +255,8 @@ pool_status memory_kind_of(
 /* Makes `memory` addressable by `peer`'s device; *direct 0: unsupported by the hardware. */
 pool_status memory_grant_access(
     struct device_memory *memory, struct device_memory *peer, int *direct);
+/* Makes the memory of `owner` addressable by `reader`, which may be the same device. */
+pool_status memory_link(pool_device *owner, pool_device *reader, bool *is_direct);
 /* Makes allocations of memory->pool, which has just been replaced, addressable by the same peers as
  * before. */
 pool_status memory_grant_pool_access(struct device_memory *memory);

@@ -193,6 +193,20 @@ pool_status memory_of_both(pool_device *first, pool_device *second,
     return device_leave(&scope, memory_of(&scope, second_memory));
 }
 
+pool_status memory_link(pool_device *owner, pool_device *reader, bool *is_direct)
+{
+    struct device_memory *memory, *peer;
+    int direct = 1;
+    pool_status status = POOL_OK;
+
+    if (owner != reader)
+        status = memory_of_both(owner, reader, &memory, &peer);
+    if (!status && owner != reader)
+        status = memory_grant_access(memory, peer, &direct);
+    *is_direct = direct != 0;
+    return status;
+}
+
 pool_status pool_device_enable_peer(pool_device *device, pool_device *peer)
 {
     struct device_memory *memory, *addressed;

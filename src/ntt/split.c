@@ -135,22 +135,12 @@ static pool_status open_device(struct split_run *run, uint32_t index)
 /* Whether all stores of an exchange can be direct. */
 static pool_status link_devices(struct split_run *run)
 {
-    struct device_memory *memory, *peer;
     pool_status status = POOL_OK;
 
     run->is_direct = true;
-    for (uint32_t i = 0; i < run->count * run->count && !status && run->is_direct; i++) {
-        pool_device *to = run->device[i / run->count].target.device;
-        pool_device *from = run->device[i % run->count].target.device;
-        int direct = 1;
-
-        if (to == from)
-            continue;
-        status = memory_of_both(to, from, &memory, &peer);
-        if (!status)
-            status = memory_grant_access(memory, peer, &direct);
-        run->is_direct = direct != 0;
-    }
+    for (uint32_t i = 0; i < run->count * run->count && !status && run->is_direct; i++)
+        status = memory_link(run->device[i / run->count].target.device,
+            run->device[i % run->count].target.device, &run->is_direct);
     return status;
 }
 

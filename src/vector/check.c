@@ -83,13 +83,13 @@ static pool_status find_first(struct vector_call *call, const struct vector_item
 pool_status vector_report_element(
     const pool_field *field, const struct vector_items *items, uint64_t item, uint64_t element)
 {
-    if (items->elements == 1)
+    if ((items->whole_elements ? items->whole_elements : items->elements) == 1)
         return base_fail(POOL_ERR_BAD_DATA, "element %llu of the %s is not below the modulus of %s",
             (unsigned long long)(items->first + item), items->what, field->name);
     return base_fail(POOL_ERR_BAD_DATA,
         "element %llu of item %llu of the %s is not below the modulus of %s",
-        (unsigned long long)element, (unsigned long long)(items->first + item), items->what,
-        field->name);
+        (unsigned long long)(items->first_element + element),
+        (unsigned long long)(items->first + item), items->what, field->name);
 }
 
 pool_status vector_check_elements(

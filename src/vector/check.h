@@ -15,7 +15,11 @@ struct vector_items {
     uint64_t count;
     uint64_t elements; /* of each item */
     uint64_t first;    /* index of the first item in the caller's span */
-    const char *what;  /* the name of that span in messages */
+    /* Where the items are parts of the caller's: the elements of those, 0: these are whole, and the
+     * index of the first one that is given. */
+    uint64_t whole_elements;
+    uint64_t first_element;
+    const char *what; /* the name of that span in messages */
 };
 
 /*

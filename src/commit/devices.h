@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commitments over several devices. The tree is cut at a level: each device hashes the rows below
+ * consecutive nodes of that level and builds their subtrees, and the first device builds the top.
+ * A device reads its rows of columns that are dealt out over the devices from the memory of all of
+ * them; this is the exchange from columns to rows.
+ */
+#ifndef COMMIT_DEVICES_H
+#define COMMIT_DEVICES_H
+
+#include "commit/commit.h"
+#include "memory/devices.h"
+
+struct commit_division {
+    const char *call;               /* the public function */
+    const struct commit_tree *tree; /* the whole one; matrices in host memory or sharded */
+    const pool_exec *exec;          /* of the call */
+    struct memory_devices devices;
+    uint32_t cut;                           /* the level */
+    uint64_t first[MEMORY_MAX_DEVICES + 1]; /* nodes of that level, of each device */
+    bool has_data;                          /* not a forecast */
+    bool has_row_shards;                    /* which the cut follows */
+    /* [reader][owner]: the device can address the other one's memory. */
+    bool is_direct[MEMORY_MAX_DEVICES][MEMORY_MAX_DEVICES];
+};
+
+/* The rows below some nodes of a level, as a tree whose last level these are. */
+struct commit_part {
+    struct commit_tree tree;
+    pool_matrix *matrices;
+    struct commit_source *sources;
+};
+
+/* ---- sources.c ------------------------------------------------------------------------------- */
+
+/* Checks that matrices are in host memory or have valid shards; with has_data also their data. */
+pool_status commit_check_shards(const struct commit_division *division);
+/* Finds out which devices can address which memory, and waits for work that has been enqueued on
+ * the devices' streams, because other devices read its results. */
+pool_status commit_link_devices(struct commit_division *division);
+
+/* What device `reader` computes: nodes `first` to first + nodes - 1 of `level`, whose kept levels
+ * are stored at their places in the whole tree. The caller closes the part, also after a failure.
+ */
+pool_status commit_part_open(const struct commit_division *division, uint32_t reader,
+    uint32_t level, uint64_t first, uint64_t nodes, struct commit_part *part);
+/* The levels above the cut, whose nodes are `leaves`; on the first device. */
+pool_status commit_top_open(
+    const struct commit_division *division, const unsigned char *leaves, struct commit_part *part);
+void commit_part_close(struct commit_part *part);
+
+/* ---- devices.c ------------------------------------------------------------------------------- */
+
+/* Reads the devices, checks the matrices' spans and chooses the cut. */
+pool_status commit_divide(struct commit_division *division);
+
+/* Refuses levels that are not in host memory. */
+pool_status commit_check_host_levels(
+    const struct commit_division *division, const pool_span *levels);
+
+/* pool_matrix_commit for validated params, levels and exec, except for the devices. */
+pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels);
+/* bytes[i] is what device i allocates. */
+pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels, uint64_t *bytes);
+
+#endif

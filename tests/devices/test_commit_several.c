@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commitments over 1, 2, 3, 4 and 8 simulated devices or those of the argument, against the host's
+ * tree: matrices in pageable and pinned host memory, sharded by columns and by rows at random, of
+ * several heights and forms, with gaps, checked and within limits; openings; the memory of each
+ * device; what is refused, progress, cancellation and a failure on one device.
+ */
+#include <pthread.h>
+
+#include "support/commit.h"
+#include "support/several.h"
+
+enum place { PAGEABLE, PINNED, COLUMNS, ROWS, PLACES };
+
+/* Where the matrices of a problem are. */
+struct placed {
+    struct several_shards *shards[MATRICES_MAX];
+    pool_pinned *pinned[MATRICES_MAX];
+};
+
+static pool_poseidon *by_name(const char *name)
+{
+    pool_poseidon *set = NULL;
+
+    assert_ok(pool_poseidon_by_name(name, &set));
+    return set;
+}
+
+static void place_matrix(struct commit_problem *problem, uint32_t index, enum place place,
+    uint32_t count, const uint64_t *first, struct placed *placed)
+{
+    struct commit_input *input = &problem->input[index];
+    pool_matrix *matrix = &problem->matrices[index];
+    const uint64_t length = place == ROWS ? input->width : input->height;
+    const uint64_t stride =
+        matrix->span.stride ? matrix->span.stride : length * commit_element(problem);
+    const pool_span span = matrix->span;
+
+    if (place == PINNED) {
+        const uint64_t bytes = matrix->span.count * stride;
+
+        assert_ok(pool_pinned_create(several[0], bytes, 0, &placed->pinned[index]));
+        matrix->span.data = pool_pinned_data(placed->pinned[index]);
+        memcpy(matrix->span.data, input->memory, bytes);
+    }
+    if (place != COLUMNS && place != ROWS)
+        return;
+    placed->shards[index] = several_allocate(count, stride, span.form, first);
+    several_upload(placed->shards[index], input->memory, false);
+    for (uint32_t i = 0; i < count; i++)
+        placed->shards[index]->shard[i].stride = span.stride;
+    matrix->span = placed->shards[index]->span;
+}
+
+/* Shards of rows have the same parts of the tree: multiples of the least height. */
+static void place_matrices(struct commit_problem *problem, const enum place *places, uint32_t count,
+    pool_form form, struct placed *placed)
+{
+    struct commit_storage storage = {.gaps = (uint32_t)next_random() & 7, .form = form};
+    uint64_t least = UINT64_MAX, parts[SEVERAL_MAX + 1];
+
+    memset(placed, 0, sizeof(*placed));
+    for (uint32_t i = 0; i < problem->count; i++) {
+        storage.layouts |= (uint32_t)(places[i] == ROWS || (places[i] < COLUMNS && i == 1)) << i;
+        if (places[i] == ROWS && problem->input[i].height < least)
+            least = problem->input[i].height;
+    }
+    commit_store(problem, &storage);
+    several_divide(count, least == UINT64_MAX ? 1 : least, 1, true, parts);
+    for (uint32_t i = 0; i < problem->count; i++) {
+        uint64_t first[SEVERAL_MAX + 1];
+
+        several_divide(count, problem->input[i].width, 1, true, first);
+        for (uint32_t k = 0; k <= count && places[i] == ROWS; k++)
+            first[k] = parts[k] * (problem->input[i].height / least);
+        place_matrix(problem, i, places[i], count, first, placed);
+    }
+}
+
+static void drop_matrices(struct commit_problem *problem, struct placed *placed)
+{
+    for (uint32_t i = 0; i < problem->count; i++) {
+        if (placed->shards[i])
+            several_free(placed->shards[i]);
+        assert_ok(pool_pinned_destroy(&placed->pinned[i]));
+    }
+    commit_drop(problem);
+}
+
+static void check_openings(
+    struct commit_problem *problem, const pool_exec *exec, const pool_span *levels)
+{
+    const size_t element = commit_element(problem), digest = commit_digest(problem);
+    const uint64_t leaves = problem->shape.cap_count << problem->shape.height;
+    const uint64_t indices[] = {0, leaves - 1, leaves / 3, leaves / 3};
+    const uint64_t row_bytes = problem->shape.row_elements * element;
+    const uint64_t path_bytes = problem->shape.height * digest;
+    const unsigned char *cap =
+        problem->wanted + problem->shape.bytes - problem->shape.cap_count * digest;
+    unsigned char *rows = calloc(4, row_bytes), *paths = calloc(4, path_bytes + 1);
+    const pool_span row_span = {.data = rows, .count = 4};
+    const pool_span path_span = {.data = paths, .count = 4 * problem->shape.height};
+
+    assert_ok(pool_matrix_open(&problem->params, exec, problem->matrices, problem->count, levels,
+        indices, 4, &row_span, &path_span));
+    for (int i = 0; i < 4; i++) {
+        const unsigned char *row = rows + i * row_bytes;
+        int32_t is_member = 0;
+
+        for (uint32_t k = 0; k < problem->count; k++) {
+            const struct commit_input *input = &problem->input[k];
+
+            assert_memory_equal(row,
+                input->rows + indices[i] * input->height / leaves * input->width * element,
+                input->width * element);
+            row += input->width * element;
+        }
+        assert_ok(pool_matrix_verify(&problem->params, POOL_FORM_STANDARD, problem->matrices,
+            problem->count, cap, indices[i], rows + i * row_bytes, paths + i * path_bytes,
+            &is_member));
+        assert_int_equal(is_member, 1);
+    }
+    free(rows);
+    free(paths);
+}
+
+/* Within ever less memory, of which each device uses exactly what was forecast. */
+static void check_problem(
+    struct commit_problem *problem, const enum place *places, uint32_t count, bool has_limits)
+{
+    const size_t digest = commit_digest(problem), stride = digest + 4 * (next_random() & 1);
+    unsigned char *got = calloc(problem->shape.digest_count, stride);
+    const pool_span levels = {.data = got, .count = problem->shape.digest_count, .stride = stride};
+    pool_exec exec = several_exec(count);
+    uint64_t bytes[SEVERAL_MAX], most = 0;
+    struct placed placed;
+    pool_status status = POOL_OK;
+
+    place_matrices(problem, places, count, (pool_form)(next_random() & 1), &placed);
+    for (uint32_t round = 0; !status && round < (has_limits ? 20 : 1); round++) {
+        exec.checks = round & 1 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+        exec.memory_limit = round ? most - most / 8 : 0;
+        status = pool_matrix_commit_workspace(
+            &problem->params, &exec, problem->matrices, problem->count, &levels, bytes);
+        if (status) {
+            assert_true(round);
+            assert_status(status, POOL_ERR_OUT_OF_DEVICE_MEMORY);
+            break;
+        }
+        most = 0;
+        for (uint32_t i = 0; i < count; i++)
+            most = bytes[i] > most ? bytes[i] : most;
+        assert_true(!exec.memory_limit || most <= exec.memory_limit);
+        exec.lease = several_lease(count, bytes);
+        memset(got, 0, problem->shape.digest_count * stride);
+        assert_ok(pool_matrix_commit(
+            &problem->params, &exec, problem->matrices, problem->count, &levels));
+        several_release(&exec.lease, count, bytes);
+        for (uint64_t i = 0; i < problem->shape.digest_count; i++)
+            assert_memory_equal(got + i * stride, problem->wanted + i * digest, digest);
+    }
+    exec = several_exec(count);
+    check_openings(problem, &exec, &levels);
+    drop_matrices(problem, &placed);
+    free(got);
+}
+
+/* ---- splits ---------------------------------------------------------------------------------- */
+
+static void test_places(void **state)
+{
+    pool_poseidon *set = by_name("poseidon2-plonky3-babybear-t16");
+    struct commit_problem problem = {.params = {.set = set},
+        .count = 3,
+        .input = {
+            {.height = 512, .width = 11}, {.height = 64, .width = 3}, {.height = 512, .width = 9}}};
+    uint32_t turn = 0;
+
+    (void)state;
+    commit_open(&problem);
+    for
+        several_each(count)
+        {
+            for (uint32_t place = 0; place < PLACES; place++, turn++) {
+                const enum place places[] = {place, (place + turn) % PLACES, (place + 1) % PLACES};
+
+                check_problem(&problem, places, count, place == COLUMNS);
+            }
+        }
+    commit_close(&problem);
+    pool_poseidon_destroy(&set);
+}
+
+/* Few rows, caps and levels that are not kept, short rows, one matrix that only the top has. */
+static void test_shapes(void **state)
+{
+    pool_poseidon *set = by_name("plonky2-goldilocks-t12");
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 24; turn++) {
+        const uint32_t count = several_count < 3 ? several_count : 2 + turn % 3;
+        const uint32_t log_height = turn % 9,
+                       log_short = (uint32_t)next_random() % (log_height + 1);
+        const uint32_t cap = (uint32_t)next_random() % (log_short + 1);
+        struct commit_problem problem = {
+            .params = {.set = set, .keeps_short_rows = turn & 1, .cap_height = cap},
+            .count = 1 + (turn / 2) % 2,
+            .input = {{.height = UINT64_C(1) << log_height, .width = 1 + turn % 10},
+                {.height = UINT64_C(1) << log_short, .width = 3}}};
+        const enum place places[] = {turn % PLACES, (turn / 3) % PLACES};
+
+        if (problem.count == 1)
+            problem.params.cap_height = (uint32_t)next_random() % (log_height + 1);
+        problem.params.kept_levels =
+            (uint32_t)next_random() % (log_height - problem.params.cap_height + 2);
+        /* Subtrees that are built again must not cross shards of rows. */
+        if (places[0] == ROWS || places[1] == ROWS)
+            problem.params.kept_levels = 0;
+        commit_open(&problem);
+        check_problem(&problem, places, count, turn % 4 == 0);
+        commit_close(&problem);
+    }
+    pool_poseidon_destroy(&set);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static struct {
+    struct commit_problem problem;
+    struct placed placed;
+    pool_exec exec;
+    pool_span levels;
+    unsigned char got[127 * 32];
+} call;
+
+static void open_call(enum place place, enum place other)
+{
+    const enum place places[] = {place, other};
+
+    memset(&call, 0, sizeof(call));
+    call.problem =
+        (struct commit_problem){.params = {.set = by_name("poseidon2-plonky3-babybear-t16")},
+            .count = 2,
+            .input = {{.height = 64, .width = 6}, {.height = 32, .width = 4}}};
+    commit_open(&call.problem);
+    place_matrices(&call.problem, places, 2, POOL_FORM_STANDARD, &call.placed);
+    call.exec = several_exec(2);
+    call.levels = (pool_span){.data = call.got, .count = 127};
+}
+
+static void close_call(void)
+{
+    pool_poseidon *set = (pool_poseidon *)(uintptr_t)call.problem.params.set;
+
+    drop_matrices(&call.problem, &call.placed);
+    commit_close(&call.problem);
+    pool_poseidon_destroy(&set);
+}
+
+static pool_status commit(void)
+{
+    return pool_matrix_commit(
+        &call.problem.params, &call.exec, call.problem.matrices, 2, &call.levels);
+}
+
+static void refuse(pool_status wanted, const char *text)
+{
+    uint64_t bytes[2] = {77, 77};
+
+    assert_status(commit(), wanted);
+    assert_says(text);
+    assert_status(pool_matrix_commit_workspace(&call.problem.params, &call.exec,
+                      call.problem.matrices, 2, &call.levels, bytes),
+        wanted);
+    assert_int_equal(bytes[0], 77);
+    close_call();
+}
+
+static void test_refused(void **state)
+{
+    pool_span *shard;
+
+    (void)state;
+    open_call(COLUMNS, ROWS);
+    call.exec.is_async = 1;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
+    open_call(COLUMNS, ROWS);
+    call.exec.devices = NULL;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "one of them is required");
+    open_call(COLUMNS, ROWS);
+    call.levels.space = POOL_MEMORY_DEVICE;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "`space` of `levels`");
+    open_call(COLUMNS, ROWS);
+    call.levels.count = 126;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "`levels` has space for 126 digests");
+    open_call(COLUMNS, PAGEABLE);
+    call.problem.matrices[1].span.space = POOL_MEMORY_DEVICE;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "POOL_MEMORY_SHARDED");
+    open_call(COLUMNS, ROWS);
+    call.problem.matrices[0].span.count = 5;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "its 2 shards have 6 items");
+    open_call(COLUMNS, PAGEABLE);
+    call.problem.matrices[1].span.count--;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "matrix 1 must have its");
+    open_call(COLUMNS, ROWS);
+    call.problem.matrices[0].span.data = NULL;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "must not be NULL");
+    open_call(COLUMNS, ROWS);
+    call.placed.shards[0]->shard[1].stride = 30;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "shard 1 of matrix 0 has a stride of 30");
+    open_call(COLUMNS, ROWS);
+    call.exec.memory_limit = 100;
+    refuse(POOL_ERR_OUT_OF_DEVICE_MEMORY, "`memory_limit`");
+    open_call(ROWS, ROWS);
+    shard = call.placed.shards[1]->shard;
+    shard[0].count = shard[0].count ? shard[0].count - 1 : 1;
+    shard[1].count = 32 - shard[0].count;
+    refuse(POOL_ERR_INVALID_ARGUMENT, "shards of rows must have the same parts of the tree");
+    open_call(COLUMNS, PAGEABLE);
+    shard = call.placed.shards[0]->shard;
+    shard[0].count = 6;
+    shard[0].data = shard[1].data; /* memory of another device */
+    shard[1].count = 0;
+    call.placed.shards[0]->shard[0].stride = 0;
+    assert_int_not_equal(commit(), POOL_OK);
+    close_call();
+}
+
+/* Messages count rows and columns of the whole matrices. */
+static void test_bad_elements(void **state)
+{
+    static const enum place places[] = {PAGEABLE, PINNED, COLUMNS, ROWS};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        unsigned char *element;
+
+        open_call(PAGEABLE, PAGEABLE);
+        element = call.problem.input[0].rows + (50 * 6 + 4) * 4; /* row 50, column 4 */
+        memset(element, 0xff, 4);
+        drop_matrices(&call.problem, &call.placed);
+        place_matrices(&call.problem, (enum place[]){places[i], PAGEABLE}, 2, POOL_FORM_STANDARD,
+            &call.placed);
+        assert_int_not_equal(commit(), POOL_ERR_BAD_DATA);
+        call.exec.checks = POOL_CHECK_CANONICAL;
+        assert_status(commit(), POOL_ERR_BAD_DATA);
+        assert_says(places[i] == ROWS ? "element 4 of item 50 of the matrix 0"
+                                      : "element 50 of item 4 of the matrix 0");
+        close_call();
+    }
+}
+
+struct observer {
+    pthread_t thread;
+    uint64_t done, total;
+    pool_cancel *cancel; /* requested at the first report; NULL: never */
+};
+
+static void observe(void *user, uint64_t done, uint64_t total)
+{
+    struct observer *observer = user;
+
+    assert_true(pthread_equal(pthread_self(), observer->thread));
+    assert_true(done > observer->done && done <= total);
+    observer->done = done;
+    observer->total = total;
+    pool_cancel_request(observer->cancel);
+}
+
+static void test_progress_and_cancel(void **state)
+{
+    struct observer observer = {.thread = pthread_self()};
+    const uint64_t total = 64 * 6 + 32 * 4 + 63;
+
+    (void)state;
+    open_call(COLUMNS, PAGEABLE);
+    call.exec.progress = observe;
+    call.exec.user = &observer;
+    assert_ok(commit());
+    assert_int_equal(observer.done, total);
+    assert_int_equal(observer.total, total);
+    observer.done = 0;
+    assert_ok(pool_cancel_create(&call.exec.cancel));
+    observer.cancel = call.exec.cancel;
+    assert_status(commit(), POOL_ERR_CANCELLED);
+    assert_true(observer.done < total);
+    pool_cancel_destroy(&call.exec.cancel);
+    close_call();
+}
+
+/* The failure of one device is the call's; the next call succeeds. */
+static void test_failure_on_one_device(void **state)
+{
+    (void)state;
+    if (strncmp(several_text, "sim", 3) != 0)
+        return;
+    open_call(COLUMNS, COLUMNS);
+    for (uint32_t i = 0; i < 2; i++) {
+        char rules[64];
+
+        assert_ok(commit());
+        snprintf(rules, sizeof(rules), "dev%u.cuLaunchKernel*@1=701", i);
+        assert_ok(pool_sim_set_faults(rules));
+        assert_status(commit(), POOL_ERR_INVALID_ARGUMENT);
+        snprintf(rules, sizeof(rules), "on device %u failed", i);
+        assert_says(rules);
+        assert_ok(pool_sim_set_faults(NULL));
+    }
+    assert_ok(commit());
+    assert_memory_equal(call.got, call.problem.wanted, sizeof(call.got));
+    close_call();
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_bad_elements),
+        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device)};
+
+    if (argc > 1)
+        several_text = argv[1];
+    if (!several_exist())
+        return 77;
+    return cmocka_run_group_tests_name("commit_several", tests, several_open, several_close);
+}
