@@ -95,7 +95,7 @@ pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const po
     struct memory_progress progress = {.call = __func__, .exec = &exec};
 
     if (!status && exec.device_count)
-        return commit_devices_run(__func__, &tree, &exec, levels);
+        return commit_devices_run(__func__, &tree, &exec, levels, NULL);
     if (!status)
         status = commit_init_site(__func__, &tree, &exec, levels, &site);
     if (!status)
@@ -118,7 +118,7 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
               : base_fail_null(__func__, "bytes");
 
     if (!status && exec.device_count)
-        return commit_devices_forecast(__func__, &tree, &exec, levels, bytes);
+        return commit_devices_forecast(__func__, &tree, &exec, levels, NULL, bytes);
     return status ? status : commit_forecast(__func__, &tree, &exec, levels, bytes);
 }
 

@@ -131,13 +131,34 @@ static pool_span levels_of_parts(const struct devices_run *run)
         .form = run->levels->form};
 }
 
-static pool_status compute(const struct devices_run *run, const struct commit_part *part,
-    const pool_exec *given, const pool_span *levels, uint64_t done)
+static uint64_t less(uint64_t limit, uint64_t reserved)
+{
+    return limit > reserved ? limit - reserved : 1;
+}
+
+/* While the call runs, what is left of a lease's budget does not contain reserved memory. */
+pool_status commit_part_exec(
+    const struct commit_division *division, const pool_exec *given, uint32_t index, pool_exec *exec)
+{
+    const uint64_t reserved = division->reserved ? division->reserved[index] : 0;
+    pool_exec part = *given;
+    pool_status status;
+
+    if (division->has_data && part.memory_limit)
+        part.memory_limit = less(part.memory_limit, reserved);
+    status = memory_exec_read(division->call, &part, &commit_exec_rules, exec);
+    if (!status && !division->has_data && exec->memory_limit)
+        exec->memory_limit = less(exec->memory_limit, reserved);
+    return status;
+}
+
+static pool_status compute(const struct devices_run *run, uint32_t index,
+    const struct commit_part *part, const pool_exec *given, const pool_span *levels, uint64_t done)
 {
     struct memory_progress progress = {.call = run->division.call, .done = done, .reported = done};
     struct exec_target site;
     pool_exec exec;
-    pool_status status = memory_exec_read(run->division.call, given, &commit_exec_rules, &exec);
+    pool_status status = commit_part_exec(&run->division, given, index, &exec);
 
     progress.exec = &exec;
     progress.total = done + commit_work(&part->tree);
@@ -159,7 +180,7 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     status = commit_part_open(
         division, index, division->cut, division->first[index], nodes_of(division, index), &part);
     if (!status)
-        status = compute(run, &part, exec, &levels, 0);
+        status = compute(run, index, &part, exec, &levels, 0);
     commit_part_close(&part);
     return status;
 }
@@ -189,7 +210,7 @@ static pool_status compute_top(const struct devices_run *run)
     status = commit_top_open(division, run->nodes, &top);
     if (!status)
         status = compute(
-            run, &top, &exec, run->levels, commit_work(division->tree) - commit_work(&top.tree));
+            run, 0, &top, &exec, run->levels, commit_work(division->tree) - commit_work(&top.tree));
     commit_part_close(&top);
     return status;
 }
@@ -219,10 +240,14 @@ pool_status commit_check_host_levels(
 }
 
 pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels)
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved)
 {
-    struct devices_run run = {
-        .division = {.call = call, .tree = tree, .exec = exec, .has_data = true}, .levels = levels};
+    struct devices_run run = {.division = {.call = call,
+                                  .tree = tree,
+                                  .exec = exec,
+                                  .has_data = true,
+                                  .reserved = reserved},
+        .levels = levels};
     const struct memory_parts parts = {.exec = exec,
         .devices = &run.division.devices,
         .total = commit_work(tree),
@@ -254,7 +279,7 @@ static pool_status forecast_part(
     const pool_span levels = {.space = POOL_MEMORY_HOST};
     uint64_t needed = 0;
     pool_exec exec;
-    pool_status status = memory_exec_read(division->call, &given, &commit_exec_rules, &exec);
+    pool_status status = commit_part_exec(division, &given, index, &exec);
 
     if (!status)
         status = commit_forecast(division->call, &part->tree, &exec, &levels, &needed);
@@ -289,10 +314,11 @@ static pool_status forecast_index(const struct devices_run *run, uint32_t index,
 }
 
 pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, uint64_t *bytes)
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes)
 {
     struct devices_run run = {
-        .division = {.call = call, .tree = tree, .exec = exec}, .levels = levels};
+        .division = {.call = call, .tree = tree, .exec = exec, .reserved = reserved},
+        .levels = levels};
     uint64_t needed[MEMORY_MAX_DEVICES];
     pool_status status = commit_check_host_levels(&run.division, levels);
 

@@ -20,6 +20,8 @@ struct commit_division {
     uint64_t first[MEMORY_MAX_DEVICES + 1]; /* nodes of that level, of each device */
     bool has_data;                          /* not a forecast */
     bool has_row_shards;                    /* which the cut follows */
+    /* Device memory that the call has allocated before, and that limits count; NULL: none. */
+    const uint64_t *reserved;
     /* [reader][owner]: the device can address the other one's memory. */
     bool is_direct[MEMORY_MAX_DEVICES][MEMORY_MAX_DEVICES];
 };
@@ -60,9 +62,22 @@ pool_status commit_check_host_levels(
 
 /* pool_matrix_commit for validated params, levels and exec, except for the devices. */
 pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels);
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved);
 /* bytes[i] is what device i allocates. */
 pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, uint64_t *bytes);
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes);
+
+/* The exec of the part on device `index`, whose limit is what `reserved` leaves. */
+pool_status commit_part_exec(const struct commit_division *division, const pool_exec *given,
+    uint32_t index, pool_exec *exec);
+
+/* ---- extend_devices.c: for a validated exec -------------------------------------------------- */
+
+pool_status commit_extend_on_devices(const char *call, const pool_matrix_commit_params *params,
+    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
+    const pool_span *levels);
+pool_status commit_extend_forecast(const char *call, const pool_matrix_commit_params *params,
+    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
+    const pool_span *levels, uint64_t *bytes);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "commit/commit.h"
+#include "commit/devices.h"
 #include "ntt/extend.h"
 
 const struct commit_extension *commit_extension_of(
@@ -152,19 +152,22 @@ static pool_status check_fields(const char *name, const struct commit_tree *tree
     return POOL_OK;
 }
 
-/* Everything but the spans' data. The caller frees the call in any case. */
-static pool_status read_call(const char *name, const pool_matrix_commit_params *params,
-    const pool_exec *given, const pool_extension *extensions, uint32_t count,
-    const pool_span *levels, struct extend_commit *call)
+static pool_status read_exec(const char *name, const pool_exec *given,
+    const pool_extension *extensions, uint32_t count, pool_exec *exec)
 {
-    pool_status status = memory_exec_read(name, given, &commit_exec_rules, &call->exec);
+    pool_status status = memory_exec_read(name, given, &commit_exec_rules, exec);
 
     if (!status)
         status = base_check_pointers(name, {"extensions", extensions});
-    if (!status)
-        status = base_check_ranges(name, {"count", count, 1, COMMIT_MAX_MATRICES});
-    if (!status)
-        status = exec_target_init(&call->site, &call->exec);
+    return status ? status : base_check_ranges(name, {"count", count, 1, COMMIT_MAX_MATRICES});
+}
+
+/* Everything but the spans' data, for call->exec. The caller frees the call in any case. */
+static pool_status read_call(const char *name, const pool_matrix_commit_params *params,
+    const pool_extension *extensions, uint32_t count, const pool_span *levels,
+    struct extend_commit *call)
+{
+    pool_status status = exec_target_init(&call->site, &call->exec);
     if (!status)
         status = read_extensions(name, call, extensions, count);
     if (!status)
@@ -201,8 +204,14 @@ pool_status pool_extend_commit(const pool_matrix_commit_params *params, const po
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct extend_commit call = {0};
-    pool_status status = read_call(__func__, params, exec, extensions, count, levels, &call);
     struct memory_progress progress = {.call = __func__, .exec = &call.exec};
+    pool_status status = read_exec(__func__, exec, extensions, count, &call.exec);
+
+    if (status)
+        return status;
+    if (call.exec.device_count)
+        return commit_extend_on_devices(__func__, params, &call.exec, extensions, count, levels);
+    status = read_call(__func__, params, extensions, count, levels, &call);
 
     if (!status)
         status = check_data(&call);
@@ -221,9 +230,15 @@ pool_status pool_extend_commit_workspace(const pool_matrix_commit_params *params
 {
     BASE_LOG_LABEL(memory_exec_label(exec));
     struct extend_commit call = {0};
-    pool_status status = bytes ? read_call(__func__, params, exec, extensions, count, levels, &call)
+    pool_status status = bytes ? read_exec(__func__, exec, extensions, count, &call.exec)
                                : base_fail_null(__func__, "bytes");
 
+    if (status)
+        return status;
+    if (call.exec.device_count)
+        return commit_extend_forecast(
+            __func__, params, &call.exec, extensions, count, levels, bytes);
+    status = read_call(__func__, params, extensions, count, levels, &call);
     if (!status)
         status = commit_forecast(__func__, &call.tree, &call.exec, levels, bytes);
     free_call(&call);

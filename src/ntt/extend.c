@@ -529,21 +529,34 @@ static pool_status check_job(struct extend_call *call, bool checks_data)
     return status ? status : check_host_overlaps(call);
 }
 
-/* The job that extend_devices.c divides. */
-static struct ntt_extend_division division_of(const struct extend_call *call)
+static pool_status divide_call(
+    const char *name, struct extend_call *call, bool has_data, struct ntt_extend_division *division)
 {
-    return (struct ntt_extend_division){.params = &call->params,
-        .exec = &call->exec,
+    pool_status status;
+
+    *division = (struct ntt_extend_division){.params = call->params,
+        .exec = call->exec,
         .spans = {call->in, call->coefficients, call->out}};
+    status = ntt_extend_divide(name, division);
+    return status ? status : check_job(call, has_data);
+}
+
+pool_status ntt_extend_read_division(const char *name, const pool_ntt_extend_params *params,
+    const pool_exec *exec, const struct ntt_extend_spans *spans, bool has_data,
+    struct ntt_extend_division *division)
+{
+    struct extend_call call;
+    pool_status status = prepare(name, params, exec, &spans->in,
+        spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, &call);
+
+    return status ? status : divide_call(name, &call, has_data, division);
 }
 
 static pool_status run_on_devices(struct extend_call *call)
 {
-    struct ntt_extend_division division = division_of(call);
-    pool_status status = ntt_extend_divide("pool_ntt_extend", &division);
+    struct ntt_extend_division division;
+    pool_status status = divide_call("pool_ntt_extend", call, true, &division);
 
-    if (!status)
-        status = check_job(call, true);
     return status ? status : ntt_extend_run_division(&division);
 }
 
@@ -561,11 +574,9 @@ pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exe
 
 static pool_status forecast_on_devices(struct extend_call *call, uint64_t *bytes)
 {
-    struct ntt_extend_division division = division_of(call);
-    pool_status status = ntt_extend_divide("pool_ntt_extend_workspace", &division);
+    struct ntt_extend_division division;
+    pool_status status = divide_call("pool_ntt_extend_workspace", call, false, &division);
 
-    if (!status)
-        status = check_job(call, false);
     return status ? status : ntt_extend_forecast_division(&division, bytes);
 }
 

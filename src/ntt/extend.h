@@ -92,11 +92,17 @@ struct ntt_extend_spans {
 pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_exec *exec,
     const struct ntt_extend_spans *spans, uint64_t first);
 
+struct ntt_extend_division;
+/* Validates a job over several devices and divides it; with `has_data` also host memory. */
+pool_status ntt_extend_read_division(const char *call, const pool_ntt_extend_params *params,
+    const pool_exec *exec, const struct ntt_extend_spans *spans, bool has_data,
+    struct ntt_extend_division *division);
+
 /* ---- extend_devices.c: columns dealt out over devices ---------------------------------------- */
 
 struct ntt_extend_division {
-    const pool_ntt_extend_params *params;   /* validated, like all but the spans */
-    const pool_exec *exec;                  /* with a device_count */
+    pool_ntt_extend_params params;          /* validated, like all but the spans */
+    pool_exec exec;                         /* with a device_count */
     struct ntt_extend_spans spans;          /* in host memory or sharded */
     struct memory_devices devices;          /* from here on set by ntt_extend_divide */
     uint64_t first[MEMORY_MAX_DEVICES + 1]; /* columns of each device */
@@ -108,5 +114,10 @@ pool_status ntt_extend_divide(const char *call, struct ntt_extend_division *divi
 pool_status ntt_extend_run_division(const struct ntt_extend_division *division);
 pool_status ntt_extend_forecast_division(
     const struct ntt_extend_division *division, uint64_t *bytes);
+/* The columns of one device, by calls on it with `exec`. */
+pool_status ntt_extend_compute_part(
+    const struct ntt_extend_division *division, uint32_t index, const pool_exec *exec);
+pool_status ntt_extend_forecast_part(const struct ntt_extend_division *division, uint32_t index,
+    const pool_exec *exec, uint64_t *bytes);
 
 #endif

@@ -12,7 +12,7 @@ static bool is_sharded(const pool_span *span)
 
 static uint64_t column_elements(const struct ntt_extend_division *division, const pool_span *span)
 {
-    const pool_ntt_extend_params *params = division->params;
+    const pool_ntt_extend_params *params = &division->params;
     const bool is_extended = span == &division->spans.out;
 
     return UINT64_C(1) << (params->domain->log_size - (is_extended ? 0 : params->log_blowup));
@@ -37,7 +37,7 @@ static pool_status check_layout(const char *call, const struct ntt_extend_divisi
     const bool is_on_host = !is_sharded(&spans->in) || !is_sharded(&spans->out) ||
                             (spans->coefficients.count && !is_sharded(&spans->coefficients));
 
-    if (division->params->layout == POOL_NTT_ROWS || division->params->batch == 1 || !is_on_host)
+    if (division->params.layout == POOL_NTT_ROWS || division->params.batch == 1 || !is_on_host)
         return POOL_OK;
     return base_fail(POOL_ERR_UNSUPPORTED,
         "%s: `layout` POOL_NTT_COLUMNS of a batch in host memory is not supported with "
@@ -77,7 +77,7 @@ static pool_status divide_columns(const char *call, struct ntt_extend_division *
         for (uint32_t i = 0; i <= division->devices.count; i++)
             division->first[i] /= column_elements(division, by);
     } else {
-        memory_devices_split(&division->devices, division->params->batch, 1, division->first);
+        memory_devices_split(&division->devices, division->params.batch, 1, division->first);
     }
     status = check_shards(call, division, &spans->in, "in");
     if (!status)
@@ -87,7 +87,7 @@ static pool_status divide_columns(const char *call, struct ntt_extend_division *
 
 pool_status ntt_extend_divide(const char *call, struct ntt_extend_division *division)
 {
-    pool_status status = memory_devices_read(call, division->exec, &division->devices);
+    pool_status status = memory_devices_read(call, &division->exec, &division->devices);
 
     if (!status)
         status = check_spans(call, division);
@@ -113,12 +113,12 @@ static pool_span span_of_part(
         return *span;
     for (uint32_t i = 0; i <= division->devices.count; i++)
         first[i] = division->first[i] * column;
-    return memory_devices_part(span, division->params->domain->field->bytes, index, first);
+    return memory_devices_part(span, division->params.domain->field->bytes, index, first);
 }
 
 static struct part part_of(const struct ntt_extend_division *division, uint32_t index)
 {
-    struct part part = {.params = *division->params,
+    struct part part = {.params = division->params,
         .spans = {.in = span_of_part(division, &division->spans.in, index),
             .coefficients = span_of_part(division, &division->spans.coefficients, index),
             .out = span_of_part(division, &division->spans.out, index)}};
@@ -127,9 +127,9 @@ static struct part part_of(const struct ntt_extend_division *division, uint32_t 
     return part;
 }
 
-static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
+pool_status ntt_extend_compute_part(
+    const struct ntt_extend_division *division, uint32_t index, const pool_exec *exec)
 {
-    const struct ntt_extend_division *division = user;
     const struct part part = part_of(division, index);
 
     return part.params.batch
@@ -137,9 +137,27 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
                : POOL_OK;
 }
 
+pool_status ntt_extend_forecast_part(const struct ntt_extend_division *division, uint32_t index,
+    const pool_exec *exec, uint64_t *bytes)
+{
+    const struct part part = part_of(division, index);
+    const struct ntt_extend_spans *spans = &part.spans;
+
+    *bytes = 0;
+    if (!part.params.batch)
+        return POOL_OK;
+    return pool_ntt_extend_workspace(&part.params, exec, &spans->in,
+        spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, bytes);
+}
+
+static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
+{
+    return ntt_extend_compute_part(user, index, exec);
+}
+
 pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 {
-    const struct memory_parts parts = {.exec = division->exec,
+    const struct memory_parts parts = {.exec = &division->exec,
         .devices = &division->devices,
         .total = division->spans.out.count,
         .compute = compute_part,
@@ -151,17 +169,13 @@ pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 pool_status ntt_extend_forecast_division(
     const struct ntt_extend_division *division, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    uint64_t needed[MEMORY_MAX_DEVICES];
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; !status && i < division->devices.count; i++) {
-        const struct part part = part_of(division, i);
-        const pool_exec exec = memory_devices_exec(&division->devices, division->exec, i);
-        const struct ntt_extend_spans *spans = &part.spans;
+        const pool_exec exec = memory_devices_exec(&division->devices, &division->exec, i);
 
-        if (part.params.batch)
-            status = pool_ntt_extend_workspace(&part.params, &exec, &spans->in,
-                spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, &needed[i]);
+        status = ntt_extend_forecast_part(division, i, &exec, &needed[i]);
     }
     for (uint32_t i = 0; !status && i < division->devices.count; i++)
         bytes[i] = needed[i];

@@ -31,7 +31,7 @@ static void place_matrix(struct commit_problem *problem, uint32_t index, enum pl
 {
     struct commit_input *input = &problem->input[index];
     pool_matrix *matrix = &problem->matrices[index];
-    const uint64_t length = place == ROWS ? input->width : input->height;
+    const uint64_t length = matrix->layout == POOL_MATRIX_ROWS ? input->width : input->height;
     const uint64_t stride =
         matrix->span.stride ? matrix->span.stride : length * commit_element(problem);
     const pool_span span = matrix->span;
@@ -221,6 +221,181 @@ static void test_shapes(void **state)
         commit_close(&problem);
     }
     pool_poseidon_destroy(&set);
+}
+
+/* ---- extensions ------------------------------------------------------------------------------ */
+
+enum { EXTENSIONS = 3 };
+
+/* Traces, and what one device computes from them in host memory. */
+struct extend_problem {
+    const pool_poseidon *set;
+    pool_matrix_commit_params params;
+    pool_ntt_extend_params extend[EXTENSIONS];
+    uint64_t points[EXTENSIONS], results[EXTENSIONS]; /* elements */
+    unsigned char *traces[EXTENSIONS], *extended[EXTENSIONS];
+    uint64_t digests;
+    unsigned char *wanted;
+};
+
+static void open_extensions(struct extend_problem *problem, pool_poseidon *set)
+{
+    static const uint32_t sizes[EXTENSIONS][3] = {{8, 1, 13}, {3, 0, 3}, {8, 2, 6}};
+    const size_t element = element_bytes(set);
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = several[0]};
+    pool_extension extensions[EXTENSIONS] = {0};
+
+    *problem = (struct extend_problem){
+        .set = set, .params = {.struct_size = sizeof(problem->params), .set = set}, .digests = 511};
+    for (int i = 0; i < EXTENSIONS; i++) {
+        const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+            .field = pool_poseidon_field(set),
+            .log_size = sizes[i][0]};
+
+        problem->extend[i] = (pool_ntt_extend_params){.struct_size = sizeof(problem->extend[i]),
+            .log_blowup = sizes[i][1],
+            .order = POOL_NTT_NR,
+            .batch = sizes[i][2]};
+        assert_ok(pool_ntt_domain_create(&domain, &problem->extend[i].domain));
+        problem->results[i] = (uint64_t)sizes[i][2] << sizes[i][0];
+        problem->points[i] = problem->results[i] >> sizes[i][1];
+        problem->traces[i] = random_elements(set, problem->points[i], POOL_FORM_STANDARD);
+        problem->extended[i] = calloc(problem->results[i], element);
+        extensions[i] = (pool_extension){.params = &problem->extend[i],
+            .trace = {.data = problem->traces[i], .count = problem->points[i]},
+            .extended = {.data = problem->extended[i], .count = problem->results[i]}};
+    }
+    problem->wanted = calloc(problem->digests, pool_poseidon_digest_elements(set) * element);
+    const pool_span levels = {.data = problem->wanted, .count = problem->digests};
+    assert_ok(pool_extend_commit(&problem->params, &exec, extensions, EXTENSIONS, &levels));
+}
+
+static void close_extensions(struct extend_problem *problem)
+{
+    for (int i = 0; i < EXTENSIONS; i++) {
+        assert_ok(pool_ntt_domain_destroy(&problem->extend[i].domain));
+        free(problem->traces[i]);
+        free(problem->extended[i]);
+    }
+    free(problem->wanted);
+}
+
+struct extend_storage {
+    pool_extension extensions[EXTENSIONS];
+    struct several_shards *traces[EXTENSIONS], *extended[EXTENSIONS];
+    unsigned char *results[EXTENSIONS];
+};
+
+enum { TRACE_SHARDED = 1, KEPT = 2, KEPT_SHARDED = 4 };
+
+static void store_extensions(const struct extend_problem *problem, uint32_t way, uint32_t count,
+    struct extend_storage *storage)
+{
+    const size_t element = element_bytes(problem->set);
+
+    memset(storage, 0, sizeof(*storage));
+    for (int i = 0; i < EXTENSIONS; i++) {
+        pool_extension *extension = &storage->extensions[i];
+        const uint64_t batch = problem->extend[i].batch;
+        uint64_t first[SEVERAL_MAX + 1];
+
+        several_divide(count, batch, problem->points[i] / batch, true, first);
+        extension->params = &problem->extend[i];
+        extension->trace = (pool_span){.data = problem->traces[i], .count = problem->points[i]};
+        storage->results[i] = calloc(problem->results[i], element);
+        if (way & KEPT)
+            extension->extended =
+                (pool_span){.data = storage->results[i], .count = problem->results[i]};
+        if (way & TRACE_SHARDED) {
+            storage->traces[i] = several_allocate(count, element, POOL_FORM_STANDARD, first);
+            several_upload(storage->traces[i], problem->traces[i], false);
+            extension->trace = storage->traces[i]->span;
+        }
+        for (uint32_t k = 0; k <= count; k++)
+            first[k] <<= problem->extend[i].log_blowup;
+        if (way & KEPT && way & KEPT_SHARDED) {
+            storage->extended[i] = several_allocate(count, element, POOL_FORM_STANDARD, first);
+            extension->extended = storage->extended[i]->span;
+        }
+    }
+}
+
+static void drop_extensions(
+    const struct extend_problem *problem, uint32_t way, struct extend_storage *storage)
+{
+    for (int i = 0; i < EXTENSIONS; i++) {
+        if (storage->extended[i])
+            several_download(storage->extended[i], storage->results[i], false);
+        if (way & KEPT)
+            assert_memory_equal(storage->results[i], problem->extended[i],
+                problem->results[i] * element_bytes(problem->set));
+        if (storage->traces[i])
+            several_free(storage->traces[i]);
+        if (storage->extended[i])
+            several_free(storage->extended[i]);
+        free(storage->results[i]);
+    }
+}
+
+/* Within ever less memory, of which each device uses exactly what was forecast. */
+static void check_extensions(const struct extend_problem *problem, uint32_t way, uint32_t count)
+{
+    const size_t digest = element_bytes(problem->set) * pool_poseidon_digest_elements(problem->set);
+    unsigned char *got = calloc(problem->digests, digest);
+    const pool_span levels = {.data = got, .count = problem->digests};
+    pool_exec exec = several_exec(count);
+    uint64_t bytes[SEVERAL_MAX], most = 0;
+    pool_status status = POOL_OK;
+
+    for (uint32_t round = 0; !status && round < 6; round++) {
+        struct extend_storage storage;
+
+        exec.checks = round & 1 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+        exec.memory_limit = round ? most - most / 8 : 0;
+        store_extensions(problem, way, count, &storage);
+        status = pool_extend_commit_workspace(
+            &problem->params, &exec, storage.extensions, EXTENSIONS, &levels, bytes);
+        if (status) {
+            assert_true(round);
+            assert_status(status, POOL_ERR_OUT_OF_DEVICE_MEMORY);
+            assert_status(pool_extend_commit(
+                              &problem->params, &exec, storage.extensions, EXTENSIONS, &levels),
+                status);
+            drop_extensions(problem, 0, &storage);
+            break;
+        }
+        most = 0;
+        for (uint32_t i = 0; i < count; i++)
+            most = bytes[i] > most ? bytes[i] : most;
+        assert_true(!exec.memory_limit || most <= exec.memory_limit);
+        exec.lease = several_lease(count, bytes);
+        memset(got, 0, problem->digests * digest);
+        assert_ok(
+            pool_extend_commit(&problem->params, &exec, storage.extensions, EXTENSIONS, &levels));
+        several_release(&exec.lease, count, bytes);
+        assert_memory_equal(got, problem->wanted, problem->digests * digest);
+        drop_extensions(problem, way, &storage);
+    }
+    free(got);
+}
+
+static void test_extensions(void **state)
+{
+    static const char *const sets[] = {"poseidon2-plonky3-koalabear-t16", "plonky2-goldilocks-t12"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        pool_poseidon *set = by_name(sets[i]);
+        struct extend_problem problem;
+
+        open_extensions(&problem, set);
+        for
+            several_each(count) for (uint32_t way = 0; way < 8;
+                                     way++) if (way & KEPT || !(way & KEPT_SHARDED))
+                check_extensions(&problem, way, count);
+        close_extensions(&problem);
+        pool_poseidon_destroy(&set);
+    }
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -414,8 +589,9 @@ static void test_failure_on_one_device(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_bad_elements),
-        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device)};
+        cmocka_unit_test(test_extensions), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bad_elements), cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_failure_on_one_device)};
 
     if (argc > 1)
         several_text = argv[1];
