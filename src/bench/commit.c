@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures commitments to a matrix of columns in device memory, whose levels stay there. The size
- * is the number of rows, the batch that of the columns. Openings of a sample of the rows are
- * verified against the root on the host.
+ * Measures commitments to a matrix of columns in device memory, whose levels stay there, or,
+ * together, in shards or pinned memory, with the levels in pinned memory. The size is the number of
+ * rows, the batch that of the columns. Openings of a sample of the rows are verified against the
+ * root on the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,11 @@ struct commit_state {
     size_t digest_bytes;
     uint8_t *elements; /* column by column */
     pool_matrix matrix;
-    pool_buffer *matrix_buffer;
+    pool_buffer *matrix_buffer; /* on one device; or together: */
     pool_buffer *level_buffer;
+    struct bench_shards *shards; /* or: */
+    pool_pinned *matrix_pinned;
+    pool_pinned *level_pinned;
     pool_span levels;
 };
 
@@ -75,10 +79,29 @@ static pool_status warm_up_commit(struct bench_run *run)
     return pool_matrix_commit_warm_up(&commit->params, run->device);
 }
 
+static pool_status place_commit(struct bench_run *run, struct commit_state *commit)
+{
+    const uint64_t column = run->spec.size * commit->element_bytes, columns = run->spec.batch;
+    pool_status status;
+
+    commit->exec = *run->together;
+    status = run->is_sharded
+                 ? bench_shard(run, commit->elements, column, 1, columns, POOL_FORM_MONTGOMERY,
+                       false, &commit->shards, &commit->matrix.span)
+                 : bench_pin(run, commit->elements, column * columns, columns, POOL_FORM_MONTGOMERY,
+                       &commit->matrix_pinned, &commit->matrix.span);
+    return status ? status
+                  : bench_pin(run, NULL, commit->shape.bytes, commit->shape.digest_count,
+                        POOL_FORM_MONTGOMERY, &commit->level_pinned, &commit->levels);
+}
+
 static pool_status upload_commit(struct bench_run *run)
 {
     struct commit_state *commit = run->state;
     const uint64_t bytes = run->spec.size * run->spec.batch * commit->element_bytes;
+
+    if (run->together)
+        return place_commit(run, commit);
     pool_status status =
         pool_buffer_from_host(run->device, commit->elements, bytes, &commit->matrix_buffer);
 
@@ -123,21 +146,27 @@ static pool_status check_commit(struct bench_run *run, bool *is_correct)
     const struct commit_state *commit = run->state;
     const uint64_t row_bytes = commit->matrix.width * commit->element_bytes;
     const uint64_t path_bytes = commit->shape.height * commit->digest_bytes;
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
     uint8_t *rows = bench_alloc(SAMPLES, row_bytes), *paths = bench_alloc(SAMPLES, path_bytes + 1);
     uint8_t *root = bench_alloc(1, commit->digest_bytes);
     const pool_span row_span = {.data = rows, .count = SAMPLES, .form = POOL_FORM_MONTGOMERY};
     const pool_span path_span = {
         .data = paths, .count = SAMPLES * commit->shape.height, .form = POOL_FORM_MONTGOMERY};
     uint64_t indices[SAMPLES];
-    pool_status status = pool_copy_to_host(root, commit->level_buffer,
-        commit->shape.bytes - commit->digest_bytes, commit->digest_bytes, NULL);
+    const uint64_t root_offset = commit->shape.bytes - commit->digest_bytes;
+    pool_status status = POOL_OK;
+
+    if (run->together)
+        memcpy(root, (const uint8_t *)commit->levels.data + root_offset, commit->digest_bytes);
+    else
+        status =
+            pool_copy_to_host(root, commit->level_buffer, root_offset, commit->digest_bytes, NULL);
 
     for (uint64_t i = 0; i < SAMPLES; i++)
         indices[i] = i * (run->spec.size - 1) / (SAMPLES - 1);
     if (!status)
-        status = pool_matrix_open(&commit->params, &exec, &commit->matrix, 1, &commit->levels,
-            indices, SAMPLES, &row_span, &path_span);
+        status = pool_matrix_open(&commit->params, run->together ? &commit->exec : &one,
+            &commit->matrix, 1, &commit->levels, indices, SAMPLES, &row_span, &path_span);
     *is_correct = true;
     for (uint64_t i = 0; i < SAMPLES && !status; i++)
         status = check_row(
@@ -156,6 +185,9 @@ static void destroy_commit(struct bench_run *run)
         return;
     pool_buffer_destroy(&commit->matrix_buffer);
     pool_buffer_destroy(&commit->level_buffer);
+    bench_shards_destroy(&commit->shards);
+    pool_pinned_destroy(&commit->matrix_pinned);
+    pool_pinned_destroy(&commit->level_pinned);
     pool_poseidon_destroy(&commit->set);
     free(commit->elements);
     free(commit);
@@ -163,7 +195,7 @@ static void destroy_commit(struct bench_run *run)
 
 const struct bench_operation bench_commit = {
     .name = "commit",
-    .options = "batch",
+    .options = "batch together sharded",
     .unit = "rows",
     .option = "set",
     .default_subjects = "poseidon2-plonky3-babybear-t16",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures low-degree extensions in device memory, of one column or a batch of rows. Every result
+ * Measures low-degree extensions, of one column or a batch of rows, in the memory of a device or,
+ * together, in shards or pinned memory. Every result
  * is checked by evaluation at a random point, from coefficients that are checked against the input
  * in the same way.
  */
@@ -15,9 +16,11 @@ struct extend_state {
     pool_ntt_extend_params params;
     pool_exec exec;
     uint8_t *input;
-    uint64_t count; /* elements of the input */
-    pool_buffer *input_buffer;
+    uint64_t count;            /* elements of the input */
+    pool_buffer *input_buffer; /* on one device; or together: */
     pool_buffer *output_buffer;
+    struct bench_shards *shards[2]; /* of input and output, or: */
+    pool_pinned *pinned[2];
     pool_span input_span;
     pool_span output_span;
 };
@@ -76,11 +79,36 @@ static pool_status warm_up_extend(struct bench_run *run)
     return pool_ntt_extend_warm_up(&extend->params, run->device);
 }
 
+static pool_status place_extend(struct bench_run *run, struct extend_state *extend)
+{
+    const uint64_t element = pool_field_element_bytes(extend->field), size = run->spec.size;
+    const uint32_t log_blowup = extend->params.log_blowup;
+    const uint64_t results = extend->count << log_blowup;
+    pool_status status;
+
+    extend->exec = *run->together;
+    if (run->is_sharded) {
+        status = bench_shard(run, extend->input, element, size, extend->count, POOL_FORM_STANDARD,
+            false, &extend->shards[0], &extend->input_span);
+        return status ? status
+                      : bench_shard(run, NULL, element, size << log_blowup, results,
+                            POOL_FORM_STANDARD, false, &extend->shards[1], &extend->output_span);
+    }
+    status = bench_pin(run, extend->input, extend->count * element, extend->count,
+        POOL_FORM_STANDARD, &extend->pinned[0], &extend->input_span);
+    return status ? status
+                  : bench_pin(run, NULL, results * element, results, POOL_FORM_STANDARD,
+                        &extend->pinned[1], &extend->output_span);
+}
+
 static pool_status upload_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
     const uint64_t bytes = extend->count * pool_field_element_bytes(extend->field);
     const uint64_t results = extend->count << extend->params.log_blowup;
+
+    if (run->together)
+        return place_extend(run, extend);
     pool_status status =
         pool_buffer_alloc(run->device, bytes << extend->params.log_blowup, &extend->output_buffer);
 
@@ -104,13 +132,13 @@ static pool_status call_extend(struct bench_run *run)
 }
 
 /* The coefficients of the input's columns, each followed by zeros. */
-static pool_status pad_coefficients(
-    const struct extend_state *extend, pool_ntt_params *inverse, uint8_t *padded, bool *is_correct)
+static pool_status pad_coefficients(const struct extend_state *extend, pool_device *device,
+    pool_ntt_params *inverse, uint8_t *padded, bool *is_correct)
 {
     const uint64_t element = pool_field_element_bytes(extend->field);
     const uint64_t column = extend->count / extend->params.batch * element;
     uint8_t *coefficients = bench_alloc(extend->count, element);
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = extend->exec.device};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     const pool_span in = {.data = extend->input, .count = extend->count};
     const pool_span out = {.data = coefficients, .count = extend->count};
     pool_status status = pool_ntt(inverse, &exec, &in, &out);
@@ -141,12 +169,18 @@ static pool_status check_extend(struct bench_run *run, bool *is_correct)
         .coset = 1,
         .order = (extend->params.order & 1) ? POOL_NTT_NR : POOL_NTT_NN,
         .batch = extend->params.batch};
-    pool_status status = pool_copy_to_host(output, extend->output_buffer, 0, bytes, NULL);
+    pool_status status = POOL_OK;
 
+    if (extend->shards[1])
+        status = bench_gather(extend->shards[1], output);
+    else if (run->together)
+        memcpy(output, extend->output_span.data, bytes);
+    else
+        status = pool_copy_to_host(output, extend->output_buffer, 0, bytes, NULL);
     if (!status)
         status = create_domain(extend->field, run->spec.size, &inverse.domain);
     if (!status)
-        status = pad_coefficients(extend, &inverse, padded, is_correct);
+        status = pad_coefficients(extend, run->device, &inverse, padded, is_correct);
     if (!status)
         *is_correct = *is_correct && !pool_field_check(extend->field, output, results, NULL) &&
                       bench_check_ntt(&forward, padded, output);
@@ -164,6 +198,10 @@ static void destroy_extend(struct bench_run *run)
         return;
     pool_buffer_destroy(&extend->input_buffer);
     pool_buffer_destroy(&extend->output_buffer);
+    for (int i = 0; i < 2; i++) {
+        bench_shards_destroy(&extend->shards[i]);
+        pool_pinned_destroy(&extend->pinned[i]);
+    }
     pool_ntt_domain_destroy(&extend->params.domain);
     free(extend->input);
     free(extend);
@@ -171,7 +209,7 @@ static void destroy_extend(struct bench_run *run)
 
 const struct bench_operation bench_extend = {
     .name = "extend",
-    .options = "batch order blowup",
+    .options = "batch order blowup together sharded",
     .unit = "elements",
     .option = "field",
     .default_subjects = "koalabear",

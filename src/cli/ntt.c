@@ -173,8 +173,8 @@ static int check_request(const struct cli_command *self, struct request *request
         request->log_blowup = 0;
     else if (!request->log_blowup || request->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
         return cli_usage(self, "--extend must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
-    if (request->log_blowup && (request->direction || request->is_coset || request->is_together))
-        return cli_usage(self, "--extend does not go with --inverse, --coset or --together");
+    if (request->log_blowup && (request->direction || request->is_coset))
+        return cli_usage(self, "--extend does not go with --inverse or --coset");
     return CLI_GO;
 }
 

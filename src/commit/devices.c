@@ -164,6 +164,8 @@ static pool_status compute(const struct devices_run *run, uint32_t index,
     progress.total = done + commit_work(&part->tree);
     if (!status)
         status = commit_init_site(run->division.call, &part->tree, &exec, levels, &site);
+    if (!status) /* whether the call was cancelled */
+        status = memory_progress_add(&progress, 0);
     return status ? status : commit_compute(&part->tree, &site, levels, &progress);
 }
 

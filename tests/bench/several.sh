@@ -22,6 +22,10 @@ bench msm --sharded --sizes "${msm%,*}" --precompute "$precompute"
 bench ntt --sharded --sizes "$ntt" --order nr
 bench ntt --sizes "$ntt"
 bench ntt --sharded --sizes "$columns" --batch "$batch" --order nr
+bench extend --sharded --sizes "$columns" --batch "$batch" --order nr
+bench extend --sizes "$columns" --batch "$batch" --order nr
+bench commit --sharded --sizes "$columns" --batch "$batch"
+bench commit --sizes "$columns" --batch "$batch"
 bench tree --sharded --sizes "$leaves"
 bench tree --sizes "$leaves"
 echo '}'

@@ -85,6 +85,8 @@ expect 2 'not montgomery' "$tool" ntt --big-endian --form montgomery "$scratch/b
 same "ntt --extend" "$scratch/got" "$scratch/extension"
 "$tool" ntt --extend 2 --big-endian "$scratch/big" >"$scratch/got"
 same "ntt --extend --big-endian" "$scratch/got" "$scratch/extension"
+"$tool" ntt --devices sim:2 --together --extend 2 "$scratch/little" >"$scratch/got"
+same "ntt --extend --together" "$scratch/got" "$scratch/extension"
 expect 2 'extend must be 1 to 4' "$tool" ntt --extend 5 "$scratch/little"
 expect 2 'extend must be 1 to 4' "$tool" ntt --extend 0 "$scratch/little"
 expect 2 'does not go with --inverse' "$tool" ntt --extend 1 --inverse "$scratch/little"

@@ -30,7 +30,8 @@ every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve
 every_row "$tool" bench msm -s 20 -r 1 --affine 0,2 -d sim --json --curve bls12_381_g1
 every_row "$tool" bench tree -s 1,100 -r 1 --json
 # One job over the devices: in host memory and in shards, with the speed over that of one of them.
-for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64"; do
+for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64" \
+    "extend -s 2^5 -b 3" "commit -s 2^5 -b 3"; do
     # shellcheck disable=SC2086
     every_row "$tool" bench $job -r 1 --json --together
     # shellcheck disable=SC2086
@@ -38,8 +39,8 @@ for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64";
 done
 expect_json "import json, sys
 rows = sum(json.load(sys.stdin).values(), [])
-assert len(rows) == 14 and all(row['checked'] for row in rows), rows
-assert [row['device'] for row in rows] == ['1 alone', '2 together'] * 7, rows
+assert len(rows) == 22 and all(row['checked'] for row in rows), rows
+assert [row['device'] for row in rows] == ['1 alone', '2 together'] * 11, rows
 assert all(row['speedup'] > 0 for row in rows[1::2]), rows" \
     sh "$(dirname "$0")/../bench/several.sh" "$tool" sim:2 small
 every_row "$tool" bench copy -s 1000,64K -r 2 --json \

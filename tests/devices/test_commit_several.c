@@ -198,7 +198,7 @@ static void test_shapes(void **state)
 
     (void)state;
     for (uint32_t turn = 0; turn < 24; turn++) {
-        const uint32_t count = several_count < 3 ? several_count : 2 + turn % 3;
+        const uint32_t count = 1 + turn % (several_count < 4 ? several_count : 4);
         const uint32_t log_height = turn % 9,
                        log_short = (uint32_t)next_random() % (log_height + 1);
         const uint32_t cap = (uint32_t)next_random() % (log_short + 1);
@@ -557,6 +557,7 @@ static void test_progress_and_cancel(void **state)
     observer.done = 0;
     assert_ok(pool_cancel_create(&call.exec.cancel));
     observer.cancel = call.exec.cancel;
+    /* Before the top at the latest. */
     assert_status(commit(), POOL_ERR_CANCELLED);
     assert_true(observer.done < total);
     pool_cancel_destroy(&call.exec.cancel);
@@ -586,12 +587,110 @@ static void test_failure_on_one_device(void **state)
     close_call();
 }
 
+/* ---- every failing driver call --------------------------------------------------------------- */
+
+/* Columns that are extended, and not kept, on each device. */
+static struct {
+    pool_ntt_extend_params extend;
+    pool_extension extension;
+    uint32_t trace[6 * 32];
+} extended;
+
+static pool_status extend(void)
+{
+    return pool_extend_commit(
+        &call.problem.params, &call.exec, &extended.extension, 1, &call.levels);
+}
+
+/* The lowest levels are built again. */
+static pool_status open_rows(void)
+{
+    static const uint64_t indices[] = {5, 63};
+    static uint32_t opened[2 * 10], siblings[2 * 6 * 8];
+    const pool_span rows = {.data = opened, .count = 2}, paths = {.data = siblings, .count = 12};
+    pool_matrix_commit_params params = call.problem.params;
+
+    params.kept_levels = 4;
+    return pool_matrix_open(
+        &params, &call.exec, call.problem.matrices, 2, &call.levels, indices, 2, &rows, &paths);
+}
+
+/* The n-th call of a function fails on one of the devices: the call fails with that, nothing is
+ * left running or allocated, and the next call succeeds. */
+static uint32_t fail_calls(pool_status (*attempt)(void), const char *function)
+{
+    pool_memory_info before[2], after = {.struct_size = sizeof(after)};
+    uint32_t failures = 0;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        before[i].struct_size = sizeof(before[i]);
+        assert_ok(pool_memory_get_info(several[i], &before[i]));
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t nth = 1;; nth++) {
+            char rules[64];
+            pool_status status;
+
+            snprintf(rules, sizeof(rules), "dev%u.%s@%u=701", i, function, nth);
+            assert_ok(pool_sim_set_faults(rules));
+            status = attempt();
+            if (status)
+                assert_says("LAUNCH_OUT_OF_RESOURCES");
+            assert_ok(pool_sim_set_faults(NULL));
+            assert_ok(attempt());
+            for (uint32_t k = 0; k < 2; k++) {
+                assert_ok(pool_memory_get_info(several[k], &after));
+                assert_int_equal(after.used_bytes, before[k].used_bytes);
+                assert_int_equal(after.buffers, before[k].buffers);
+            }
+            if (!status)
+                break;
+            failures++;
+        }
+    return failures;
+}
+
+static void test_failures(void **state)
+{
+    static const char *const functions[] = {
+        "cuLaunchKernel*", "cuMemAlloc*", "cuEventRecord*", "cuMemcpy*", "cuStreamWaitEvent*"};
+    pool_status (*const attempts[])(void) = {commit, extend, open_rows};
+    uint32_t failures[3] = {0};
+
+    (void)state;
+    if (strncmp(several_text, "sim", 3) != 0)
+        return;
+    open_call(COLUMNS, PINNED);
+    extended.extend = (pool_ntt_extend_params){.struct_size = sizeof(extended.extend),
+        .domain = NULL,
+        .log_blowup = 1,
+        .order = POOL_NTT_NR,
+        .batch = 6};
+    const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
+        .field = pool_poseidon_field(call.problem.params.set),
+        .log_size = 6};
+    assert_ok(pool_ntt_domain_create(&domain, &extended.extend.domain));
+    extended.extension = (pool_extension){
+        .params = &extended.extend, .trace = {.data = extended.trace, .count = 6 * 32}};
+    assert_ok(commit());
+    for (int i = 0; i < 3; i++) {
+        assert_ok(attempts[i]()); /* kernels and tables */
+        for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++)
+            failures[i] += fail_calls(attempts[i], functions[f]);
+    }
+    assert_true(failures[0] > 20 && failures[1] > 20 && failures[2] > 8);
+    assert_ok(commit());
+    assert_memory_equal(call.got, call.problem.wanted, sizeof(call.got));
+    assert_ok(pool_ntt_domain_destroy(&extended.extend.domain));
+    close_call();
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_extensions), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_bad_elements), cmocka_unit_test(test_progress_and_cancel),
-        cmocka_unit_test(test_failure_on_one_device)};
+        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_failures)};
 
     if (argc > 1)
         several_text = argv[1];

@@ -303,8 +303,14 @@ static void test_progress_and_cancel(void **state)
     observer.done = 0;
     assert_ok(pool_cancel_create(&exec.cancel));
     observer.cancel = exec.cancel;
+    /* The first report may come when all columns have been extended. */
+    if (pool_ntt_extend(&params, &exec, &in, NULL, &out))
+        assert_status(pool_last_error()->status, POOL_ERR_CANCELLED);
+    else
+        assert_int_equal(observer.done, BATCH * SIZE);
+    observer.done = 0;
     assert_status(pool_ntt_extend(&params, &exec, &in, NULL, &out), POOL_ERR_CANCELLED);
-    assert_true(observer.done < BATCH * SIZE);
+    assert_int_equal(observer.done, 0);
     pool_cancel_destroy(&exec.cancel);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
