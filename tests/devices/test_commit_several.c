@@ -240,13 +240,13 @@ struct extend_problem {
 
 static void open_extensions(struct extend_problem *problem, pool_poseidon *set)
 {
-    static const uint32_t sizes[EXTENSIONS][3] = {{8, 1, 13}, {3, 0, 3}, {8, 2, 6}};
+    static const uint32_t sizes[EXTENSIONS][3] = {{6, 1, 13}, {3, 0, 3}, {6, 2, 6}};
     const size_t element = element_bytes(set);
     const pool_exec exec = {.struct_size = sizeof(exec), .device = several[0]};
     pool_extension extensions[EXTENSIONS] = {0};
 
     *problem = (struct extend_problem){
-        .set = set, .params = {.struct_size = sizeof(problem->params), .set = set}, .digests = 511};
+        .set = set, .params = {.struct_size = sizeof(problem->params), .set = set}, .digests = 127};
     for (int i = 0; i < EXTENSIONS; i++) {
         const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
             .field = pool_poseidon_field(set),
@@ -390,9 +390,12 @@ static void test_extensions(void **state)
 
         open_extensions(&problem, set);
         for
-            several_each(count) for (uint32_t way = 0; way < 8;
-                                     way++) if (way & KEPT || !(way & KEPT_SHARDED))
-                check_extensions(&problem, way, count);
+            several_each(count)
+            {
+                for (uint32_t way = 0; way < 8 && (i == 0 || count == 3); way++)
+                    if (way & KEPT || !(way & KEPT_SHARDED))
+                        check_extensions(&problem, way, count);
+            }
         close_extensions(&problem);
         pool_poseidon_destroy(&set);
     }
