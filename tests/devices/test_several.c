@@ -280,8 +280,9 @@ static void test_index_of_bad_element(void **state)
 static void test_index_of_bad_ntt_element(void **state)
 {
     const uint64_t first[] = {0, 24, 64};
-    pool_ntt_params params = {
-        .struct_size = sizeof(params), .domain = ntt_domain(ntt_field("babybear"), 3), .batch = 8};
+    pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = ntt_domain(ntt_field("babybear"), 3),
+        .batch = 8};
     pool_exec exec = several_exec(2);
     uint32_t data[64] = {0};
     pool_span host = ntt_host(data, 64);
@@ -565,9 +566,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
-        cmocka_unit_test(test_index_of_bad_ntt_element), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_wrong_shards), cmocka_unit_test(test_progress_and_cancel),
-        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_lease)};
+        cmocka_unit_test(test_index_of_bad_ntt_element),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_wrong_shards),
+        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
+        cmocka_unit_test(test_lease)};
 
     if (argc > 1)
         several_text = argv[1];
