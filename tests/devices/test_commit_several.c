@@ -510,6 +510,32 @@ static void test_refused(void **state)
     close_call();
 }
 
+/* A subtree that is built again has rows of one device. */
+static void test_refused_openings(void **state)
+{
+    const uint64_t indices[] = {5};
+    uint32_t opened[10], siblings[6 * 8];
+    const pool_span rows = {.data = opened, .count = 1}, paths = {.data = siblings, .count = 6};
+    uint64_t bytes[2] = {77, 77};
+
+    (void)state;
+    open_call(ROWS, PAGEABLE);
+    call.placed.shards[0]->shard[0].count = 63;
+    call.placed.shards[0]->shard[1].count = 1;
+    call.problem.params.kept_levels = 4;
+    assert_status(pool_matrix_open_workspace(&call.problem.params, &call.exec,
+                      call.problem.matrices, 2, &call.levels, 1, &rows, &paths, bytes),
+        POOL_ERR_UNSUPPORTED);
+    assert_says("the shards of rows of device 1 begin within the 8 rows");
+    assert_int_equal(bytes[0], 77);
+    call.levels.space = POOL_MEMORY_DEVICE;
+    assert_status(pool_matrix_open(&call.problem.params, &call.exec, call.problem.matrices, 2,
+                      &call.levels, indices, 1, &rows, &paths),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`space` of `levels`");
+    close_call();
+}
+
 /* Messages count rows and columns of the whole matrices. */
 static void test_bad_elements(void **state)
 {
@@ -698,8 +724,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_extensions), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_bad_elements), cmocka_unit_test(test_progress_and_cancel),
-        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_failures)};
+        cmocka_unit_test(test_refused_openings), cmocka_unit_test(test_bad_elements),
+        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
+        cmocka_unit_test(test_failures)};
 
     if (argc > 1)
         several_text = argv[1];
