@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prime fields: the built-in ones by name, any other from its modulus, and conversions of arrays of
- * elements on the host.
+ * Prime fields: the built-in ones by name, any other from its modulus, three extensions of them,
+ * and conversions of arrays of elements on the host.
  *
  * An element in memory is an unsigned integer below the modulus, little-endian, in
  * `pool_field_element_bytes` bytes: 4 when the modulus has at most 32 bits, else 8 for each started
  * 64 bits. In POOL_FORM_MONTGOMERY that integer is x * R mod p with R = 2^(8 * element bytes); this
  * is how arkworks, gnark, blst and snarkjs store elements in 64-bit limbs.
+ *
+ * An element of an extension base[x] / (x^d - w) is the array of its d coordinates, that of x^0
+ * first, each an element of the base field in the same form. "Below the modulus" then means all
+ * coordinates. Extensions are fields for the functions of vector.h and fri.h, for kernels
+ * (module.h), and here for pool_random_scalars, pool_field_check and the conversions between forms;
+ * everything else that needs a prime field fails with POOL_ERR_UNSUPPORTED.
  */
 #ifndef DEVICEPOOL_FIELD_H
 #define DEVICEPOOL_FIELD_H
@@ -21,7 +27,7 @@ extern "C" {
 #endif
 
 /*
- * A prime field and all constants derived from its modulus. Immutable: any number of threads may
+ * A prime field and all constants derived from its modulus, or an extension. Immutable: any number of threads may
  * use one at once. Built-in fields are never freed; created ones count references.
  */
 typedef struct pool_field pool_field;
@@ -43,7 +49,7 @@ typedef enum pool_byte_order { POOL_LITTLE_ENDIAN = 0, POOL_BIG_ENDIAN = 1 } poo
 #define POOL_FINGERPRINT_BYTES 32
 
 /*
- * Enumerate the built-in fields, in a fixed order. `pool_field_at` returns NULL past the end.
+ * Enumerate the built-in prime fields, in a fixed order. `pool_field_at` returns NULL past the end.
  * The fields are static. Any thread.
  */
 POOL_API size_t pool_field_count(void);
@@ -55,8 +61,9 @@ POOL_API const pool_field *pool_field_at(size_t index);
  * Scalar fields of curves end in _fr, base fields in _fq: bn254_fr, bn254_fq, bls12_381_fr,
  * bls12_381_fq, bls12_377_fr, bls12_377_fq, bw6_761_fr, bw6_761_fq, pallas_fr, pallas_fq, vesta_fr,
  * vesta_fq, grumpkin_fr, grumpkin_fq, secp256k1_fr, secp256k1_fq; and goldilocks, babybear,
- * koalabear, mersenne31, stark252. Two names of one modulus return one field. The fields are
- * static. Any thread.
+ * koalabear, mersenne31, stark252. Two names of one modulus return one field. Extensions are
+ * goldilocks_x2, x^2 - 7 (plonky2), babybear_x4, x^4 - 11, and koalabear_x4, x^4 - 3 (Plonky3). The
+ * fields are static. Any thread.
  */
 POOL_API const pool_field *pool_field_by_name(const char *name);
 
@@ -104,7 +111,14 @@ POOL_API size_t pool_field_element_bytes(const pool_field *field);
 POOL_API uint32_t pool_field_two_adicity(
     const pool_field *field); /* largest s with 2^s dividing p - 1 */
 
-/* SHA-256 over modulus, generator and root: equal if and only if the fields compute the same. */
+/* The coordinates of an element: 1 for a prime field. pool_field_bits is that of the number of
+ * elements of the field. */
+POOL_API uint32_t pool_field_degree(const pool_field *field);
+/* The field of the coordinates; `field` itself if it is a prime field, NULL for NULL. */
+POOL_API const pool_field *pool_field_base(const pool_field *field);
+
+/* SHA-256 over modulus, generator and root, or over the base field's, d and w: equal if and only if
+ * the fields compute the same. */
 POOL_API pool_status pool_field_fingerprint(
     const pool_field *field, uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 

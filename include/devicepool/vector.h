@@ -2,7 +2,7 @@
 /*
  * Operations on vectors of field elements, as provers need them between transforms.
  *
- * Spans (span.h) have elements as items, in host or device memory, packed or strided, each in
+ * The field may be an extension (field.h). Spans (span.h) have elements as items, in host or device memory, packed or strided, each in
  * either form. Host memory passes through the device in chunks (64 MiB per operand), so it may be
  * larger than the device's memory; only pool_vector_bit_reverse and pool_vector_transpose need
  * device memory for all elements of spans in host memory. After a failure a result in host memory

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For custom kernels, in addition to the operations of a field and ff/generic.cuh: conversion of
- * small integers, and sums over a warp and a block. FF is the field's prefix. It has no include
- * guard: like ff/generic.cuh it is included once per field.
+ * For custom kernels, in addition to the operations of a prime field, ff/generic.cuh and
+ * custom/sums.cuh: conversion of small integers. FF is the field's prefix. It has no include guard:
+ * like ff/generic.cuh it is included once per field.
  */
 
 /* An integer in the device's form. */
@@ -16,41 +16,4 @@ __device__ __forceinline__ FF FF_(from_u64)(unsigned long long value)
     r.word[0] = (unsigned)value;
     r.word[sizeof(FF) / sizeof(unsigned) - 1 ? 1 : 0] = (unsigned)(value >> 32);
     return FF_(to_mont)(r);
-}
-
-/*
- * The sum of the values of a warp's 32 threads, in each of them; all of them must call. Reduced
- * values in and out.
- */
-__device__ __forceinline__ FF FF_(warp_sum)(FF value)
-{
-#pragma unroll 1
-    for (int distance = 16; distance > 0; distance /= 2) {
-        FF other;
-#pragma unroll
-        for (unsigned i = 0; i < sizeof(FF) / sizeof(unsigned); i++)
-            other.word[i] = __shfl_xor_sync(0xffffffffu, value.word[i], distance);
-        value = FF_(add)(value, other);
-    }
-    return value;
-}
-
-/*
- * The sum of the values of a block's threads, in thread 0. All threads must call; the block is
- * one-dimensional and has a multiple of 32 threads, at most 1024. `scratch` is shared memory for 32
- * elements; the call begins and ends with a barrier for it. Reduced values in and out.
- */
-__device__ __forceinline__ FF FF_(block_sum)(FF value, FF *scratch)
-{
-    value = FF_(warp_sum)(value);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-        scratch[threadIdx.x / 32] = value;
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        value = threadIdx.x < blockDim.x / 32 ? scratch[threadIdx.x] : FF_(zero)();
-        value = FF_(warp_sum)(value);
-    }
-    __syncthreads();
-    return value;
 }

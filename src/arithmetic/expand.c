@@ -25,6 +25,18 @@ static bool is_valid_prefix(const char *prefix)
            strspn(prefix, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
 }
 
+/* Whether the prefix of an entry is the one under which another, of an extension, has the
+ * operations of its base field. */
+static bool is_coordinate_prefix(
+    const pool_module_arithmetic *entry, const pool_module_arithmetic *other)
+{
+    size_t length = other->prefix ? strlen(other->prefix) : 0;
+
+    return other->field && other->field->base && length &&
+           strncmp(entry->prefix, other->prefix, length) == 0 &&
+           strcmp(entry->prefix + length, "_c") == 0;
+}
+
 static pool_status check_entry(const char *call, const pool_module_params *params, size_t index)
 {
     const pool_module_arithmetic *entry = &params->arithmetic[index];
@@ -43,6 +55,12 @@ static pool_status check_entry(const char *call, const pool_module_params *param
             "%s: `arithmetic[%zu]` (\"%s\") has %d of `field`, `curve` and `poseidon`; exactly one "
             "must be set",
             call, index, entry->prefix, given);
+    for (size_t i = 0; i < params->arithmetic_count; i++)
+        if (i != index && is_coordinate_prefix(entry, &params->arithmetic[i]))
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: the extension of `arithmetic[%zu]` needs the prefix \"%s\" of "
+                "`arithmetic[%zu]` for its coordinates",
+                call, i, entry->prefix, index);
     for (size_t i = 0; i < index; i++)
         if (strcmp(params->arithmetic[i].prefix, entry->prefix) == 0)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,

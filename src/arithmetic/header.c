@@ -20,7 +20,14 @@
 #include "module/sources.h"
 #include "poseidon/kernels.h"
 
-enum { TYPE_BYTES = 48, MAX_GENERATED = 3, MAX_INCLUDED = 32, MAX_MACROS = 160, DOT_LENGTHS = 24 };
+enum {
+    TYPE_BYTES = 48,
+    PREFIX_BYTES = 24,
+    MAX_GENERATED = 3,
+    MAX_INCLUDED = 32,
+    MAX_MACROS = 160,
+    DOT_LENGTHS = 24
+};
 
 /* The characters of identifiers. */
 #define IDENTIFIER "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
@@ -255,8 +262,15 @@ static bool has_identifier(const char *code, const char *name)
     return false;
 }
 
-static const char field_files[] =
-    "#include \"ff/generic.cuh\"\n#include \"custom/field.cuh\"\n#undef FF\n";
+static const char field_files[] = "#include \"ff/generic.cuh\"\n#include \"custom/sums.cuh\"\n"
+                                  "#include \"custom/field.cuh\"\n#undef FF\n";
+static const char extension_files[] = "#include \"ff/generic.cuh\"\n#include \"custom/sums.cuh\"\n"
+                                      "#include \"custom/extension.cuh\"\n#undef FF\n";
+
+static const char *files_of(const pool_field *field)
+{
+    return field->base ? extension_files : field_files;
+}
 
 static pool_status generate_operations(
     const pool_field *field, const char *prefix, const char *type, char **operations, char **dots)
@@ -266,6 +280,9 @@ static pool_status generate_operations(
 
     for (uint32_t i = 0; i < DOT_LENGTHS; i++)
         lengths[i] = i + 1;
+    *dots = NULL;
+    if (field->base)
+        return status;
     return status ? status : field_emit_generate_dots(field, prefix, lengths, DOT_LENGTHS, dots);
 }
 
@@ -278,12 +295,13 @@ static void refuse_used_name(
 
     if (header->status)
         return;
-    write_file(&files, field_files);
+    write_file(&files, files_of(field));
     header->status = files.status;
     if (!header->status) /* under a prefix that no caller can give */
         header->status = generate_operations(field, "FF_", type, &operations, &dots);
-    if (!header->status && (has_identifier(operations, prefix) || has_identifier(dots, prefix) ||
-                               has_identifier(files.text, prefix)))
+    if (!header->status &&
+        (has_identifier(operations, prefix) || (dots && has_identifier(dots, prefix)) ||
+            has_identifier(files.text, prefix)))
         header->status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "unsupported prefix \"%s\" of a field: the generated functions use that name", prefix);
     base_free(operations);
@@ -293,22 +311,29 @@ static void refuse_used_name(
 
 static void write_field(struct header *header, const char *prefix, const pool_field *field)
 {
-    char type[TYPE_BYTES];
+    char type[TYPE_BYTES], coordinate[PREFIX_BYTES];
     char *operations = NULL, *dots = NULL;
 
-    header->status = name_type(field, type);
+    if (field->base) {
+        snprintf(coordinate, sizeof(coordinate), "%s_c", prefix);
+        write_field(header, coordinate, field->base);
+    }
+    header->included_count = 0; /* the same files for another prefix */
+    if (!header->status)
+        header->status = name_type(field, type);
     refuse_used_name(header, prefix, type, field);
     write_type(header, field, type);
     if (!header->status)
         header->status = generate_operations(field, prefix, type, &operations, &dots);
     if (!header->status) {
         append_string(header, operations); /* its macros PREFIX_WORDS … are for the kernels */
-        append_string(header, dots);
+        if (dots)
+            append_string(header, dots);
     }
     base_free(operations);
     base_free(dots);
     append_formatted(header, base_format("#define FF %s\n", prefix));
-    write_file(header, field_files);
+    write_file(header, files_of(field));
     undefine_macros(header);
 }
 

@@ -209,6 +209,9 @@ static pool_status read_params(pool_curve_params *given, const pool_curve_params
             FIELD_MAX_NAME);
     if (!given->field)
         return base_fail_null("pool_curve_create", "params->field");
+    if (field_check_prime("pool_curve_create", given->field) ||
+        field_check_prime("pool_curve_create", given->scalar_field))
+        return POOL_ERR_UNSUPPORTED;
     if (given->field->bits == 2)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "there is no short Weierstrass form over the field of 3 elements");

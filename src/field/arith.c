@@ -168,6 +168,12 @@ field_product *field_product_plain(const pool_field *field)
 void field_add(const pool_field *field, uint64_t *sum, const uint64_t *x, const uint64_t *y)
 {
     switch (field->limbs) {
+    case FIELD_BINOMIAL_LIMBS:
+        if (field->base)
+            field_binomial_add(field, sum, x, y);
+        else
+            add_n(sum, x, y, field->modulus, FIELD_BINOMIAL_LIMBS);
+        break;
     case 4:
         add_n(sum, x, y, field->modulus, 4);
         break;
@@ -182,6 +188,12 @@ void field_add(const pool_field *field, uint64_t *sum, const uint64_t *x, const 
 void field_sub(const pool_field *field, uint64_t *difference, const uint64_t *x, const uint64_t *y)
 {
     switch (field->limbs) {
+    case FIELD_BINOMIAL_LIMBS:
+        if (field->base)
+            field_binomial_sub(field, difference, x, y);
+        else
+            sub_n(difference, x, y, field->modulus, FIELD_BINOMIAL_LIMBS);
+        break;
     case 4:
         sub_n(difference, x, y, field->modulus, 4);
         break;
@@ -291,7 +303,8 @@ bool field_equal(const pool_field *field, const uint64_t *x, const uint64_t *y)
 
 bool field_is_canonical(const pool_field *field, const uint64_t *x)
 {
-    return field_integer_less(x, field->modulus, field->limbs);
+    return field->base ? field_binomial_is_canonical(field, x)
+                       : field_integer_less(x, field->modulus, field->limbs);
 }
 
 void field_load(const pool_field *field, uint64_t *limbs, const void *packed)

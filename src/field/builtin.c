@@ -18,12 +18,14 @@ struct entry {
 
 #define FIELD(name, modulus, generator) {#name, modulus, generator},
 #define FIELD_ALIAS(name, field)
+#define FIELD_EXTENSION(name, base, degree, nonresidue)
 #define FIELD_CONVENTION(field, convention, generator)
 static const struct entry entries[] = {
 #include "field/params.def"
 };
 #undef FIELD
 #undef FIELD_ALIAS
+#undef FIELD_EXTENSION
 #undef FIELD_CONVENTION
 
 struct pair {
@@ -34,6 +36,7 @@ struct pair {
 
 #define FIELD(name, modulus, generator)
 #define FIELD_ALIAS(name, field) {#name, #field, NULL},
+#define FIELD_EXTENSION(name, base, degree, nonresidue)
 #define FIELD_CONVENTION(field, convention, generator)
 static const struct pair aliases[] = {
 #include "field/params.def"
@@ -46,18 +49,39 @@ static const struct pair aliases[] = {
 static const struct pair conventions[] = {
 #include "field/params.def"
 };
+#undef FIELD_ALIAS
+#undef FIELD_EXTENSION
+#undef FIELD_CONVENTION
+
+struct extension {
+    const char *name;
+    const char *base;
+    uint32_t degree;
+    uint32_t nonresidue;
+};
+
+#define FIELD_ALIAS(name, field)
+#define FIELD_EXTENSION(name, base, degree, nonresidue) {#name, #base, degree, nonresidue},
+#define FIELD_CONVENTION(field, convention, generator)
+static const struct extension extensions[] = {
+#include "field/params.def"
+};
 #undef FIELD
 #undef FIELD_ALIAS
+#undef FIELD_EXTENSION
 #undef FIELD_CONVENTION
 
 enum {
     ENTRY_COUNT = sizeof(entries) / sizeof(entries[0]),
     ALIAS_COUNT = sizeof(aliases) / sizeof(aliases[0]),
+    EXTENSION_COUNT = sizeof(extensions) / sizeof(extensions[0]),
     CONVENTION_COUNT = sizeof(conventions) / sizeof(conventions[0]),
 };
 
 static struct base_once derived = {.lock = BASE_LOCK_INIT};
-static pool_field fields[ENTRY_COUNT]; /* written until `derived` */
+static struct base_once extended = {.lock = BASE_LOCK_INIT};
+static pool_field fields[ENTRY_COUNT];               /* written until `derived` */
+static pool_field extension_fields[EXTENSION_COUNT]; /* written until `extended` */
 
 static pool_status derive_entry(pool_field *field, const struct entry *entry)
 {
@@ -93,6 +117,22 @@ const pool_field *pool_field_at(size_t index)
     return &fields[index];
 }
 
+static pool_status derive_extensions(void)
+{
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < EXTENSION_COUNT && !status; i++) {
+        const struct extension *entry = &extensions[i];
+        const pool_field *base = pool_field_by_name(entry->base);
+
+        status = base ? field_binomial_derive(&extension_fields[i], entry->name, base,
+                            entry->degree, entry->nonresidue)
+                      : base_fail(POOL_ERR_INTERNAL, "the field %s has no base", entry->name);
+        extension_fields[i].flags |= FIELD_BUILT_IN;
+    }
+    return status;
+}
+
 const pool_field *pool_field_by_name(const char *name)
 {
     if (!name) {
@@ -106,6 +146,10 @@ const pool_field *pool_field_by_name(const char *name)
     for (size_t i = 0; i < ALIAS_COUNT; i++) {
         if (!strcmp(aliases[i].name, name))
             return pool_field_by_name(aliases[i].field);
+    }
+    for (size_t i = 0; i < EXTENSION_COUNT; i++) {
+        if (!strcmp(extensions[i].name, name))
+            return base_make_once(&extended, derive_extensions) ? NULL : &extension_fields[i];
     }
     base_fail(POOL_ERR_NOT_FOUND, "there is no built-in field \"%.80s\"", name);
     return NULL;

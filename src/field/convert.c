@@ -42,6 +42,8 @@ pool_status pool_field_modulus(const pool_field *field, void *modulus)
     pool_status status =
         base_check_pointers("pool_field_modulus", {"field", field}, {"modulus", modulus});
 
+    if (!status)
+        status = field_check_prime("pool_field_modulus", field);
     if (status)
         return status;
     field_store(field, modulus, field->modulus);
@@ -53,6 +55,8 @@ pool_status pool_field_generator(const pool_field *field, pool_form form, void *
     pool_status status =
         base_check_pointers("pool_field_generator", {"field", field}, {"generator", generator});
 
+    if (!status)
+        status = field_check_prime("pool_field_generator", field);
     if (!status)
         status = check_form("pool_field_generator", form);
     if (status)
@@ -68,6 +72,8 @@ pool_status pool_field_root_of_unity(const pool_field *field, const char *conven
     uint64_t power[FIELD_MAX_LIMBS];
     pool_status status = base_check_pointers(call, {"field", field}, {"root", root});
 
+    if (!status)
+        status = field_check_prime(call, field);
     if (!status)
         status = check_form(call, form);
     if (!status)
@@ -101,6 +107,8 @@ pool_status pool_field_parse(
     pool_status status = base_check_pointers(
         "pool_field_parse", {"field", field}, {"string", string}, {"element", element});
 
+    if (!status)
+        status = field_check_prime("pool_field_parse", field);
     if (!status)
         status = check_form("pool_field_parse", form);
     if (status)
@@ -181,6 +189,8 @@ static pool_status check_bytes_arguments(const char *call, const pool_field *fie
 
     if (!status && !field)
         status = base_fail_null(call, "field");
+    if (!status)
+        status = field_check_prime(call, field);
     if (!status)
         status = check_array(call, "values", values, count, value_bytes);
     return status ? status : check_array(call, "elements", elements, count, field->bytes);

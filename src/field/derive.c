@@ -108,6 +108,7 @@ pool_status field_derive(pool_field *field, const struct field_definition *defin
 {
     memset(field, 0, sizeof(*field));
     atomic_init(&field->references, 1);
+    field->degree = 1;
     snprintf(field->name, sizeof(field->name), "%s", definition->name);
     field_derive_montgomery(field, definition->modulus);
     field->kind = kind_of(field);

@@ -8,8 +8,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "field/emit.h"
+#include "field/emit_binomial.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_HEADROOM = 15 };
@@ -20,6 +22,9 @@ enum { MAX_HEADROOM = 15 };
  * instructions each).
  */
 enum { CALLED_FROM_WORDS = 16 };
+
+enum { PIECE = 256 };     /* characters that one field_emit writes */
+enum { PREFIX_MAX = 18 }; /* a caller's 16 characters, and those of a coordinate */
 
 /* The largest k with k p < 2^(32 words). */
 static uint32_t compute_headroom(const pool_field *field)
@@ -65,8 +70,8 @@ static void put_type(struct field_emit_writer *writer)
     char upper[FIELD_MAX_NAME + 1] = {0};
 
     to_upper_case(upper, prefix);
-    field_emit(writer, "/* %s: operations modulo a prime of %u bits, generated. */\n", prefix,
-        field->bits);
+    field_emit(writer, "/* %s: operations %s %u bits, generated. */\n", prefix,
+        field->base ? "in an extension of" : "modulo a prime of", field->bits);
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
         field->words, upper, field->bits, upper, writer->lazy);
     field_emit(writer, "#define %s_TWO_ADICITY %u\n", upper, field->two_adicity);
@@ -97,10 +102,14 @@ static void put_constants(struct field_emit_writer *writer)
     static const uint64_t zero[FIELD_MAX_LIMBS];
     static const uint64_t one[FIELD_MAX_LIMBS] = {1};
     bool is_standard = (writer->field->flags & FIELD_DEVICE_STANDARD) != 0;
+    uint64_t moduli[FIELD_MAX_LIMBS] = {0}; /* of the coordinates of an extension's elements */
+
+    for (uint32_t i = 0; writer->field->base && i < writer->field->degree; i++)
+        field_binomial_set_coordinate(writer->field, moduli, i, writer->field->base->modulus[0]);
     put_constant(writer, "zero", zero);
     put_constant(writer, "one", is_standard ? one : writer->field->one);
     put_constant(writer, "r2", is_standard ? one : writer->field->r2);
-    put_constant(writer, "modulus", writer->field->modulus);
+    put_constant(writer, "modulus", writer->field->base ? moduli : writer->field->modulus);
 }
 
 static void put_tests(struct field_emit_writer *writer)
@@ -170,9 +179,60 @@ static void put_common(struct field_emit_writer *writer)
 static const char inlined[] = "__device__ __forceinline__";
 static const char called[] = "__device__ __noinline__";
 
+static void put_field(struct field_emit_writer *writer);
+static struct field_emit_writer writer_of(const pool_field *field, const char *prefix);
+
+/* The operations of an extension's base field. */
+static void put_base(struct field_emit_writer *writer)
+{
+    char prefix[PREFIX_MAX + 3];
+    struct field_emit_writer base;
+
+    snprintf(prefix, sizeof(prefix), "%s_c", writer->prefix);
+    base = writer_of(writer->field->base, prefix);
+    put_field(&base);
+    writer->failed = writer->failed || base.failed;
+    for (size_t at = 0; at < base.length && !writer->failed; at += PIECE)
+        field_emit(writer, "%.*s", PIECE, base.data + at);
+    base_free(base.data);
+}
+
+/* The operations of an extension; those of the base field are emitted before. */
+static void put_extension(struct field_emit_writer *writer)
+{
+    const pool_field *field = writer->field;
+    const char *prefix = writer->prefix;
+    char upper[FIELD_MAX_NAME + 1] = {0}, coordinate[PREFIX_MAX + 3];
+    uint64_t value;
+
+    snprintf(coordinate, sizeof(coordinate), "%s_c", prefix);
+    to_upper_case(upper, prefix);
+    put_type(writer);
+    field_emit(writer, "#define %s_DEGREE %u\n\n", upper, field->degree);
+    put_constants(writer);
+    put_exponent(writer);
+    put_tests(writer);
+    field_set_integer(field->base, &value, field->nonresidue);
+    if (field->flags & FIELD_DEVICE_STANDARD)
+        value = field->nonresidue;
+    field_emit(writer, "%s %s %s_nonresidue(void)\n{\n    %s r = {{0x%08xu", inlined, coordinate,
+        prefix, coordinate, (uint32_t)value);
+    if (field->base->words > 1)
+        field_emit(writer, ", 0x%08xu", (uint32_t)(value >> 32));
+    field_emit(writer, "}};\n    return r;\n}\n\n");
+    field_emit_binomial(writer, upper, coordinate);
+    put_common(writer);
+}
+
 static void put_field(struct field_emit_writer *writer)
 {
     writer->linkage = inlined;
+    if (writer->field->base) {
+        if (!writer->type)
+            put_base(writer);
+        put_extension(writer);
+        return;
+    }
     put_type(writer);
     put_constants(writer);
     put_exponent(writer);
@@ -202,8 +262,8 @@ static struct field_emit_writer writer_of(const pool_field *field, const char *p
     struct field_emit_writer writer = {.field = field, .prefix = prefix, .words = field->words};
 
     writer.headroom = compute_headroom(field);
-    writer.lazy =
-        field->kind == FIELD_KIND_GOLDILOCKS || (field->words > 1 && writer.headroom >= 4);
+    writer.lazy = !field->base && (field->kind == FIELD_KIND_GOLDILOCKS ||
+                                      (field->words > 1 && writer.headroom >= 4));
     return writer;
 }
 
@@ -220,10 +280,10 @@ static pool_status writer_end(struct field_emit_writer *writer, char **source)
 pool_status field_emit_generate_typed(
     const pool_field *field, const char *prefix, const char *type, char **source)
 {
-    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > PREFIX_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "field_emit: field, prefix and source must not be NULL, and "
-            "the prefix at most 16 characters");
+            "the prefix at most 18 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.type = type;
     put_field(&writer);
@@ -247,10 +307,10 @@ pool_status field_emit_generate_type(const pool_field *field, const char *type, 
 pool_status field_emit_generate_dots(const pool_field *field, const char *prefix,
     const uint32_t *lengths, size_t count, char **source)
 {
-    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > PREFIX_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "field_emit: field, prefix and source must not be NULL, and "
-            "the prefix at most 16 characters");
+            "the prefix at most 18 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
     field_emit_dots(&writer, lengths, count);
@@ -266,10 +326,10 @@ bool field_emit_has_quotients(const pool_field *field)
 
 pool_status field_emit_generate_shoup(const pool_field *field, const char *prefix, char **source)
 {
-    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > 16)
+    if (field == NULL || prefix == NULL || source == NULL || strlen(prefix) > PREFIX_MAX)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "field_emit: field, prefix and source must not be NULL, and "
-            "the prefix at most 16 characters");
+            "the prefix at most 18 characters");
     struct field_emit_writer writer = writer_of(field, prefix);
     writer.linkage = writer.words >= CALLED_FROM_WORDS ? called : inlined;
     char upper[FIELD_MAX_NAME + 1] = {0};

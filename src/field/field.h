@@ -73,7 +73,19 @@ struct pool_field {
     uint64_t root[FIELD_MAX_LIMBS]; /* Montgomery form; primitive 2^s-th root of unity, generator^t
                                        unless given */
     uint64_t inverse_root[FIELD_MAX_LIMBS]; /* Montgomery form */
+    /*
+     * Of an extension base[x] / (x^degree - nonresidue), binomial.c; a prime field has NULL, 1, 0.
+     * An element is the packed array of its coordinates, that of x^0 first, each as in `base`: 16
+     * bytes, two limbs, for every extension there is. `modulus` is then the number of elements of
+     * the field, so that x^(modulus - 2) is an inverse as in prime fields; one and r2 have
+     * coordinates like every element; there are neither generator nor roots of unity.
+     */
+    const pool_field *base;
+    uint32_t degree;
+    uint32_t nonresidue;
 };
+
+enum { FIELD_BINOMIAL_LIMBS = 2, FIELD_BINOMIAL_MAX_DEGREE = 4 };
 
 /* The 32-bit word `index` of a limb array, as the device stores it. */
 static inline uint32_t field_word(const uint64_t *limbs, uint32_t index)
@@ -165,6 +177,21 @@ struct field_definition {
  */
 void field_derive_montgomery(pool_field *field, const uint64_t *modulus);
 pool_status field_derive(pool_field *field, const struct field_definition *definition);
+
+/* binomial.c: what arith.c does for extensions. */
+pool_status field_binomial_derive(pool_field *field, const char *name, const pool_field *base,
+    uint32_t degree, uint32_t nonresidue);
+void field_binomial_add(
+    const pool_field *field, uint64_t *sum, const uint64_t *x, const uint64_t *y);
+void field_binomial_sub(
+    const pool_field *field, uint64_t *difference, const uint64_t *x, const uint64_t *y);
+bool field_binomial_is_canonical(const pool_field *field, const uint64_t *x);
+/* A coordinate of an element, as limbs of the base field. */
+uint64_t field_binomial_coordinate(const pool_field *field, const uint64_t *x, uint32_t index);
+void field_binomial_set_coordinate(
+    const pool_field *field, uint64_t *x, uint32_t index, uint64_t value);
+/* POOL_ERR_UNSUPPORTED if the field is an extension; `call` is the public function. */
+pool_status field_check_prime(const char *call, const pool_field *field);
 
 /* create.c: pool_field_create for complete params; messages call the modulus `what`. */
 pool_status field_create(const pool_field_params *params, const char *what, pool_field **field);

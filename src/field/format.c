@@ -29,6 +29,8 @@ static pool_status check_arguments(const pool_field *field, pool_form form, cons
     if (!field || !element)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_field_format: `%s` must not be NULL",
             field ? "element" : "field");
+    if (field_check_prime("pool_field_format", field))
+        return POOL_ERR_UNSUPPORTED;
     if (!string && bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_field_format: `string` must not be NULL when `bytes` is %zu", bytes);

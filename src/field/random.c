@@ -19,6 +19,15 @@ static uint64_t mix(uint64_t x)
 /* Rejection sampling over integers of the modulus's bit length: fewer than two draws on average. */
 void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard)
 {
+    if (field->base) {
+        for (uint32_t i = 0; i < field->degree; i++) {
+            uint64_t coordinate;
+
+            field_random(field->base, seed, index * field->degree + i, &coordinate);
+            field_binomial_set_coordinate(field, standard, i, coordinate);
+        }
+        return;
+    }
     const uint64_t step = 0x9e3779b97f4a7c15u;
     uint64_t state = mix(mix(seed + step) ^ (index + 1) * step);
     uint64_t top_mask = ~(uint64_t)0 >> (64 * field->limbs - field->bits);

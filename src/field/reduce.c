@@ -55,6 +55,8 @@ static pool_status check_arguments(const pool_field *field, size_t value_bytes,
     if (!field || ((!values || !elements) && count))
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_field_reduce_bytes: `%s` must not be NULL", missing);
+    if (field_check_prime("pool_field_reduce_bytes", field))
+        return POOL_ERR_UNSUPPORTED;
     if (!value_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_field_reduce_bytes: `value_bytes` is 0, must be 1 at least");

@@ -99,6 +99,8 @@ static pool_status copy_params(const pool_ntt_domain_params *given, pool_ntt_dom
 
     if (!status && !params->field)
         status = base_fail_null(call, "params->field");
+    if (!status)
+        status = field_check_prime(call, params->field);
     if (!status && params->root && params->convention)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `root` and `convention` are both given; one of them has to be NULL", call);

@@ -38,6 +38,8 @@ static pool_status check_rounds(const pool_poseidon_params *params)
     pool_status status = base_check_pointers(call, {"field", params->field});
 
     if (!status)
+        status = field_check_prime(call, params->field);
+    if (!status)
         status = base_check_ranges(call, {"kind", params->kind, 0, POOL_POSEIDON2},
             {"form", params->form, 0, POOL_FORM_MONTGOMERY},
             {"feed_forward", params->feed_forward, 0, 1},

@@ -46,6 +46,11 @@ static const struct call field_calls[] = {
         "out[i] = ar_reduce(ar_dot<4>(out[i], a + 4 * i, b + 4 * i));"},
     {"inverse", "ar *out, const ar *a, const ar *", "out[i] = ar_inverse(a[i]);"},
 };
+static const struct call extension_calls[] = {
+    {"mul", "ar *out, const ar *a, const ar *b", "out[i] = ar_mul(a[i], b[i]);"},
+    {"mul_c", "ar *out, const ar *a, const ar_c *b", "out[i] = ar_mul_c(a[i], b[i]);"},
+    {"inverse", "ar *out, const ar *a, const ar *", "out[i] = ar_inverse(a[i]);"},
+};
 static const struct call curve_calls[] = {
     {"add_mixed", "ar_xyzz *out, const ar_xyzz *a, const ar_affine *b",
         "out[i] = ar_add_mixed(a[i], b[i]);"},
@@ -135,6 +140,7 @@ static void compare_with_own(struct run *run, const pool_field *field)
 int main(int argc, char **argv)
 {
     static const char *const fields[] = {"bn254_fr", "bls12_381_fr", "goldilocks", "babybear"};
+    static const char *const extensions[] = {"goldilocks_x2", "babybear_x4"};
     static const char *const curves[] = {"bn254_g1", "bls12_381_g1", "bn254_g2"};
     static const char *const sets[] = {"circom-bn254-t3", "poseidon2-plonky3-babybear-t16"};
     struct run run = {.is_recording = argc > 1 && strcmp(argv[1], "record") == 0};
@@ -149,6 +155,10 @@ int main(int argc, char **argv)
             field_calls, sizeof(field_calls) / sizeof(field_calls[0]));
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         compare_with_own(&run, pool_field_by_name(fields[i]));
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++)
+        check(&run, extensions[i],
+            &(pool_module_arithmetic){.prefix = "ar", .field = pool_field_by_name(extensions[i])},
+            extension_calls, sizeof(extension_calls) / sizeof(extension_calls[0]));
     for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
         check(&run, curves[i],
             &(pool_module_arithmetic){.prefix = "ar", .curve = pool_curve_by_name(curves[i])},

@@ -116,12 +116,13 @@ static void check_binary(device_op run, host_op plain, uint64_t count, uint32_t 
 static void test_sums_and_products(void **state)
 {
     static const uint64_t sizes[] = {0, 1, 255, 257, 600};
-    static const char *const names[] = {"bn254_fr", "goldilocks", "babybear", "mersenne31"};
+    static const char *const names[] = {
+        "bn254_fr", "goldilocks", "babybear", "mersenne31", "goldilocks_x2", "babybear_x4"};
 
     (void)state;
-    for (size_t f = 0; f < 4; f++) {
+    for (size_t f = 0; f < 6; f++) {
         field = ntt_field(names[f]);
-        if (f == 3 && ntt_needs_compiler(names[f]))
+        if (f >= 3 && ntt_needs_compiler(names[f]))
             continue;
         for (uint32_t way = 0; way < 512; way += 29) {
             check_binary(pool_vector_add, field_add, sizes[way % 5], way);
@@ -192,12 +193,13 @@ static void check_one(uint64_t count, uint32_t way)
 static void test_one_argument(void **state)
 {
     static const uint64_t sizes[] = {0, 1, 2, 63, 64, 65, 300, MOST};
-    static const char *const names[] = {"bls12_381_fr", "goldilocks", "koalabear"};
+    static const char *const names[] = {
+        "bls12_381_fr", "goldilocks", "koalabear", "goldilocks_x2", "koalabear_x4"};
 
     (void)state;
-    for (size_t f = 0; f < 3; f++) {
+    for (size_t f = 0; f < 5; f++) {
         field = ntt_field(names[f]);
-        if (f == 2 && ntt_needs_compiler(names[f]))
+        if (f >= 2 && ntt_needs_compiler(names[f]))
             continue;
         for (uint32_t way = 0; way < 64; way += 3)
             check_one(sizes[(way / 3 + f) % 8], way);
@@ -232,11 +234,13 @@ static void check_moves(uint64_t rows, uint64_t columns, uint32_t way)
 
 static void test_moves(void **state)
 {
-    static const char *const names[] = {"bn254_fr", "goldilocks", "babybear"};
+    static const char *const names[] = {"bn254_fr", "goldilocks", "babybear", "babybear_x4"};
 
     (void)state;
-    for (size_t f = 0; f < 3; f++) {
+    for (size_t f = 0; f < 4; f++) {
         field = ntt_field(names[f]);
+        if (f >= 3 && ntt_needs_compiler(names[f]))
+            continue;
         check_moves(1, 1, 0);
         check_moves(17, 33, 9);
         check_moves(16, 16, 2);
