@@ -41,6 +41,7 @@
 #include <devicepool/commit.h>   /* commitments to matrices, as STARK provers make them */
 #include <devicepool/ecntt.h>    /* number-theoretic transforms of points */
 #include <devicepool/exec.h>     /* where and how an operation runs */
+#include <devicepool/fri.h>      /* folds of FRI, columns at a point, rows in other orders */
 #include <devicepool/msm.h>      /* multi-scalar multiplication, resident bases */
 #include <devicepool/ntt.h>      /* number-theoretic transforms */
 #include <devicepool/poseidon.h> /* Poseidon permutations, hashes, sponges, Merkle trees */

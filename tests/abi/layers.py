@@ -35,6 +35,7 @@ LAYERS = {
     "ntt": OPERATIONS + ["vector"],
     "poseidon": OPERATIONS + ["vector"],
     "commit": OPERATIONS + ["ntt", "poseidon", "vector"],
+    "fri": OPERATIONS + ["ntt", "vector", "commit"],
     "msm": OPERATIONS,
     "ecntt": OPERATIONS + ["msm", "ntt", "vector"],
     "arithmetic": OPERATIONS + ["poseidon"],

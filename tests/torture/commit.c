@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Torture of commitments to matrices: columns and rows in host memory with progress and a check,
- * matrices of two heights, and openings whose lowest levels are computed again.
+ * matrices of two heights, openings whose lowest levels are computed again; a fold in chunks with
+ * its commitment, and columns at a point.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "driver/nvrtc.h"
+#include "fri/args.h"
 #include "ntt/args.h"
 #include "poseidon/args.h"
 #include "poseidon/host.h"
@@ -76,6 +78,9 @@ static void prepare(struct torture *torture)
     static const uint32_t check[] = {16, 8, 8}, pass[] = {sizeof(struct ntt_pass_args)},
                           spread[] = {80};
     static const uint32_t powers[] = {8, 8, 8, 8, 8, 4}, twiddles[] = {8, 8, 4, 4};
+    static const uint32_t fold[] = {sizeof(struct fri_fold_args)};
+    static const uint32_t denominators[] = {sizeof(struct fri_denominators_args)};
+    static const uint32_t dot[] = {sizeof(struct fri_dot_args)}, invert[] = {16, 16, 8, 8, 8};
     const pool_mock_kernel kernels[] = {
         {.name = "poseidon_hash", .argument_bytes = args, .argument_count = 1, .effect = hash},
         {.name = "poseidon_merkle_level", .argument_bytes = args, .argument_count = 1},
@@ -86,6 +91,10 @@ static void prepare(struct torture *torture)
         {.name = "ntt_extend", .argument_bytes = spread, .argument_count = 1},
         {.name = "ntt_powers", .argument_bytes = powers, .argument_count = 6},
         {.name = "ntt_stage_twiddles", .argument_bytes = twiddles, .argument_count = 4},
+        {.name = "fri_fold2", .argument_bytes = fold, .argument_count = 1},
+        {.name = "fri_denominators", .argument_bytes = denominators, .argument_count = 1},
+        {.name = "fri_dot", .argument_bytes = dot, .argument_count = 1},
+        {.name = "vector_invert", .argument_bytes = invert, .argument_count = 5},
     };
 
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
@@ -211,6 +220,61 @@ static pool_status extend(struct torture *torture)
     return status ? status : pool_extend_commit(&params, &run, &extension, 1, &digest_levels);
 }
 
+/* A domain of 2^4 points over the set's field. */
+static pool_status create_domain(struct torture *torture)
+{
+    const pool_ntt_domain_params params = {
+        .struct_size = sizeof(params), .field = pool_poseidon_field(set), .log_size = 4};
+
+    return pool_ntt_domain_create(&params, (pool_ntt_domain **)&torture->objects[DOMAIN]);
+}
+
+static pool_status fold(struct torture *torture)
+{
+    static uint64_t folded[8][2], nodes[LEVELS * DIGEST];
+    static const uint64_t challenge[2] = {3, 4};
+    const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
+    const pool_span in = {.data = elements, .count = 16}, out = {.data = folded, .count = 8};
+    const pool_span digest_levels = {.data = nodes, .count = 7};
+    pool_fri_fold_params fold_params = {.struct_size = sizeof(fold_params),
+        .field = pool_field_by_name("goldilocks_x2"),
+        .log_arity = 1,
+        .is_bit_reversed = 1,
+        .challenge = challenge};
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    run.checks = POOL_CHECK_CANONICAL;
+    if (!status)
+        status = create_domain(torture);
+    fold_params.domain = torture->objects[DOMAIN];
+    if (!status)
+        status = pool_fri_fold_workspace(&fold_params, &run, &in, &out, &run.memory_limit);
+    run.memory_limit /= 2;
+    if (!status)
+        status = pool_fri_fold(&fold_params, &run, &in, &out);
+    run.memory_limit = 0;
+    return status ? status
+                  : pool_fri_fold_commit(&fold_params, 1, &params, &run, &in, &out, &digest_levels);
+}
+
+static pool_status evaluate(struct torture *torture)
+{
+    static const uint64_t points[2][2] = {{3, 4}, {5, 6}};
+    static uint64_t values[2][4][2];
+    const pool_matrix matrix = {.span = {.data = elements, .count = 4}, .height = 16, .width = 4};
+    pool_matrix_evaluate_params params = {
+        .struct_size = sizeof(params), .field = pool_field_by_name("goldilocks_x2")};
+    pool_exec run;
+    pool_status status = create(torture, &run);
+
+    run.checks = POOL_CHECK_CANONICAL;
+    if (!status)
+        status = create_domain(torture);
+    params.domain = torture->objects[DOMAIN];
+    return status ? status : pool_matrix_evaluate(&params, &run, &matrix, points, 2, values);
+}
+
 /* As for Poseidon. */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
     "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
@@ -233,6 +297,18 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = extend,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "folds in chunks and with a commitment",
+        .devices = 1,
+        .prepare = prepare,
+        .run = fold,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "columns at points",
+        .devices = 1,
+        .prepare = prepare,
+        .run = evaluate,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "openings",
