@@ -72,12 +72,12 @@ POOL_API pool_status pool_fri_fold_workspace(const pool_fri_fold_params *params,
  * A layer as matrices for pool_matrix_commit, pool_matrix_open and pool_matrix_verify: row i of the
  * tree has the 2^log_arity values that one fold makes result i from. In bit-reversed order that is
  * one matrix, whose rows are adjacent values, Plonky3's and plonky2's; in natural order 2^log_arity
- * matrices of one value per row. `layer` has a power of two of packed elements of `field`; its data
- * may be NULL. log_arity is at most 3; 0 has one value per row. Any thread.
+ * matrices of one value per row, for which `matrices` has space. `layer` has a power of two of
+ * packed elements of `field`; its data may be NULL. log_arity is at most 3; 0 has one value per
+ * row. Any thread.
  */
 POOL_API pool_status pool_fri_layer(const pool_field *field, const pool_span *layer,
-    uint32_t log_arity, int32_t is_bit_reversed, pool_matrix matrices[POOL_FRI_MAX_ARITY],
-    uint32_t *count);
+    uint32_t log_arity, int32_t is_bit_reversed, pool_matrix *matrices, uint32_t *count);
 
 /*
  * pool_fri_fold, and pool_matrix_commit to the results as a layer for a fold by 2^next_log_arity.

@@ -11,7 +11,7 @@
 #include "fri/fri.h"
 
 pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint32_t log_arity,
-    int32_t is_bit_reversed, pool_matrix matrices[POOL_FRI_MAX_ARITY], uint32_t *count)
+    int32_t is_bit_reversed, pool_matrix *matrices, uint32_t *count)
 {
     pool_status status =
         base_check_pointers(__func__, {"layer", layer}, {"matrices", matrices}, {"count", count});
