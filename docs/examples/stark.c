@@ -648,7 +648,7 @@ int main(int count, char **arguments)
     const uint32_t log_rows = count > 2 ? (uint32_t)atoi(arguments[2]) : 20;
     const char *file = count > 3 ? arguments[3] : "proof.json";
     pool_params params = {
-        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+        .struct_size = sizeof(params), .devices = count > 1 && *arguments[1] ? arguments[1] : NULL};
     static struct prover prover;
     extension at[2];
     pool_span points;

@@ -665,6 +665,44 @@ static void call_commit(void)
         &params, POOL_FORM_STANDARD, &matrix, 1, digests, 0, elements, digests, &is_member));
 }
 
+static void call_fri(void)
+{
+    static uint32_t values[8], results[4], digests[8];
+    const pool_field *field = pool_field_by_name("babybear_x4");
+    const pool_span in = {.data = values, .count = 2}, out = {.data = results, .count = 1};
+    const pool_span levels = {.data = digests, .count = 1};
+    const pool_matrix matrix = {.span = {.data = values, .count = 1}, .height = 2, .width = 1};
+    pool_fri_fold_params params;
+    pool_matrix_evaluate_params evaluate;
+    pool_matrix_commit_params commit;
+    pool_matrix layer[POOL_FRI_MAX_ARITY];
+    uint32_t count;
+    uint64_t bytes;
+    pool_exec run;
+
+    pool_exec_init(&run, sizeof(run));
+    run.device = h.device;
+    pool_fri_fold_params_init(&params, sizeof(params));
+    pool_matrix_evaluate_params_init(&evaluate, sizeof(evaluate));
+    pool_matrix_commit_params_init(&commit, sizeof(commit));
+    params.field = evaluate.field = field;
+    params.domain = h.domain;
+    params.log_arity = 1;
+    params.challenge = values;
+    commit.set = h.set;
+    ANSWERS(pool_field_base(field) != pool_field_by_name("babybear"));
+    ANSWERS(pool_field_degree(field) != 4);
+    REFUSED(pool_fri_warm_up(field, h.device));
+    ANSWERS(pool_fri_fold(&params, &run, &in, &out));
+    ANSWERS(pool_fri_fold_workspace(&params, &run, &in, &out, &bytes));
+    ANSWERS(pool_fri_fold_commit(&params, 0, &commit, &run, &in, &out, &levels));
+    ANSWERS(pool_fri_fold_commit_workspace(&params, 0, &commit, &run, &in, &out, &levels, &bytes));
+    ANSWERS(pool_fri_layer(field, &in, 1, 0, layer, &count));
+    REFUSED(pool_matrix_evaluate(&evaluate, &run, &matrix, values, 1, results));
+    ANSWERS(pool_matrix_evaluate_workspace(&evaluate, &run, &matrix, 1, &bytes));
+    ANSWERS(pool_matrix_bit_reverse(pool_field_base(field), &run, &matrix, &matrix));
+}
+
 static void call_sim(void)
 {
     pool_sim_fault fault = {.struct_size = sizeof(fault)};
@@ -753,6 +791,7 @@ static int call_everything(void *argument)
     call_ntt();
     call_poseidon();
     call_commit();
+    call_fri();
     call_sim();
     CHILD_CHECK(!destroy_all());
     for (size_t i = 0; i < FUNCTIONS; i++) {
