@@ -27,8 +27,8 @@ extern "C" {
 #endif
 
 /*
- * A prime field and all constants derived from its modulus, or an extension. Immutable: any number of threads may
- * use one at once. Built-in fields are never freed; created ones count references.
+ * A prime field and all constants derived from its modulus, or an extension. Immutable: any number
+ * of threads may use one at once. Built-in fields are never freed; created ones count references.
  */
 typedef struct pool_field pool_field;
 

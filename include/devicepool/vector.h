@@ -2,16 +2,16 @@
 /*
  * Operations on vectors of field elements, as provers need them between transforms.
  *
- * The field may be an extension (field.h). Spans (span.h) have elements as items, in host or device memory, packed or strided, each in
- * either form. Host memory passes through the device in chunks (64 MiB per operand), so it may be
- * larger than the device's memory; only pool_vector_bit_reverse and pool_vector_transpose need
- * device memory for all elements of spans in host memory. After a failure a result in host memory
- * may have been written in part. A result may be exactly one of the arguments (same data, same
- * stride) unless the function says otherwise; other overlaps are errors. POOL_ERR_INVALID_ARGUMENT:
- * counts that do not match, strides that are smaller than an element or not a multiple of 4, device
- * memory that is not aligned to 4 bytes, and NULL. The first use of a field on a device compiles
- * its kernels. Elements must be below the modulus; those of arguments are checked with
- * POOL_CHECK_CANONICAL, single elements always (POOL_ERR_BAD_DATA). Any thread.
+ * The field may be an extension (field.h). Spans (span.h) have elements as items, in host or device
+ * memory, packed or strided, each in either form. Host memory passes through the device in chunks
+ * (64 MiB per operand), so it may be larger than the device's memory; only pool_vector_bit_reverse
+ * and pool_vector_transpose need device memory for all elements of spans in host memory. After a
+ * failure a result in host memory may have been written in part. A result may be exactly one of the
+ * arguments (same data, same stride) unless the function says otherwise; other overlaps are errors.
+ * POOL_ERR_INVALID_ARGUMENT: counts that do not match, strides that are smaller than an element or
+ * not a multiple of 4, device memory that is not aligned to 4 bytes, and NULL. The first use of a
+ * field on a device compiles its kernels. Elements must be below the modulus; those of arguments
+ * are checked with POOL_CHECK_CANONICAL, single elements always (POOL_ERR_BAD_DATA). Any thread.
  *
  * Of `exec` all members but on_host and workspace are used. A memory limit reduces the chunks, down
  * to one element; pool_vector_bit_reverse and pool_vector_transpose use one chunk. Progress counts

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compile matrix of the transforms: the kernels of fields of every element size through NVRTC
- * to machine code for sm_80, sm_90 and sm_120, as the plan tunes them, with what each may cost
- * recorded in ntt_budgets.def and enforced. `test_compile_ntt record [field [radix
- * log_threads blocks quotients]]` prints its lines again. Exit 77 without NVRTC.
+ * The compile matrix of the transforms, and of vectors and folds over extensions: the kernels of
+ * fields of every element size through NVRTC to machine code for sm_80, sm_90 and sm_120, as the
+ * plan tunes them, with what each may cost recorded in ntt_budgets.def and enforced.
+ * `test_compile_ntt record [field [radix log_threads blocks quotients]]` prints its lines again.
+ * Exit 77 without NVRTC.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@ static const char *const fields[] = {
     "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};
 static const char *const files[] = {
     "ntt/pass.cu", "ntt/split.cu", "ntt/tables.cu", "vector/vector.cu"};
+
+static const char *const extensions[] = {"babybear_x4", "goldilocks_x2"};
+static const char *const extension_files[] = {"ntt/tables.cu", "vector/vector.cu", "fri/fri.cu"};
 
 static const struct budget budgets[] = {
 #include "ntt_budgets.def"
@@ -78,6 +82,17 @@ static int each_file(const struct nvrtc *nvrtc, const char *field, bool is_recor
     return failures;
 }
 
+static int each_extension_file(const struct nvrtc *nvrtc, const char *field, bool is_recording)
+{
+    const struct ntt_tuning none = {.log_radix = 1};
+    int failures = 0;
+
+    for (size_t s = 0; s < sizeof extension_files / sizeof extension_files[0]; s++)
+        failures +=
+            one_file(nvrtc, field, extension_files[s], extension_files[s], &none, is_recording);
+    return failures;
+}
+
 int main(int argc, char **argv)
 {
     bool is_recording = argc > 1 && strcmp(argv[1], "record") == 0;
@@ -99,5 +114,8 @@ int main(int argc, char **argv)
     for (size_t f = 0; f < sizeof fields / sizeof fields[0]; f++)
         if (argc <= 2 || strcmp(argv[2], fields[f]) == 0)
             failures += each_file(nvrtc, fields[f], is_recording);
+    for (size_t f = 0; f < sizeof extensions / sizeof extensions[0]; f++)
+        if (argc <= 2 || strcmp(argv[2], extensions[f]) == 0)
+            failures += each_extension_file(nvrtc, extensions[f], is_recording);
     return failures == 0 ? 0 : 1;
 }
