@@ -235,8 +235,10 @@ static void begin_use(struct device_memory *memory, const struct memory_request 
 static pool_status allocate_within_limits(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
-    pool_status status = charge(memory, request);
+    pool_status status;
 
+    memory_durable_unmap_closed(memory);
+    status = charge(memory, request);
     if (status)
         return status;
     status = allocate_retrying(memory, request, address);
@@ -307,9 +309,13 @@ static void quarantine(
         is_durable     ? "unmapped"
         : has_contents ? "overwritten"
                        : "released");
-    memory_durable_close(memory, request->durable); /* it ends with the process */
-    if (!entry)
-        return; /* permanently leaked */
+    memory_durable_abandon(memory, request->durable);
+    if (!entry) { /* leaked until the process ends */
+        pthread_mutex_lock(&memory->quarantined_lock);
+        memory->leaked_bytes += request->is_opened ? 0 : request->bytes;
+        pthread_mutex_unlock(&memory->quarantined_lock);
+        return;
+    }
     entry->address = address;
     entry->request = *request;
     entry->request.ordered = 0;
@@ -599,16 +605,18 @@ static void destroy_memory(pool_device *device, void *object, int driver_alive)
     memory_ranges_free(memory, driver_alive);
     if (driver_alive) {
         release_quarantined(memory);
+        memory_durable_unmap_closed(memory);
         if (memory->own_pool)
             (void)DRIVER_CLEANUP(memory->driver, MemPoolDestroy(memory->own_pool));
         (void)DRIVER_CLEANUP(memory->driver, StreamDestroy(memory->alloc_order));
     }
     free_quarantined_list(memory);
+    memory_durable_forget_closed(memory);
     destroy_locks(memory);
     base_free(memory);
 }
 
-/* Blocks whose secrets could not be overwritten have ended with the process. */
+/* What could not be overwritten or unmapped has ended with the process. */
 static void forget_quarantined(struct device_memory *memory)
 {
     pthread_mutex_lock(&memory->quarantined_lock);
@@ -619,6 +627,9 @@ static void forget_quarantined(struct device_memory *memory)
         device_account_subtract(memory->device, at->request.bytes, false);
     }
     free_quarantined_list(memory);
+    memory_gauge_sub(&memory->quarantined, memory->leaked_bytes);
+    device_account_subtract(memory->device, memory->leaked_bytes, false);
+    memory->leaked_bytes = 0;
     pthread_mutex_unlock(&memory->quarantined_lock);
 }
 
@@ -649,8 +660,19 @@ static pool_status renew_memory(pool_device *device, void **object)
     return status ? status : memory_durable_renew(memory);
 }
 
-static const struct device_resource_type memory_type = {
-    .name = "memory", .create = create_memory, .destroy = destroy_memory, .renew = renew_memory};
+/* After the resident objects: those that were released meanwhile leave their mappings. */
+static pool_status restore_memory(pool_device *device, void *object)
+{
+    (void)device;
+    memory_durable_unmap_closed(object);
+    return POOL_OK;
+}
+
+static const struct device_resource_type memory_type = {.name = "memory",
+    .create = create_memory,
+    .destroy = destroy_memory,
+    .renew = renew_memory,
+    .restore = restore_memory};
 
 struct device_memory *memory_find(pool_device *device)
 {
@@ -680,6 +702,7 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
         status = memory_staging_trim(memory);
         memory_ranges_free(memory, 1);
         release_quarantined(memory);
+        memory_durable_unmap_closed(memory);
     }
     if (!status) {
         pool_status released;

@@ -52,7 +52,7 @@ pool_status memory_check_range(
 
 static void free_block_struct(struct memory_block *block)
 {
-    base_free(block->durable);
+    memory_durable_free(block->memory, block->durable);
     if (block->range)
         memory_range_forget(block->range, block);
     base_free(block);
@@ -121,7 +121,7 @@ static pool_status create_allocated(struct device_scope *scope, struct memory_re
         status = memory_allocate(memory, request, &block->address);
         if (status) {
             free_handle(created);
-            base_free(request->durable);
+            memory_durable_free(memory, request->durable);
             base_free(block);
             return status;
         }

@@ -53,12 +53,63 @@ void memory_durable_close(struct device_memory *memory, struct memory_durable *d
     durable->descriptor = -1;
 }
 
+void memory_durable_abandon(struct device_memory *memory, struct memory_durable *durable)
+{
+    memory_durable_close(memory, durable);
+    if (durable)
+        durable->is_mapped = false;
+}
+
+void memory_durable_free(struct device_memory *memory, struct memory_durable *durable)
+{
+    if (durable && durable->is_mapped && !device_is_forked(memory->device)) {
+        pthread_mutex_lock(&memory->durable_lock);
+        if (durable->renewals == memory->renewals) {
+            durable->next = memory->closed;
+            memory->closed = durable;
+            atomic_store(&memory->has_closed, true);
+            durable = NULL;
+        }
+        pthread_mutex_unlock(&memory->durable_lock);
+    }
+    base_free(durable);
+}
+
+static struct memory_durable *take_closed(struct device_memory *memory)
+{
+    struct memory_durable *closed;
+
+    pthread_mutex_lock(&memory->durable_lock);
+    closed = memory->closed;
+    memory->closed = NULL;
+    atomic_store(&memory->has_closed, false);
+    pthread_mutex_unlock(&memory->durable_lock);
+    return closed;
+}
+
+static void free_list(struct memory_durable *closed)
+{
+    while (closed) {
+        struct memory_durable *next = closed->next;
+
+        base_free(closed);
+        closed = next;
+    }
+}
+
+void memory_durable_forget_closed(struct device_memory *memory)
+{
+    free_list(device_is_forked(memory->device) ? memory->closed : take_closed(memory));
+}
+
 uint64_t memory_durable_bytes(struct device_memory *memory)
 {
     uint64_t bytes = 0;
 
     pthread_mutex_lock(&memory->durable_lock);
     for (const struct memory_durable *at = memory->durables; at; at = at->next)
+        bytes += at->bytes;
+    for (const struct memory_durable *at = memory->closed; at; at = at->next)
         bytes += at->bytes;
     pthread_mutex_unlock(&memory->durable_lock);
     return bytes;
@@ -102,6 +153,7 @@ static pool_cu_result map_durable(struct device_memory *memory, struct memory_du
         goto unmap;
     durable->address = address;
     durable->is_mapped = true;
+    durable->renewals = memory->renewals;
     return POOL_CU_SUCCESS;
 unmap:
     (void)api->MemUnmap(address, bytes);
@@ -125,6 +177,22 @@ static pool_status unmap_durable(struct device_memory *memory, struct memory_dur
     first = first ? first : status;
     status = DRIVER_CALL(memory->driver, MemRelease(durable->allocation));
     return first ? first : status;
+}
+
+/* No thread unmaps during a renewal, but the one that renews: the others are not inside. */
+void memory_durable_unmap_closed(struct device_memory *memory)
+{
+    struct memory_durable *closed;
+    struct base_error_copy first;
+
+    if (!atomic_load(&memory->has_closed))
+        return;
+    closed = take_closed(memory);
+    base_error_save(&first);
+    for (struct memory_durable *at = closed; at; at = at->next)
+        (void)unmap_durable(memory, at);
+    base_error_restore(&first);
+    free_list(closed);
 }
 
 /* ---- allocation -------------------------------------------------------------------------------
@@ -206,7 +274,9 @@ pool_status memory_durable_renew(struct device_memory *memory)
 {
     pool_status status = POOL_OK;
 
+    memory_durable_forget_closed(memory); /* they have ended with their process */
     pthread_mutex_lock(&memory->durable_lock);
+    memory->renewals++;
     for (struct memory_durable *at = memory->durables; at; at = at->next)
         at->is_mapped = false; /* by the process that has ended */
     for (struct memory_durable *at = memory->durables; at && !status; at = at->next) {

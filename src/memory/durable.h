@@ -15,18 +15,31 @@ struct memory_durable {
     CUdeviceptr address;
     uint64_t bytes; /* of the mapping */
     CUmemGenericAllocationHandle allocation;
-    int descriptor; /* -1: it is ordinary memory after all, or released */
-    bool is_mapped; /* by the present process */
+    int descriptor;    /* -1: it is ordinary memory after all, or released */
+    bool is_mapped;    /* by the process below */
+    unsigned renewals; /* of the device's memory when it was mapped */
     bool is_sealed;
     uint64_t digested_bytes;
     uint64_t digest;
 };
 
-/* For an allocation, to be freed with base_free; NULL: the device has no durable memory, or there
- * is no host memory. */
+/* For an allocation, to be freed with memory_durable_free; NULL: the device has no durable memory,
+ * or there is no host memory. */
 struct memory_durable *memory_durable_new(const struct device_memory *memory);
 /* Closes the descriptor, without a driver call: it is ordinary memory then. NULL: no-op. */
 void memory_durable_close(struct device_memory *memory, struct memory_durable *durable);
+/* The same for memory that must not be unmapped: its mapping ends with the process. */
+void memory_durable_abandon(struct device_memory *memory, struct memory_durable *durable);
+/*
+ * Frees the object, whose memory was released or closed. What was closed while the present process
+ * maps it is unmapped by memory_durable_unmap_closed: a lost device cannot be entered, but another
+ * thread may be giving it its new mappings.
+ */
+void memory_durable_free(struct device_memory *memory, struct memory_durable *durable);
+/* Inside device_enter. */
+void memory_durable_unmap_closed(struct device_memory *memory);
+/* Without driver calls, as the process or its context ends. */
+void memory_durable_forget_closed(struct device_memory *memory);
 
 static inline bool memory_durable_is(const struct memory_durable *durable)
 {

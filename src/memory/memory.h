@@ -124,8 +124,13 @@ struct device_memory {
     struct memory_gauge buffers;
     pthread_mutex_t quarantined_lock;
     struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
+    uint64_t leaked_bytes; /* quarantined and in no list; guarded by quarantined_lock */
     pthread_mutex_t durable_lock;
-    struct memory_durable *durables; /* guarded by durable_lock: see durable.h */
+    /* Guarded by durable_lock: see durable.h. */
+    struct memory_durable *durables;
+    struct memory_durable *closed; /* mappings that nobody uses any more */
+    unsigned renewals;             /* processes of the device that came after the first one */
+    atomic_bool has_closed;        /* `closed` is not empty */
     struct memory_virtual virtual;
     struct memory_digester digester;
     struct memory_staging staging;

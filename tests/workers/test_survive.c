@@ -13,6 +13,7 @@
 #include <devicepool/metrics.h>
 
 #include "left_behind.h"
+#include "memory/durable.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
 #include "worker/worker.h"
@@ -423,6 +424,100 @@ static void test_in_use(void **state)
     assert_nothing_left(before);
 }
 
+/* Destroys a buffer while the device is given back what it had, when it has been mapped already. */
+struct release {
+    pool_buffer *buffer;
+    pool_device *device;
+};
+
+static void destroy_meanwhile(void *user, const pool_log_record *record)
+{
+    struct release *release = user;
+
+    if (!release->buffer || !strstr(record->message, "has changed when the process"))
+        return;
+    device_dependent_added(release->device, DEVICE_DEPENDENT_BUFFER);
+    (void)pool_buffer_destroy(&release->buffer);
+}
+
+/* What is released during the renewal of the device is unmapped in the new process. */
+static void test_released_meanwhile(void **state)
+{
+    struct left_behind before = look();
+    device_pool *pool = create_pool(devices);
+    struct release release = {.device = device_at(pool, 0)};
+    struct source source = {.flags = POOL_BUFFER_DURABLE, .seed = 11};
+    const pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = 64 << 20, .flags = POOL_BUFFER_DURABLE};
+    pool_resident *changed = create_buffer(pool, &source, 0);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    struct device_scope scope;
+    uint64_t unused;
+
+    (void)state;
+    assert_ok(try_buffer(changed, release.device, &source));
+    change_byte(changed, release.device, 5);
+    unused = free_bytes(release.device);
+    assert_ok(pool_buffer_create(release.device, &params, &release.buffer));
+    assert_ok(device_enter(release.device, &scope));
+    memory_seal(release.buffer);
+    assert_ok(device_leave(&scope, POOL_OK));
+    assert_true(memory_is_sealed(release.buffer));
+    /* As the memory of a resident object it does not keep the device out of service. */
+    device_dependent_removed(release.device, DEVICE_DEPENDENT_BUFFER);
+    pool_log_set(destroy_meanwhile, &release, POOL_LOG_WARN);
+    kill_and_wait(release.device);
+    pool_log_set(NULL, NULL, POOL_LOG_WARN);
+    assert_null(release.buffer);
+    assert_ok(pool_memory_get_info(release.device, &info));
+    assert_int_equal(info.used_bytes, 0);
+    if (is_simulated()) {
+        assert_true(info.reserved_bytes < SMALL * 4);
+        assert_true(info.free_bytes + 4 * SMALL >= unused);
+    }
+    assert_ok(try_buffer(changed, release.device, &source));
+    assert_ok(pool_resident_destroy(&changed));
+    assert_ok(pool_destroy(&pool));
+    assert_nothing_left(before);
+}
+
+/* Memory that could not be unmapped has ended with its process, and counts no longer. */
+static void test_quarantined(void **state)
+{
+    const pool_params params = {
+        .struct_size = sizeof(params), .devices = devices, .memory_limit = 64 << 20};
+    pool_buffer_params durable = {
+        .struct_size = sizeof(durable), .bytes = 48 << 20, .flags = POOL_BUFFER_DURABLE};
+    struct left_behind before = look();
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_buffer *buffer = NULL;
+    device_pool *pool = NULL;
+    pool_device *device;
+
+    (void)state;
+    if (!is_simulated())
+        skip();
+    setenv("DEVICEPOOL_SIM_FAULTS", "dev0.cuStreamSynchronize=1", 1);
+    assert_ok(pool_create(&pool, &params));
+    unsetenv("DEVICEPOOL_SIM_FAULTS");
+    device = device_at(pool, 0);
+    assert_ok(pool_stream_create(device, NULL, &durable.stream));
+    assert_ok(pool_buffer_create(device, &durable, &buffer));
+    assert_int_not_equal(pool_buffer_destroy(&buffer), POOL_OK);
+    assert_null(buffer);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_int_equal(info.quarantined_bytes, durable.bytes);
+    assert_ok(pool_stream_destroy(&durable.stream));
+    kill_and_wait(device);
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_int_equal(info.quarantined_bytes, 0);
+    assert_int_equal(info.used_bytes, 0);
+    assert_ok(pool_buffer_create(device, &durable, &buffer)); /* within the limit */
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_destroy(&pool));
+    assert_nothing_left(before);
+}
+
 static pool_status fill_large(void *user, const pool_exec *exec, pool_buffer **buffer)
 {
     pool_buffer_params params = {.struct_size = sizeof(params), .flags = POOL_BUFFER_DURABLE};
@@ -599,6 +694,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_changed),
         cmocka_unit_test(test_in_use),
+        cmocka_unit_test(test_released_meanwhile),
+        cmocka_unit_test(test_quarantined),
         cmocka_unit_test(test_two_pools),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_failing_calls),
