@@ -99,14 +99,17 @@ static pool_status add_stream_locked(struct driver *driver, pool_stream *stream,
     return POOL_OK;
 }
 
+static void remove_stream_locked(pool_stream *stream)
+{
+    driver_queue_redirect(device_work(stream->device), stream->queue, stream->handle);
+    atomic_store(&stream->capture, 0);
+}
+
 static void remove_streams_locked(struct stream_registry *registry, uint64_t number)
 {
-    for (pool_stream *at = &registry->default_stream; at; at = at->next) {
-        if (stream_capture_of(at) != number)
-            continue;
-        driver_queue_redirect(device_work(at->device), at->queue, at->handle);
-        atomic_store(&at->capture, 0);
-    }
+    for (pool_stream *at = &registry->default_stream; at; at = at->next)
+        if (stream_capture_of(at) == number)
+            remove_stream_locked(at);
 }
 
 static void end_locked(struct stream_registry *registry, struct stream_capture *capture)
@@ -125,6 +128,7 @@ static void end_locked(struct stream_registry *registry, struct stream_capture *
 static pool_status wait_locked(
     struct driver *driver, pool_stream *stream, CUevent event, uint64_t of_event, const char **what)
 {
+    bool is_added = !stream_capture_of(stream);
     pool_status status = POOL_OK;
 
     *what = NULL;
@@ -134,8 +138,12 @@ static pool_status wait_locked(
         *what = "a wait for an event of another capture";
     else if (!stream_capture_of(stream))
         status = add_stream_locked(driver, stream, of_event);
-    return status || *what ? status
-                           : DRIVER_CALL(driver, StreamWaitEvent(stream->handle, event, 0));
+    if (status || *what)
+        return status;
+    status = DRIVER_CALL(driver, StreamWaitEvent(stream->handle, event, 0));
+    if (status && is_added)
+        remove_stream_locked(stream);
+    return status;
 }
 
 pool_status stream_wait_captured(struct driver *driver, pool_stream *stream, CUevent event,

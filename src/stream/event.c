@@ -268,7 +268,8 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
     atomic_store(&event->queue, mark.queue);
     atomic_store(&event->position, status ? 0 : mark.position);
-    atomic_store(&event->capture, stream_capture_of(stream));
+    if (!status)
+        atomic_store(&event->capture, stream_capture_of(stream));
     atomic_fetch_add(&event->done, 1);
     if (!status)
         atomic_store(&event->recorded, 1);

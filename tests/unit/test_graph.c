@@ -233,6 +233,41 @@ static void test_events(void **state)
     assert_ok(pool_stream_destroy(&stream));
 }
 
+/* A call that failed has changed nothing: neither the stream that did not wait nor the event that
+ * was not recorded belongs to the capture. */
+static void test_failed_calls(void **state)
+{
+    pool_stream *stream, *other;
+    pool_event *event = NULL, *recorded = NULL;
+    pool_graph *graph = NULL;
+
+    (void)state;
+    if (!memory_mock)
+        return;
+    stream = new_stream(0);
+    other = new_stream(0);
+    assert_ok(pool_event_create(memory_device(0), 0, &event));
+    assert_ok(pool_event_create(memory_device(0), 0, &recorded));
+    assert_ok(pool_event_record(recorded, other));
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_event_record(event, stream));
+    pool_mock_fail(
+        memory_mock, "cuStreamWaitEvent", 1, POOL_CU_STREAM_CAPTURE_ISOLATION, POOL_MOCK_ONCE);
+    assert_int_not_equal(pool_stream_wait_event(other, event), POOL_OK);
+    assert_ok(pool_stream_query(other));
+    assert_ok(pool_stream_synchronize(other));
+    pool_mock_fail(memory_mock, "cuEventRecord", 1, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_ONCE);
+    assert_int_not_equal(pool_event_record(recorded, stream), POOL_OK);
+    assert_ok(pool_event_query(recorded));
+    assert_ok(pool_stream_wait_event(other, recorded));
+    assert_ok(pool_stream_end_capture(stream, &graph));
+    assert_ok(pool_graph_destroy(&graph));
+    assert_ok(pool_event_destroy(&recorded));
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_stream_destroy(&other));
+    assert_ok(pool_stream_destroy(&stream));
+}
+
 /* ---- what cannot be captured ----------------------------------------------------------------- */
 
 static void on_host(void *user)
@@ -427,6 +462,7 @@ int main(int argc, char **argv)
         TEST(test_pinned),
         TEST(test_fork_and_join),
         TEST(test_events),
+        TEST(test_failed_calls),
         TEST(test_refused),
         TEST(test_misuse),
         TEST(test_beside_others),
