@@ -52,7 +52,8 @@ POOL_API pool_status pool_stream_begin_capture(pool_stream *stream);
 /*
  * Ends the capture that began on the stream, and instantiates the graph, which the caller destroys
  * with pool_graph_destroy before the pool. With `graph` NULL the capture is abandoned. The capture
- * is over also after a failure, unless the driver itself has failed: then the call can be repeated.
+ * is over also after a failure, unless the driver could not end it: then the call can be repeated.
+ * Like other calls that wait, it also reports the failure of work that was enqueued before.
  * Errors: INVALID_ARGUMENT (no capture began on this stream; a stream of the capture was not
  * joined), UNSUPPORTED (a call of the capture was refused).
  */

@@ -242,7 +242,7 @@ pool_status pool_stream_begin_capture(pool_stream *stream)
     return status;
 }
 
-/* Other failures may pass, and the capture is still there. */
+/* After other failures the capture may still be there. */
 static bool has_ended(const struct driver *driver, pool_cu_result code)
 {
     switch (code) {
@@ -265,6 +265,16 @@ static pool_status end_in_driver(
     pool_cu_result code = driver->api.StreamEndCapture(stream, graph);
 
     *is_over = has_ended(driver, code);
+    if (!*is_over && driver_code_class(code) != POOL_CLASS_PROCESS) {
+        /* The driver has failed, or has reported the failure of work that was enqueued before and
+         * may have ended the capture all the same: the second call ends it, or finds none. */
+        CUgraph late = NULL;
+        pool_cu_result again = driver->api.StreamEndCapture(stream, &late);
+
+        *is_over = has_ended(driver, again);
+        if (!again)
+            DRIVER_CLEANUP_QUIETLY(driver, GraphDestroy(late));
+    }
     if (code == POOL_CU_STREAM_CAPTURE_UNJOINED)
         return base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
             "cuStreamEndCapture",

@@ -262,6 +262,18 @@ static void test_failed_calls(void **state)
     assert_ok(pool_stream_wait_event(other, recorded));
     assert_ok(pool_stream_end_capture(stream, &graph));
     assert_ok(pool_graph_destroy(&graph));
+
+    /* The failure of the end is reported once, and the capture is over. */
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_stream_fork(stream, &other, 1));
+    pool_mock_fail(memory_mock, "cuStreamEndCapture", 1, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);
+    assert_int_not_equal(pool_stream_end_capture(stream, &graph), POOL_OK);
+    assert_null(graph);
+    assert_ok(pool_stream_synchronize(other));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_stream_end_capture(stream, &graph));
+    assert_ok(pool_graph_destroy(&graph));
     assert_ok(pool_event_destroy(&recorded));
     assert_ok(pool_event_destroy(&event));
     assert_ok(pool_stream_destroy(&other));

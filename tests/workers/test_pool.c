@@ -303,6 +303,34 @@ static void test_parent_killed(void **state)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
+/* A posted call of a capture fails: its end reports that once, and the capture is over. */
+static void test_failed_capture(void **state)
+{
+    device_pool *pool;
+    pool_buffer *buffer = NULL;
+    pool_stream *stream = NULL;
+    pool_graph *graph = NULL;
+
+    (void)state;
+    setenv("DEVICEPOOL_SIM_FAULTS", "cuMemsetD8Async@1=1", 1);
+    pool = create_pool("sim:1,mem=1G", 0);
+    assert_ok(pool_buffer_alloc(device_at(pool, 0), 4096, &buffer));
+    assert_ok(pool_stream_create(device_at(pool, 0), NULL, &stream));
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_buffer_fill8(buffer, 0, 4096, 1, stream));
+    assert_status(pool_stream_end_capture(stream, &graph), POOL_ERR_INVALID_ARGUMENT);
+    assert_null(graph);
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_buffer_fill8(buffer, 0, 4096, 1, stream));
+    assert_ok(pool_stream_end_capture(stream, &graph));
+    assert_ok(pool_graph_launch(graph, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_graph_destroy(&graph));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_destroy(&pool));
+}
+
 static void test_unsupported(void **state)
 {
     static const pool_cuda_api table = {.struct_size = sizeof(table)};
@@ -339,7 +367,8 @@ static int clear_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_kill), TEST(test_sticky_fault), TEST(test_hang),
-        TEST(test_shots_under_load), TEST(test_parent_killed), TEST(test_unsupported)};
+        TEST(test_shots_under_load), TEST(test_parent_killed), TEST(test_failed_capture),
+        TEST(test_unsupported)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
