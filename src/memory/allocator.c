@@ -19,6 +19,7 @@
 #include "memory/resident.h"
 #include "memory/virtual.h"
 #include "pool/release.h"
+#include "stream/capture.h"
 
 void memory_gauge_add(struct memory_gauge *gauge, uint64_t bytes)
 {
@@ -347,6 +348,25 @@ void memory_quarantine_physical(struct device_memory *memory, const struct memor
     uncharge(memory, request);
 }
 
+/* Waits for all work of the device. Not while a stream is captured: the driver would refuse that,
+ * and end the capture. */
+static pool_status wait_for_context(struct device_memory *memory)
+{
+    pool_status status = stream_check_no_captures(memory->device);
+
+    return status ? status : DRIVER_CLEANUP(memory->driver, CtxSynchronize());
+}
+
+pool_status memory_wait_for_streams(struct device_memory *memory)
+{
+    pool_status status = stream_join_all(memory->driver, memory->streams);
+
+    if (!status)
+        return DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+    /* The order could not be enqueued; unless nothing can be, the host waits for everything. */
+    return pool_status_class(status) == POOL_CLASS_CALL ? wait_for_context(memory) : status;
+}
+
 /* Overwrites a secret in the order of `stream`, on which its last use precedes. */
 static pool_status overwrite(
     struct device_memory *memory, CUdeviceptr address, uint64_t bytes, CUstream stream)
@@ -358,12 +378,12 @@ static pool_status overwrite(
     if (!status || pool_status_class(status) == POOL_CLASS_PROCESS)
         return status;
     /* Retried synchronously before the memory is quarantined. */
-    status = DRIVER_CALL(driver, CtxSynchronize());
+    status = wait_for_context(memory);
     if (!status)
         status = DRIVER_CALL_FOR(
             driver, MemsetD8(address, 0, (size_t)bytes), "%s", base_size_text(bytes).text);
     if (!status)
-        status = DRIVER_CALL(driver, CtxSynchronize());
+        status = wait_for_context(memory);
     return status;
 }
 
@@ -374,7 +394,7 @@ static pool_status release_plain(
     pool_status status = POOL_OK;
 
     if (request->secret) {
-        status = DRIVER_CALL(memory->driver, CtxSynchronize());
+        status = wait_for_context(memory);
         if (!status)
             status = overwrite(memory, address, request->bytes, NULL);
         if (!status)
@@ -385,18 +405,6 @@ static pool_status release_plain(
         }
     }
     return DRIVER_CALL(memory->driver, MemFree(address));
-}
-
-pool_status memory_wait_for_streams(struct device_memory *memory)
-{
-    pool_status status = stream_join_all(memory->driver, memory->streams);
-
-    if (!status)
-        return DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
-    /* The order could not be enqueued; unless nothing can be, the host waits for everything. */
-    return pool_status_class(status) == POOL_CLASS_CALL
-               ? DRIVER_CALL(memory->driver, CtxSynchronize())
-               : status;
 }
 
 /* The driver unmaps memory at once, so what may still use it has to end first. */
@@ -427,7 +435,7 @@ static pool_status release_to_pool(
     if (!request->ordered) {
         first = stream_join_all(driver, memory->streams);
         if (first) { /* the order could not be enqueued, so the host waits */
-            status = DRIVER_CLEANUP(driver, CtxSynchronize());
+            status = wait_for_context(memory);
             if (status) {
                 quarantine(memory, request, address);
                 return first;
@@ -444,7 +452,7 @@ static pool_status release_to_pool(
     status = DRIVER_CALL(driver, MemFreeAsync(address, stream));
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
         /* The plain free also frees pool memory, after all work of the device. */
-        if (!DRIVER_CALL(driver, CtxSynchronize()))
+        if (!wait_for_context(memory))
             (void)DRIVER_CALL(driver, MemFree(address));
     }
     return first ? first : status;

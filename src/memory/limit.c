@@ -94,7 +94,8 @@ static pool_status trim_to(struct device_memory *memory, uint64_t limit)
 /*
  * Under limit_lock: releases unused memory and evicts resident objects that nobody uses. If that is
  * not enough, frees that were enqueued on streams are still pending, as the other buffers do not
- * exceed the limit: it waits for them, first those of the allocation's own stream.
+ * exceed the limit: it waits for them, first those of the allocation's own stream. Captured streams
+ * have none, and must not be waited for.
  */
 static pool_status reduce(struct device_memory *memory, const struct memory_request *request,
     uint64_t limit, uint64_t *held)
@@ -108,7 +109,7 @@ static pool_status reduce(struct device_memory *memory, const struct memory_requ
         if (attempt == 1)
             status = DRIVER_CALL(driver, StreamSynchronize(request->stream));
         else if (attempt == 2)
-            status = DRIVER_CALL(driver, CtxSynchronize());
+            status = memory_wait_for_streams(memory);
         if (!status)
             status = trim_to(memory, limit);
         if (!status)

@@ -367,6 +367,46 @@ static void test_on_a_simulated_device(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+/* The last attempt to stay within the limit waits for other streams, and not for the one that is
+ * captured, whose capture the driver would end. */
+static void test_beside_a_capture(void **state)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = "sim:1,mem=64M", .memory_limit = 8 * MIB};
+    pool_buffer *buffers[16] = {0};
+    pool_device *device = NULL;
+    device_pool *pool = NULL;
+    pool_stream *stream = NULL, *other = NULL;
+    pool_graph *graph = NULL;
+    size_t count = 0;
+
+    (void)state;
+    assert_ok(pool_create(&pool, &params));
+    assert_ok(pool_device_at(pool, 0, &device));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_stream_create(device, NULL, &other));
+    assert_ok(pool_buffer_alloc(device, 4 * MIB - 100, &buffers[count++]));
+    assert_ok(pool_stream_begin_capture(stream));
+    assert_ok(pool_buffer_fill8(buffers[0], 0, 1000, 1, stream));
+    /* The simulated memory pool reserves more than is requested: the account finds room for one
+     * more, which the memory pool does not have. */
+    while (count < 16 && !pool_buffer_alloc(device, MIB - 100, &buffers[count]))
+        count++;
+    assert_in_range(count, 2, 15);
+    assert_says("the memory limit of 8 MiB");
+    assert_ok(pool_buffer_destroy_on(&buffers[--count], other));
+    assert_ok(pool_buffer_alloc(device, MIB - 100, &buffers[count++]));
+    assert_ok(pool_stream_end_capture(stream, &graph));
+    assert_ok(pool_graph_launch(graph, stream));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_graph_destroy(&graph));
+    while (count)
+        assert_ok(pool_buffer_destroy(&buffers[--count]));
+    assert_ok(pool_stream_destroy(&other));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_destroy(&pool));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_charged_to_leases),
         cmocka_unit_test(test_described),
         cmocka_unit_test(test_on_a_simulated_device),
+        cmocka_unit_test(test_beside_a_capture),
     };
 
     unsetenv("DEVICEPOOL_MEMORY_LIMIT");
