@@ -87,7 +87,7 @@ pool_status commit_forecast(const char *name, const struct commit_tree *tree, co
 pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const pool_exec *given,
     const pool_matrix *matrices, uint32_t count, const pool_span *levels)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
+    MEMORY_EXEC_SCOPE(given);
     struct exec_target site;
     struct commit_tree tree;
     pool_exec exec;
@@ -110,7 +110,7 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
     const pool_exec *given, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
+    MEMORY_EXEC_SCOPE(given);
     struct commit_tree tree;
     pool_exec exec;
     pool_status status =

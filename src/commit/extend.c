@@ -202,7 +202,7 @@ static pool_status check_data(const struct extend_commit *call)
 pool_status pool_extend_commit(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_extension *extensions, uint32_t count, const pool_span *levels)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct extend_commit call = {0};
     struct memory_progress progress = {.call = __func__, .exec = &call.exec};
     pool_status status = read_exec(__func__, exec, extensions, count, &call.exec);
@@ -228,7 +228,7 @@ pool_status pool_extend_commit_workspace(const pool_matrix_commit_params *params
     const pool_exec *exec, const pool_extension *extensions, uint32_t count,
     const pool_span *levels, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct extend_commit call = {0};
     pool_status status = bytes ? read_exec(__func__, exec, extensions, count, &call.exec)
                                : base_fail_null(__func__, "bytes");

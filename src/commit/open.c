@@ -440,7 +440,7 @@ pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool
     const pool_matrix *matrices, uint32_t count, const pool_span *levels, const uint64_t *indices,
     uint64_t index_count, const pool_span *rows, const pool_span *paths)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct opening opening = {
         .levels = levels, .indices = indices, .count = index_count, .rows = rows, .paths = paths};
     struct commit_division division = {.has_data = true};
@@ -459,7 +459,7 @@ pool_status pool_matrix_open_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t index_count, const pool_span *rows, const pool_span *paths, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct opening opening = {.levels = levels, .count = index_count, .rows = rows, .paths = paths};
     uint64_t subtree = 0, gathered, limit;
     pool_status status = bytes ? read_opening(__func__, params, exec, matrices, count, &opening)

@@ -232,7 +232,7 @@ static pool_status run_inside(struct ecntt_call *call)
 pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, const pool_span *in,
     const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct device_operation operation;
     struct device_scope scope;
     struct ecntt_call call;
@@ -251,7 +251,7 @@ pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, c
 pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct ecntt_call call;
     pool_status status;
 

@@ -348,7 +348,7 @@ static pool_status evaluate(struct evaluation *evaluation)
 pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, const pool_exec *exec,
     const pool_matrix *matrix, const void *points, uint32_t count, void *values)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct evaluation evaluation = {.points = points, .values = values};
     uint64_t z[FIELD_MAX_LIMBS], factor[FIELD_MAX_LIMBS];
     struct memory_item item;
@@ -379,7 +379,7 @@ pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, cons
 pool_status pool_matrix_evaluate_workspace(const pool_matrix_evaluate_params *params,
     const pool_exec *exec, const pool_matrix *matrix, uint32_t count, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct evaluation evaluation = {0};
     pool_status status = bytes ? read_call(&evaluation, __func__, params, exec, matrix, count)
                                : base_fail_null(__func__, "bytes");

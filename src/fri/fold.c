@@ -226,7 +226,7 @@ static pool_status fold_on_device(struct fold *fold)
 pool_status pool_fri_fold(const pool_fri_fold_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct fold fold = {0};
     pool_status status = read_call(&fold, __func__, params, exec, in, out);
 
@@ -244,7 +244,7 @@ pool_status pool_fri_fold(const pool_fri_fold_params *params, const pool_exec *e
 pool_status pool_fri_fold_workspace(const pool_fri_fold_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct fold fold = {0};
     pool_status status = bytes ? read_call(&fold, __func__, params, exec, in, out)
                                : base_fail_null(__func__, "bytes");

@@ -87,7 +87,7 @@ pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t ne
     const pool_matrix_commit_params *commit, const pool_exec *exec, const pool_span *in,
     const pool_span *out, const pool_span *levels)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct fold_commit both;
     pool_exec sequence;
     pool_status status =
@@ -113,7 +113,7 @@ pool_status pool_fri_fold_commit_workspace(const pool_fri_fold_params *params,
     uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
     const pool_span *in, const pool_span *out, const pool_span *levels, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct fold_commit both;
     pool_status status =
         bytes ? prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both)

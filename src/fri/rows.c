@@ -77,7 +77,7 @@ pool_status pool_matrix_bit_reverse(
     const pool_field *field, const pool_exec *given, const pool_matrix *in, const pool_matrix *out)
 {
     static const struct memory_exec_rules rules = {.has_async = true};
-    BASE_LOG_LABEL(memory_exec_label(given));
+    MEMORY_EXEC_SCOPE(given);
     struct exec_target target = {.field = field};
     pool_exec exec;
     pool_status status = base_check_pointers(__func__, {"field", field}, {"in", in}, {"out", out});

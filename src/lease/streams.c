@@ -168,10 +168,16 @@ static pool_status take_stream(struct stream_cache *cache, pool_stream **stream)
     return status;
 }
 
+/* One that has ended with the process of its device is not used again. */
 static void return_stream(struct stream_cache *cache, pool_stream *stream)
 {
     pthread_mutex_lock(&cache->lock);
-    push_stream(cache, stream);
+    if (stream->renewals == device_renewals(cache->device)) {
+        push_stream(cache, stream);
+    } else {
+        stream_forget(stream);
+        cache->created--;
+    }
     pthread_mutex_unlock(&cache->lock);
 }
 

@@ -542,6 +542,7 @@ static void free_quarantined_list(struct device_memory *memory)
 static void destroy_locks(struct device_memory *memory)
 {
     device_lock_destroy(memory->device, &memory->virtual.lock);
+    device_lock_destroy(memory->device, &memory->blocks_lock);
     device_lock_destroy(memory->device, &memory->digester.lock);
     device_lock_destroy(memory->device, &memory->durable_lock);
     device_lock_destroy(memory->device, &memory->limit_lock);
@@ -573,6 +574,7 @@ static pool_status create_memory(pool_device *device, void **object)
         goto destroy_quarantined_lock;
     }
     pthread_mutex_init(&memory->durable_lock, NULL);
+    pthread_mutex_init(&memory->blocks_lock, NULL);
     pthread_mutex_init(&memory->digester.lock, NULL);
     pthread_mutex_init(&memory->virtual.lock, NULL);
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
@@ -591,6 +593,7 @@ destroy_stream:
 destroy_lock:
     pthread_mutex_destroy(&memory->virtual.lock);
     pthread_mutex_destroy(&memory->digester.lock);
+    pthread_mutex_destroy(&memory->blocks_lock);
     pthread_mutex_destroy(&memory->durable_lock);
     pthread_mutex_destroy(&memory->limit_lock);
 destroy_quarantined_lock:
@@ -649,6 +652,7 @@ static pool_status renew_memory(pool_device *device, void **object)
     pool_status status;
 
     (void)device;
+    memory_lose_blocks(memory);
     forget_quarantined(memory);
     memory_staging_renew(memory);
     memory_digest_free(memory, 0);

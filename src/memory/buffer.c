@@ -35,11 +35,29 @@ static pool_status check_live(const char *call, const pool_buffer *buffer, const
     return POOL_OK;
 }
 
+pool_status memory_check_renewals(const pool_buffer *buffer)
+{
+    return device_check_renewals(
+        buffer->device, atomic_load(&buffer->block->renewals), "the buffer");
+}
+
+pool_status memory_enter(const pool_buffer *buffer, struct device_scope *scope)
+{
+    pool_status status = device_enter(buffer->device, scope);
+
+    if (status)
+        return status;
+    status = memory_check_renewals(buffer);
+    return status ? device_leave(scope, status) : POOL_OK;
+}
+
 pool_status memory_check_range(
     const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name)
 {
     pool_status status = check_live(call, buffer, name);
 
+    if (!status)
+        status = memory_check_renewals(buffer);
     if (status)
         return status;
     if (offset > buffer->bytes || bytes > buffer->bytes - offset)
@@ -49,6 +67,74 @@ pool_status memory_check_range(
             base_size_text(buffer->bytes).text);
     return POOL_OK;
 }
+
+/* ---- blocks of devices that can be lost --------------------------------------------------------
+ */
+
+static void list_block(struct memory_block *block)
+{
+    struct device_memory *memory = block->memory;
+
+    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+        return;
+    pthread_mutex_lock(&memory->blocks_lock);
+    block->previous = NULL;
+    block->next = memory->blocks;
+    if (block->next)
+        block->next->previous = block;
+    memory->blocks = block;
+    block->is_listed = true;
+    pthread_mutex_unlock(&memory->blocks_lock);
+}
+
+static void unlink_block(struct memory_block *block)
+{
+    *(block->previous ? &block->previous->next : &block->memory->blocks) = block->next;
+    if (block->next)
+        block->next->previous = block->previous;
+    block->is_listed = false;
+}
+
+/* false: the memory has ended, and counts no longer. The caller releases it otherwise. */
+static bool unlist_block(struct memory_block *block)
+{
+    struct device_memory *memory = block->memory;
+    bool was_listed;
+
+    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
+        device_is_forked(memory->device))
+        return true;
+    pthread_mutex_lock(&memory->blocks_lock);
+    was_listed = block->is_listed;
+    if (was_listed)
+        unlink_block(block);
+    pthread_mutex_unlock(&memory->blocks_lock);
+    return was_listed;
+}
+
+void memory_lose_blocks(struct device_memory *memory)
+{
+    struct memory_block *next;
+
+    pthread_mutex_lock(&memory->blocks_lock);
+    for (struct memory_block *at = memory->blocks; at; at = next) {
+        struct memory_request request = {.bytes = at->bytes,
+            .budget = at->budget,
+            .durable = at->durable,
+            .is_opened = at->is_opened};
+
+        next = at->next;
+        if (memory_durable_is(at->durable) && at->durable->is_sealed)
+            continue;
+        unlink_block(at);
+        memory_release_none(memory, &request);
+        at->budget = NULL;
+    }
+    pthread_mutex_unlock(&memory->blocks_lock);
+}
+
+/* ---- handles -----------------------------------------------------------------------------------
+ */
 
 static void free_block_struct(struct memory_block *block)
 {
@@ -84,6 +170,7 @@ static pool_status create_unallocated(struct device_memory *memory, uint64_t byt
     if (!*block)
         return base_fail_memory("a buffer");
     atomic_init(&(*block)->references, 1);
+    atomic_init(&(*block)->renewals, device_renewals(memory->device));
     (*block)->memory = memory;
     (*block)->bytes = bytes;
     (*block)->flags = flags;
@@ -127,6 +214,7 @@ static pool_status create_allocated(struct device_scope *scope, struct memory_re
         }
         block->budget = request->budget;
         block->durable = request->durable;
+        list_block(block);
     }
     created->address = block->address;
     *buffer = created;
@@ -327,6 +415,7 @@ pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opene
         return status;
     (*buffer)->block->is_opened = true;
     (*buffer)->block->opened = opened;
+    list_block((*buffer)->block);
     return POOL_OK;
 }
 
@@ -375,17 +464,18 @@ static pool_status free_block(
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .ordered = ordered && !atomic_load(&block->shared),
-        .budget = block->budget,
-        .durable = block->durable,
         .is_shareable = (block->flags & POOL_BUFFER_SHAREABLE) != 0,
         .is_opened = block->is_opened,
         .stream = stream ? stream->handle : NULL};
     struct device_scope scope;
-    pool_status status;
+    pool_status status = POOL_OK;
 
-    if ((block->adopted && !block->is_opened) || !block->bytes)
+    if ((block->adopted && !block->is_opened) || !block->bytes || !unlist_block(block))
         return POOL_OK;
-    switch (device_enter_to_destroy(block->memory->device, &scope, &status)) {
+    request.budget = block->budget;
+    request.durable = block->durable;
+    switch (device_enter_to_destroy_object(
+        block->memory->device, atomic_load(&block->renewals), &scope, &status)) {
     case DEVICE_RELEASE_ENTERED:
         status = device_leave(&scope, memory_release(block->memory, &request,
                                           block->is_opened ? block->opened : block->address));
@@ -394,6 +484,7 @@ static pool_status free_block(
         memory_release_none(block->memory, &request);
         break;
     case DEVICE_RELEASE_RETAIN:
+        list_block(block);
         *stays = 1;
         break;
     }
@@ -441,6 +532,7 @@ void memory_discard(pool_buffer *created)
     (void)pool_buffer_destroy(&left);
     base_error_restore(&first);
     if (left) {
+        (void)unlist_block(block);
         memory_quarantine(block);
         free_handle(left);
         free_block_struct(block);
@@ -466,6 +558,8 @@ pool_status pool_buffer_address(const pool_buffer *buffer, CUdeviceptr *address)
 
     if (!status && !address)
         status = base_fail_null("pool_buffer_address", "address");
+    if (!status)
+        status = memory_check_renewals(buffer);
     if (!status)
         *address = buffer->address;
     return status;

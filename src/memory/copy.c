@@ -114,7 +114,7 @@ static pool_status copy_host(
     copy->waits = !stream;
     copy->captured = stream_capture_of(stream) ? stream : NULL;
     copy->queue = stream_queue_on(stream, copy->buffer->device);
-    status = device_enter(copy->buffer->device, &scope);
+    status = memory_enter(copy->buffer, &scope);
     if (status)
         return status;
     return device_leave(&scope, copy->transfer.bytes ? copy_inside(&scope, copy) : POOL_OK);

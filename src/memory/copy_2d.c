@@ -176,7 +176,11 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     status = device_enter(copy.device, &scope);
     if (status)
         return status;
-    status = find_host_kind(&scope, &copy, &kind);
+    status = copy.to.buffer ? memory_check_renewals(copy.to.buffer) : POOL_OK;
+    if (!status && copy.from.buffer)
+        status = memory_check_renewals(copy.from.buffer);
+    if (!status)
+        status = find_host_kind(&scope, &copy, &kind);
     if (!status && kind == MEMORY_PAGEABLE && stream_capture_of(stream))
         status = stream_refuse_captured(stream, MEMORY_PAGEABLE_COPY);
     by_rows = kind == MEMORY_PAGEABLE && copy.is_secret;

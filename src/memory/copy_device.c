@@ -240,7 +240,10 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     status = device_enter(copy.stream_device, &scope);
     if (status)
         return status;
-    if (bytes && to->device == from->device)
+    status = memory_check_renewals(to);
+    if (!status)
+        status = memory_check_renewals(from);
+    if (!status && bytes && to->device == from->device)
         status = copy_local(&scope, &copy.pair, stream, copy.secret);
     status = device_leave(&scope, status);
     if (!status && bytes && to->device != from->device)

@@ -8,8 +8,6 @@
 
 #include "memory/exec.h"
 
-enum { MEMORY_MAX_DEVICES = 64 };
-
 struct memory_devices {
     uint32_t count;
     pool_device *device[MEMORY_MAX_DEVICES];

@@ -64,7 +64,7 @@ void memory_durable_free(struct device_memory *memory, struct memory_durable *du
 {
     if (durable && durable->is_mapped && !device_is_forked(memory->device)) {
         pthread_mutex_lock(&memory->durable_lock);
-        if (durable->renewals == memory->renewals) {
+        if (durable->renewals == device_renewals(memory->device)) {
             durable->next = memory->closed;
             memory->closed = durable;
             atomic_store(&memory->has_closed, true);
@@ -153,7 +153,7 @@ static pool_cu_result map_durable(struct device_memory *memory, struct memory_du
         goto unmap;
     durable->address = address;
     durable->is_mapped = true;
-    durable->renewals = memory->renewals;
+    durable->renewals = device_renewals(memory->device);
     return POOL_CU_SUCCESS;
 unmap:
     (void)api->MemUnmap(address, bytes);
@@ -276,7 +276,6 @@ pool_status memory_durable_renew(struct device_memory *memory)
 
     memory_durable_forget_closed(memory); /* they have ended with their process */
     pthread_mutex_lock(&memory->durable_lock);
-    memory->renewals++;
     for (struct memory_durable *at = memory->durables; at; at = at->next)
         at->is_mapped = false; /* by the process that has ended */
     for (struct memory_durable *at = memory->durables; at && !status; at = at->next) {
@@ -324,6 +323,8 @@ pool_status memory_verify(pool_buffer *buffer, bool *is_same)
     if (durable->is_mapped)
         status = memory_digest(memory, durable->address, durable->digested_bytes, &digest);
     *is_same = !status && digest == durable->digest;
+    if (*is_same)
+        atomic_store(&buffer->block->renewals, device_renewals(memory->device));
     if (!*is_same && status != POOL_ERR_DEVICE_LOST)
         status = unmap_durable(memory, durable);
     return status == POOL_ERR_DEVICE_LOST ? status : POOL_OK;

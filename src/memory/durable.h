@@ -17,7 +17,7 @@ struct memory_durable {
     CUmemGenericAllocationHandle allocation;
     int descriptor;    /* -1: it is ordinary memory after all, or released */
     bool is_mapped;    /* by the process below */
-    unsigned renewals; /* of the device's memory when it was mapped */
+    unsigned renewals; /* of the device when it was mapped */
     bool is_sealed;
     uint64_t digested_bytes;
     uint64_t digest;

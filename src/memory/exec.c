@@ -102,6 +102,38 @@ const char *memory_exec_label(const pool_exec *given)
     return has_lease ? lease_label(given->lease) : NULL;
 }
 
+static void begin_on(struct memory_exec_scope *scope, pool_device *device)
+{
+    if (device && device_begin_operation(device))
+        scope->devices[scope->count++] = device;
+}
+
+struct memory_exec_scope memory_exec_begin(const pool_exec *given)
+{
+    struct memory_exec_scope scope;
+
+    scope.outer_label = base_log_enter_label(memory_exec_label(given));
+    scope.count = 0;
+    if (!base_struct_is_valid(&exec_type, given))
+        return scope;
+    if (given->struct_size >= offsetof(pool_exec, device) + sizeof(given->device))
+        begin_on(&scope, given->device);
+    if (given->struct_size < offsetof(pool_exec, device_count) + sizeof(given->device_count) ||
+        given->struct_size < offsetof(pool_exec, devices) + sizeof(given->devices) ||
+        !given->devices)
+        return scope;
+    for (uint32_t i = 0; i < given->device_count && scope.count < MEMORY_MAX_DEVICES; i++)
+        begin_on(&scope, given->devices[i]);
+    return scope;
+}
+
+void memory_exec_end(struct memory_exec_scope *scope)
+{
+    while (scope->count)
+        device_end_operation(scope->devices[--scope->count], 1);
+    base_log_restore_label(&scope->outer_label);
+}
+
 /* Members that have no meaning for several devices; `devices` itself is read by devices.c. */
 static pool_status check_devices(
     const char *call, const struct memory_exec_rules *rules, const pool_exec *exec)

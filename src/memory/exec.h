@@ -10,6 +10,10 @@
 #include <devicepool/exec.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
+#include "pool/device.h"
+
+enum { MEMORY_MAX_DEVICES = 64 };
 
 /* The members that an operation supports; others must have their default. Device, stream, cancel
  * and progress are supported by every operation. */
@@ -22,7 +26,24 @@ struct memory_exec_rules {
     bool has_devices;
 };
 
-/* For BASE_LOG_LABEL: the label of exec->lease, where a caller's pool_exec, which is not validated
+/*
+ * From this declaration to the end of its block an operation is in progress on the devices of a
+ * caller's pool_exec, which is not validated yet, and the thread has the label of its lease. A lost
+ * device does not come back meanwhile. One per function. Bound devices and those of leases need no
+ * more than that.
+ */
+#define MEMORY_EXEC_SCOPE(given)                                                                   \
+    struct memory_exec_scope exec_scope __attribute__((unused, cleanup(memory_exec_end))) =        \
+        memory_exec_begin(given)
+struct memory_exec_scope {
+    const char *outer_label;
+    uint32_t count;
+    pool_device *devices[MEMORY_MAX_DEVICES]; /* those that can be lost */
+};
+struct memory_exec_scope memory_exec_begin(const pool_exec *given);
+void memory_exec_end(struct memory_exec_scope *scope);
+
+/* The label of exec->lease, where a caller's pool_exec, which is not validated
  * yet, has one; otherwise NULL. */
 const char *memory_exec_label(const pool_exec *given);
 

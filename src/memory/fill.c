@@ -39,7 +39,7 @@ static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t o
             (unsigned long long)offset, width);
     status = stream_handle_of_work(stream, buffer->device, &handle);
     if (!status)
-        status = device_enter(buffer->device, &scope);
+        status = memory_enter(buffer, &scope);
     if (status)
         return status;
     if (count) {

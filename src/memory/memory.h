@@ -122,6 +122,8 @@ struct device_memory {
     atomic_uint_least64_t pinned_reuses;      /* of freed blocks */
     struct memory_gauge quarantined;
     struct memory_gauge buffers;
+    pthread_mutex_t blocks_lock;
+    struct memory_block *blocks; /* guarded by blocks_lock; only where the device can be lost */
     pthread_mutex_t quarantined_lock;
     struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
     uint64_t leaked_bytes; /* quarantined and in no list; guarded by quarantined_lock */
@@ -129,7 +131,6 @@ struct device_memory {
     /* Guarded by durable_lock: see durable.h. */
     struct memory_durable *durables;
     struct memory_durable *closed; /* mappings that nobody uses any more */
-    unsigned renewals;             /* processes of the device that came after the first one */
     atomic_bool has_closed;        /* `closed` is not empty */
     struct memory_virtual virtual;
     struct memory_digester digester;
@@ -203,7 +204,11 @@ struct memory_quarantined {
 /* The memory of a buffer and its slices, with a reference count. */
 struct memory_block {
     atomic_uint references;
-    atomic_int shared; /* was sliced: handles may be used and freed on several streams */
+    atomic_int shared;    /* was sliced: handles may be used and freed on several streams */
+    atomic_uint renewals; /* of the device when its present process got the memory */
+    /* Guarded by memory->blocks_lock: the blocks that are charged. */
+    struct memory_block *next, *previous;
+    bool is_listed;
     struct device_memory *memory;
     CUdeviceptr address;
     uint64_t bytes;
@@ -224,6 +229,10 @@ void memory_detach_budget(pool_buffer *buffer);
 /* Takes over memory that cannot be freed now. */
 void memory_quarantine(struct memory_block *block);
 
+/* The memory of all blocks but sealed ones has ended with the process of the device, and counts no
+ * longer. */
+void memory_lose_blocks(struct device_memory *memory);
+
 /* Frees a buffer that is not returned to the caller, and keeps the error detail. */
 void memory_discard(pool_buffer *created);
 
@@ -243,9 +252,15 @@ pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *ran
 pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opened, uint64_t offset,
     uint64_t bytes, pool_buffer **buffer);
 
-/* POOL_OK when the buffer is live and has `bytes` bytes from `offset`. */
+/* POOL_OK when the buffer is live, its memory has not ended with the process of its device, and it
+ * has `bytes` bytes from `offset`. */
 pool_status memory_check_range(
     const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name);
+
+/* device_enter for the buffer's device. While the thread is inside, the memory is there. */
+pool_status memory_enter(const pool_buffer *buffer, struct device_scope *scope);
+/* For the other buffers of the call. */
+pool_status memory_check_renewals(const pool_buffer *buffer);
 
 static inline int memory_is_secret(const pool_buffer *buffer)
 {

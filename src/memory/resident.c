@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "memory/durable.h"
+#include "stream/stream.h"
 
 struct resident_list {
     pthread_mutex_t lock;
@@ -252,7 +253,7 @@ static bool claim_code(struct resident_list *list, struct memory_resident *entry
 }
 
 /* Which objects are evicted. */
-enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST };
+enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST, VICTIMS_ENDED };
 
 static bool is_victim(const struct memory_resident *entry, enum victims victims)
 {
@@ -260,7 +261,7 @@ static bool is_victim(const struct memory_resident *entry, enum victims victims)
         return false;
     if (victims == VICTIMS_LOST) /* pinned ones are lost, too */
         return !entry->users && !entry->is_code;
-    return is_idle(entry) && (!entry->is_code || victims == VICTIMS_DATA_AND_CODE);
+    return is_idle(entry) && (!entry->is_code || victims != VICTIMS_DATA);
 }
 
 /* With the lock held: the least recently used object without users; NULL: none. */
@@ -290,7 +291,7 @@ static uint64_t evict(
         struct memory_resident *victim = NULL;
 
         /* A graph has the addresses of tables and kernels that its capture used. */
-        if (victims == VICTIMS_LOST || !device_has_dependents(device, DEVICE_DEPENDENT_GRAPH))
+        if (victims == VICTIMS_LOST || victims == VICTIMS_ENDED || !stream_has_graphs(device))
             victim = find_victim(list, victims);
         if (!victim)
             break;
@@ -334,15 +335,15 @@ uint64_t memory_resident_evict(pool_device *device, uint64_t bytes, bool with_co
 static void lose_entries(pool_device *device, void *object)
 {
     struct resident_list *list = object;
-    unsigned waiting = 0;
+    unsigned used = 0;
 
     pthread_mutex_lock(&list->lock);
     for (struct memory_resident *at = list->first; at; at = at->next) {
         at->is_lost = at->buffer && memory_is_sealed(at->buffer) && !at->is_suspect;
-        waiting += at->is_lost && !at->users;
+        used += at->users && !at->is_code;
     }
     pthread_mutex_unlock(&list->lock);
-    device_set_survivors(device, waiting);
+    device_set_uses(device, used);
     (void)evict(device, list, UINT64_MAX, VICTIMS_LOST);
 }
 
@@ -419,7 +420,6 @@ static pool_status restore_entries(pool_device *device, void *object)
         may_serve = end_verification(list, entry, status != POOL_OK, is_same);
     }
     pthread_mutex_unlock(&list->lock);
-    device_set_survivors(device, 0);
     return may_serve ? status
                      : base_fail(POOL_ERR_BUSY,
                            "a resident object has changed in device memory and is still in use");
@@ -428,7 +428,7 @@ static pool_status restore_entries(pool_device *device, void *object)
 /* Code is loaded again at its next launch. Where one was recent, it is found the second time. */
 static pool_status renew_entries(pool_device *device, void **object)
 {
-    (void)evict(device, *object, UINT64_MAX, VICTIMS_DATA_AND_CODE);
+    (void)evict(device, *object, UINT64_MAX, VICTIMS_ENDED);
     return POOL_OK;
 }
 

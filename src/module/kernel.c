@@ -145,6 +145,8 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
     if (status)
         return status;
     status = device_check_forked(module->device);
+    if (!status)
+        status = module_check(module);
     if (status)
         return status;
     pthread_mutex_lock(&module->lock);
@@ -206,6 +208,8 @@ pool_status pool_kernel_get_info(pool_kernel *kernel, pool_kernel_info *info)
                                 : base_fail_null("pool_kernel_get_info", "kernel");
 
     if (!status)
+        status = module_check(kernel->module);
+    if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
@@ -225,6 +229,8 @@ pool_status pool_kernel_set_carveout(pool_kernel *kernel, int32_t percent)
         status = base_check_ranges(
             "pool_kernel_set_carveout", {"percent", percent, POOL_CARVEOUT_DEFAULT, 100});
     if (!status)
+        status = module_check(kernel->module);
+    if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
@@ -242,6 +248,8 @@ pool_status pool_kernel_get_carveout(pool_kernel *kernel, int32_t *percent)
     pool_status status =
         base_check_pointers("pool_kernel_get_carveout", {"kernel", kernel}, {"percent", percent});
 
+    if (!status)
+        status = module_check(kernel->module);
     if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)
@@ -288,9 +296,10 @@ pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_thread
     if (!status)
         status = base_check_ranges(
             "pool_kernel_get_occupancy", {"block_threads", block_threads, 1, INT32_MAX});
-    if (status)
-        return status;
-    status = device_enter(kernel->module->device, &scope);
+    if (!status)
+        status = module_check(kernel->module);
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
     status = DRIVER_CALL_FOR(scope.driver,
@@ -313,9 +322,10 @@ pool_status pool_kernel_get_best_block(
 
     status = base_check_pointers("pool_kernel_get_best_block", {"kernel", kernel},
         {"block_threads", block_threads}, {"blocks", blocks});
-    if (status)
-        return status;
-    status = device_enter(kernel->module->device, &scope);
+    if (!status)
+        status = module_check(kernel->module);
+    if (!status)
+        status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
     status = DRIVER_CALL_FOR(scope.driver,

@@ -300,6 +300,8 @@ pool_status pool_launch(
     if (!status)
         status = stream_handle_of_work(stream, kernel->module->device, &handle);
     if (!status)
+        status = module_check(kernel->module);
+    if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
@@ -368,6 +370,8 @@ pool_status pool_kernel_get_clusters(
         memcpy(copy.grid, copy.cluster, sizeof(copy.grid));
     if (!status)
         status = check_shape(call, kernel, &copy);
+    if (!status)
+        status = module_check(kernel->module);
     if (!status)
         status = device_enter(kernel->module->device, &scope);
     if (status)

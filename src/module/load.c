@@ -105,6 +105,7 @@ static pool_status load_inside(
     status = module_load_inside(scope, source->data, source->bytes, &made->handle);
     if (status)
         return status;
+    made->renewals = device_renewals(scope->device);
     device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
     return module_add_resident(made, source->bytes);
 }
@@ -316,7 +317,7 @@ pool_status pool_module_destroy(pool_module **module)
     device = gone->device;
     module_remove_resident(gone);
     base_error_save(&first);
-    release = device_enter_to_destroy(device, &scope, &status);
+    release = device_enter_to_destroy_object(device, gone->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN) { /* the context cannot be entered: the pool unloads it */
         defer_unload(device, gone->handle, gone->deferred);
         base_error_restore(&first);
@@ -368,9 +369,10 @@ pool_status pool_module_variable(
 
     status = base_check_pointers(
         "pool_module_variable", {"module", module}, {"name", name}, {"address", address});
-    if (status)
-        return status;
-    status = device_enter(module->device, &scope);
+    if (!status)
+        status = module_check(module);
+    if (!status)
+        status = device_enter(module->device, &scope);
     if (status)
         return status;
     status = DRIVER_CALL_FOR(scope.driver,

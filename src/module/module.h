@@ -38,8 +38,11 @@ struct pool_kernel {
 struct pool_module {
     struct memory_resident entry; /* first: in the device's list while the module is loaded */
     pool_device *device;
-    CUmodule handle; /* guarded by lock where the module can be evicted; NULL: it is evicted */
-    char *names;     /* of name expressions, see names.h */
+    unsigned renewals; /* of the device when it was loaded first */
+    bool
+        is_evictable; /* the library's, which is loaded again after a renewal; constant once used */
+    CUmodule handle;  /* guarded by lock where the module can be evicted; NULL: it is evicted */
+    char *names;      /* of name expressions, see names.h */
     pthread_mutex_t lock;
     struct pool_kernel *kernels;      /* guarded by lock */
     struct device_deferred *deferred; /* for an unload that has to wait; as handle */
@@ -66,6 +69,14 @@ pool_status module_compile(pool_device *device, const struct module_request *wan
 
 /* The symbol that `name` stands for: that of a name expression, or `name` itself. */
 const char *module_symbol_of(const pool_module *module, const char *name);
+
+/* POOL_ERR_DEVICE_LOST for a module that has ended with the process of its device. One that has its
+ * image is loaded again. */
+static inline pool_status module_check(const pool_module *module)
+{
+    return module->image ? POOL_OK
+                         : device_check_renewals(module->device, module->renewals, "the module");
+}
 
 /* Unloads the module (with the context current, unless the driver is gone) and frees it. */
 pool_status module_free(pool_module *module, int driver_alive);

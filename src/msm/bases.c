@@ -314,13 +314,30 @@ pool_status pool_bases_fingerprint(pool_bases *bases, uint8_t fingerprint[POOL_F
     is_listed = bases->is_listed;
     pthread_mutex_unlock(&bases->list->lock);
     if (!is_listed) {
-        status = compute_fingerprint(bases, computed);
+        int is_inside = device_begin_operation(bases->device);
+
+        status = msm_bases_check(bases);
+        if (!status)
+            status = compute_fingerprint(bases, computed);
+        device_end_operation(bases->device, is_inside);
         if (status)
             return status;
         msm_bases_set_fingerprint(bases, computed);
     }
     memcpy(fingerprint, bases->fingerprint, POOL_FINGERPRINT_BYTES);
     return POOL_OK;
+}
+
+/* With the process of their device. */
+static bool has_ended(const struct pool_bases *bases)
+{
+    struct base_error_copy before;
+    bool has_ended;
+
+    base_error_save(&before);
+    has_ended = msm_bases_check(bases) != POOL_OK;
+    base_error_restore(&before);
+    return has_ended;
 }
 
 pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES],
@@ -343,7 +360,8 @@ pool_status pool_bases_find(pool_device *device, const uint8_t fingerprint[POOL_
     pthread_mutex_lock(&list->lock);
     found = list->first;
     while (found && ((found->requested_factor != factor && found->factor != factor) ||
-                        memcmp(found->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES) != 0))
+                        memcmp(found->fingerprint, fingerprint, POOL_FINGERPRINT_BYTES) != 0 ||
+                        has_ended(found)))
         found = found->next;
     pool_bases_retain(found);
     pthread_mutex_unlock(&list->lock);

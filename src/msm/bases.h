@@ -10,6 +10,7 @@
 
 #include "base/sha256.h"
 #include "memory/exec.h"
+#include "memory/memory.h"
 #include "memory/operand.h"
 #include "msm/convert.h"
 
@@ -78,6 +79,12 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
 /* Adds what the fingerprint covers besides the points: curve and count. */
 void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
 /* Device bytes of all multiples of all bases. */
+/* POOL_ERR_DEVICE_LOST for bases that have ended with the process of their device. */
+static inline pool_status msm_bases_check(const struct pool_bases *bases)
+{
+    return bases && bases->buffer ? memory_check_renewals(bases->buffer) : POOL_OK;
+}
+
 static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
 {
     return bases->count * bases->factor * msm_affine_bytes(bases->curve);

@@ -225,21 +225,24 @@ pool_status pool_bases_save(pool_bases *bases, const char *path)
 {
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
     struct transfer transfer = {.bases = bases, .path = path, .file = -1};
-    char *prefix;
+    char *prefix = NULL;
+    int is_inside;
     pool_status status;
 
     if (!bases || !path)
         return base_fail_null("pool_bases_save", bases ? "path" : "points");
+    is_inside = device_begin_operation(bases->device);
     status = pool_bases_fingerprint(bases, fingerprint);
     if (!status)
+        status = msm_bases_check(bases);
+    if (!status)
         status = pool_stream_default(bases->device, &transfer.site.stream);
-    if (status)
-        return status;
     transfer.site.device = bases->device;
-    prefix = base_format("%s.", path);
-    if (!prefix)
-        return base_fail_memory("a file's name");
-    status = save_beside(&transfer, prefix);
+    if (!status) {
+        prefix = base_format("%s.", path);
+        status = prefix ? save_beside(&transfer, prefix) : base_fail_memory("a file's name");
+    }
+    device_end_operation(bases->device, is_inside);
     base_free(prefix);
     return status;
 }
@@ -407,7 +410,7 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
 pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, pool_bases **bases)
 {
-    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    MEMORY_EXEC_SCOPE(given_exec);
     struct transfer transfer = {.path = path, .file = -1};
     pool_bases *created = NULL;
     pool_bases_params params;

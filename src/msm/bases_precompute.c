@@ -249,7 +249,7 @@ static pool_status check_count(const pool_span *span)
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *span, pool_bases **bases)
 {
-    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    MEMORY_EXEC_SCOPE(given_exec);
     pool_bases *created = NULL;
     pool_bases_params params;
     pool_exec exec;
@@ -308,7 +308,7 @@ static void report_bytes(const struct pool_bases *described, uint64_t scratch_by
 pool_status pool_bases_create_workspace(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    MEMORY_EXEC_SCOPE(given_exec);
     struct pool_bases described = {0};
     pool_bases_params params;
     pool_exec exec;
@@ -339,7 +339,7 @@ pool_status pool_bases_create_workspace(const pool_bases_params *given, const po
 pool_status pool_bases_load_workspace(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, uint64_t *bases_bytes, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(given_exec));
+    MEMORY_EXEC_SCOPE(given_exec);
     pool_span loaded = {.space = POOL_MEMORY_DEVICE};
     struct pool_bases described = {0};
     pool_bases_params params;

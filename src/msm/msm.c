@@ -468,8 +468,10 @@ static pool_status allocate_workspace(struct msm_call *call)
 /* With the device's context current. */
 static pool_status run_entered(struct msm_call *call)
 {
-    pool_status status = check_spans(call, memory_span_check);
+    pool_status status = msm_bases_check(call->params.bases);
 
+    if (!status)
+        status = check_spans(call, memory_span_check);
     if (!status)
         status = classify_results(call);
     if (!status)
@@ -528,7 +530,7 @@ pool_status msm_compute_part(
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
     const pool_span *scalars, const pool_span *results)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
 
@@ -556,7 +558,7 @@ static pool_status workspace_bytes(const char *name, const pool_msm_params *para
 pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return workspace_bytes(__func__, params, exec, points, scalars, results, bytes);
 }
 

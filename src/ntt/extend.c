@@ -563,7 +563,9 @@ static pool_status run_on_devices(struct extend_call *call)
 pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
+    struct device_operation operation;
+    struct device_scope scope;
     struct extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
 
@@ -583,7 +585,7 @@ static pool_status forecast_on_devices(struct extend_call *call, uint64_t *bytes
 pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct extend_call call;
     pool_status status;
 

@@ -234,7 +234,7 @@ pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, co
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct ntt_call call;
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
@@ -246,7 +246,7 @@ pool_status pool_ntt(
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct ntt_chunks chunks;
     struct ntt_call call;
     pool_status status;

@@ -28,6 +28,18 @@ enum device_release device_enter_to_destroy(
                                                             : DEVICE_RELEASE_RETAIN;
 }
 
+enum device_release device_enter_to_destroy_object(
+    pool_device *device, unsigned renewals, struct device_scope *scope, pool_status *status)
+{
+    enum device_release release = device_enter_to_destroy(device, scope, status);
+
+    /* While the thread is inside, the number does not change. */
+    if (release != DEVICE_RELEASE_ENTERED || device_renewals(device) == renewals)
+        return release;
+    *status = device_leave(scope, POOL_OK);
+    return DEVICE_RELEASE_HOST_ONLY;
+}
+
 struct device_deferred *device_deferred_new(
     const pool_device *device, enum device_deferred_kind kind)
 {

@@ -145,7 +145,22 @@ enum device_dependent {
 };
 void device_dependent_added(pool_device *device, enum device_dependent kind);
 void device_dependent_removed(pool_device *device, enum device_dependent kind);
-bool device_has_dependents(const pool_device *device, enum device_dependent kind);
+
+/*
+ * A number that another process of the device changes when it takes over. An object stores the
+ * number when it is created; where the two differ, its driver object has ended with its process:
+ * calls that use it fail with POOL_ERR_DEVICE_LOST, and destroying it makes no driver call. `what`
+ * is "the stream".
+ */
+unsigned device_renewals(const pool_device *device);
+pool_status device_check_renewals(const pool_device *device, unsigned renewals, const char *what);
+/*
+ * Around an operation that enters the device several times: a lost device does not come back
+ * meanwhile, so that an address that was checked is of the process that uses it. To be called
+ * before anything is checked; the result is for the end.
+ */
+int device_begin_operation(pool_device *device);
+void device_end_operation(pool_device *device, int is_inside);
 
 /*
  * A resource that a layer attaches to a device for the life of the pool (its memory pool, staging
@@ -177,7 +192,7 @@ struct device_resource_type {
      * one; NULL: no-op. `lose`: the driver's objects are gone; objects that can be restored and
      * that nobody uses are released, without a driver call. It is called again while others are
      * left. `renew`: creates the driver's objects of the resource, which stays where it is, again;
-     * inside the new context, while no thread is inside the device and nobody has an object on it.
+     * inside the new context, while no other thread is inside the device. Objects of callers stay.
      */
     void (*lose)(pool_device *device, void *object);
     pool_status (*renew)(pool_device *device, void **object);
@@ -189,9 +204,8 @@ pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object);
 /* The resource, or NULL while it has not been created. */
 void *device_resource_find(pool_device *device, const struct device_resource_type *type);
-/* Buffers of resident objects that wait for the next process of a lost device, and that nobody
- * uses: they do not keep the device out of service. */
-void device_set_survivors(pool_device *device, unsigned count);
+/* Resident objects of a lost device that are in use: they keep it out of service. */
+void device_set_uses(pool_device *device, unsigned count);
 /* Calls `visit` for each resident object of all resources. */
 void device_each_resident(const pool_device *device, device_resident_visitor visit, void *user);
 

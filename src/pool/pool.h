@@ -96,7 +96,8 @@ struct pool_device {
     atomic_uint chosen;        /* times since the last sample of free memory */
     atomic_uint chosen_before; /* in the interval before, if that was the one before */
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
-    atomic_uint survivors; /* of these, buffers that wait for the next process */
+    atomic_uint uses;     /* of resident objects, which keep a lost device out of service */
+    atomic_uint renewals; /* how often, at most, another process has taken the device over */
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
     struct driver_work work;
@@ -394,13 +395,14 @@ static inline pool_status device_pool_check(const device_pool *pool)
     return device_pool_is_usable(pool) ? POOL_OK : device_pool_refusal(pool);
 }
 
-/* Whether calls may use the device: also one that is being drained or is quarantined. */
+/* Whether calls may use the device: also one that is being drained or is quarantined. What was
+ * renewed before a lost device returned is then visible to the thread. */
 static inline bool device_accepts_calls(const pool_device *device)
 {
     const unsigned accepting =
         1u << POOL_DEVICE_READY | 1u << POOL_DEVICE_DRAINING | 1u << POOL_DEVICE_QUARANTINED;
 
-    return accepting >> atomic_load_explicit(&device->state, memory_order_relaxed) & 1;
+    return accepting >> atomic_load_explicit(&device->state, memory_order_acquire) & 1;
 }
 
 /* The context for immediate use, with every check that has to come before. */

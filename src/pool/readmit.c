@@ -4,9 +4,11 @@
  * process is in use any more, the device gets a context and new driver objects for its resources,
  * is quarantined, probed, and put into service.
  *
- * Nothing is in use when no thread is inside the device and no lease, binding, buffer, stream,
- * event or module of it exists. As its state is UNUSABLE, none can be added meanwhile, so that no
- * object of the ended process can be mistaken for one of the replacement.
+ * Nothing is in use when no thread is inside the device or in an operation on it, no resident
+ * object is in use, and no lease, binding, range or physical memory of it exists. As its state is
+ * UNUSABLE, none can be added meanwhile. Other objects of callers stay: they know by
+ * device->renewals that they are of the ended process, and handles and addresses that have passed
+ * that check are refused by the worker layer.
  */
 #include <stdio.h>
 
@@ -17,8 +19,8 @@
 #include "pool/pool.h"
 #include "worker/worker.h"
 
-/* Between two looks whether the objects of a lost device have been destroyed: a job that fails
- * releases its own within milliseconds. */
+/* Between two looks whether a lost device is still in use: a job that fails releases its lease
+ * within milliseconds. */
 #define RETRY_NS 10000000u
 /* A probe takes milliseconds; the first one also loads its kernel. */
 #define PROBE_NS UINT64_C(30000000000)
@@ -40,21 +42,26 @@ static bool is_bound(const pool_device *device)
     return is_bound;
 }
 
-/* Pinned memory belongs to the pool's process and stays. */
 static bool is_in_use(pool_device *device)
 {
-    unsigned dependents = atomic_load(&device->dependents[DEVICE_DEPENDENT_BUFFER]) +
-                          atomic_load(&device->dependents[DEVICE_DEPENDENT_STREAM]) +
-                          atomic_load(&device->dependents[DEVICE_DEPENDENT_MODULE]) +
-                          atomic_load(&device->dependents[DEVICE_DEPENDENT_GRAPH]) +
-                          atomic_load(&device->dependents[DEVICE_DEPENDENT_VIRTUAL]) +
-                          atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]);
-
-    /* After the dependents, none of which is added: a survivor that has been destroyed meanwhile
-     * does not count for another buffer. */
     device_lose_resources(device);
-    dependents -= atomic_load(&device->survivors);
-    return dependents || atomic_load(&device->inside) || device_leases(device) || is_bound(device);
+    return atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]) ||
+           atomic_load(&device->dependents[DEVICE_DEPENDENT_VIRTUAL]) ||
+           atomic_load(&device->uses) || atomic_load(&device->inside) || device_leases(device) ||
+           is_bound(device);
+}
+
+/*
+ * Objects that exist now are of the ended process: a thread that creates one is inside the device.
+ * An operation that began before is seen by the second look; one that begins later finds out when
+ * it checks its objects.
+ */
+static bool begin_renewal(pool_device *device)
+{
+    if (is_in_use(device))
+        return false;
+    atomic_fetch_add(&device->renewals, 1);
+    return !is_in_use(device);
 }
 
 static pool_status renew(pool_device *device)
@@ -173,7 +180,7 @@ static bool try_readmit(pool_device *device)
     /* Its process ended before this one was started. Pinned memory, also of other devices, may wait
      * for what had been enqueued. */
     driver_work_end(&device->work);
-    if (is_in_use(device) || device_reserve_return(device))
+    if (!begin_renewal(device) || device_reserve_return(device))
         return false;
     device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
     if (monitor_schedule(monitor, &device->return_task, base_clock_ns() + RETURN_NS))

@@ -22,6 +22,10 @@
 enum device_release { DEVICE_RELEASE_ENTERED, DEVICE_RELEASE_HOST_ONLY, DEVICE_RELEASE_RETAIN };
 enum device_release device_enter_to_destroy(
     pool_device *device, struct device_scope *scope, pool_status *status);
+/* The same for an object that was created after `renewals` renewals of the device; HOST_ONLY also
+ * where it has ended with an earlier process. */
+enum device_release device_enter_to_destroy_object(
+    pool_device *device, unsigned renewals, struct device_scope *scope, pool_status *status);
 
 /*
  * Resources whose release has to wait: because the driver call would block on unfinished work, or

@@ -127,19 +127,39 @@ pool_status device_renew_resources(pool_device *device)
     return status;
 }
 
-void device_set_survivors(pool_device *device, unsigned count)
+void device_set_uses(pool_device *device, unsigned count)
 {
-    atomic_store(&device->survivors, count);
+    atomic_store(&device->uses, count);
+}
+
+unsigned device_renewals(const pool_device *device)
+{
+    return atomic_load_explicit(&device->renewals, memory_order_acquire);
+}
+
+pool_status device_check_renewals(const pool_device *device, unsigned renewals, const char *what)
+{
+    if (__builtin_expect(device_renewals(device) == renewals, 1))
+        return POOL_OK;
+    return base_fail(POOL_ERR_DEVICE_LOST,
+        "%s was lost with an earlier worker process of device %d (%s): destroy it and create "
+        "another one",
+        what, device->properties.ordinal, device->properties.uuid);
+}
+
+int device_begin_operation(pool_device *device)
+{
+    return device_count_inside(device);
+}
+
+void device_end_operation(pool_device *device, int is_inside)
+{
+    device_count_outside(device, is_inside);
 }
 
 void device_dependent_added(pool_device *device, enum device_dependent kind)
 {
     atomic_fetch_add_explicit(&device->dependents[kind], 1, memory_order_relaxed);
-}
-
-bool device_has_dependents(const pool_device *device, enum device_dependent kind)
-{
-    return atomic_load_explicit(&device->dependents[kind], memory_order_acquire) != 0;
 }
 
 void device_dependent_removed(pool_device *device, enum device_dependent kind)

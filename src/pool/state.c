@@ -94,12 +94,22 @@ struct device_reason device_reason(const pool_device *device)
     return reason;
 }
 
+/* Also one that has returned since it refused the call. */
+static bool was_lost(const pool_device *device)
+{
+    bool was_lost;
+
+    pthread_mutex_lock(&device->pool->state_lock);
+    was_lost = atomic_load(&device->is_lost) || device_accepts_calls(device);
+    pthread_mutex_unlock(&device->pool->state_lock);
+    return was_lost;
+}
+
 pool_status device_unusable(const pool_device *device)
 {
     pool_device_state state = device_state(device);
 
-    return base_fail(
-        atomic_load(&device->is_lost) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
+    return base_fail(was_lost(device) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
         "device %d (%s) %s: %s", device->properties.ordinal, device->properties.uuid,
         state == POOL_DEVICE_ABANDONED ? "has been abandoned" : "cannot be used",
         device_reason(device).text);

@@ -149,7 +149,7 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
 pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
 }
 
@@ -178,7 +178,7 @@ pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
     uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return bytes ? poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes)
                  : base_fail_null(__func__, "bytes");
 }

@@ -238,7 +238,7 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec 
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct opening opening;
     pool_status status = read_opening(
         __func__, set, exec, params, leaf_count, leaves, levels, index, path, &opening);
@@ -273,7 +273,7 @@ pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set, const 
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     uint64_t subtree_bytes = 0;
     struct opening opening;
     pool_status status = bytes ? read_opening(__func__, set, exec, params, leaf_count, leaves,

@@ -121,7 +121,7 @@ static pool_status compute(const struct poseidon_call *call)
 pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_permutation(__func__, set, exec, states, results, &call);
 
@@ -131,7 +131,7 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exe
 pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
 
@@ -141,7 +141,7 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
 
@@ -168,7 +168,7 @@ static pool_status forecast(const struct poseidon_call *call, pool_status status
 pool_status pool_poseidon_permute_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_permutation(__func__, set, exec, states, results, &call);
 
@@ -178,7 +178,7 @@ pool_status pool_poseidon_permute_workspace(const pool_poseidon *set, const pool
 pool_status pool_poseidon_hash_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
 
@@ -189,7 +189,7 @@ pool_status pool_poseidon_sponge_workspace(const pool_poseidon *set, const pool_
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
     uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
 

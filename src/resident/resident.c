@@ -381,7 +381,7 @@ static pool_status read_exec(
 pool_status pool_resident_open_workspace(
     const pool_resident *resident, const pool_exec *given, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
+    MEMORY_EXEC_SCOPE(given);
     uint64_t bases_bytes = 0, most = 0;
     pool_exec exec;
     pool_status status = base_check_pointers(__func__, {"resident", resident}, {"bytes", bytes});
@@ -407,7 +407,7 @@ pool_status pool_resident_msm_workspace(const pool_resident *resident,
     const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
     const pool_span *results, uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct pool_bases described = {0};
     pool_status status = resident ? POOL_OK : base_fail_null(__func__, "resident");
 
@@ -472,7 +472,7 @@ static void end_use(pool_resident_use *use)
 pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *given, pool_resident_use **use)
 {
-    BASE_LOG_LABEL(memory_exec_label(given));
+    MEMORY_EXEC_SCOPE(given);
     struct resident_copy *copy = NULL;
     pool_resident_use *made;
     struct device_scope scope;

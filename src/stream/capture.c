@@ -119,9 +119,17 @@ static void end_locked(struct stream_registry *registry, struct stream_capture *
     while (*link != capture)
         link = &(*link)->next;
     *link = capture->next;
+    atomic_fetch_sub(&registry->graphs, 1);
     remove_streams_locked(registry, capture->number);
     device_dependent_removed(registry->default_stream.device, DEVICE_DEPENDENT_GRAPH);
     base_free(capture);
+}
+
+void stream_captures_forget_locked(struct stream_registry *registry)
+{
+    while (registry->captures)
+        end_locked(registry, registry->captures);
+    atomic_store(&registry->graphs, 0);
 }
 
 /* Dependencies of captured work on other work, in both directions, are what a graph cannot have. */
@@ -194,6 +202,7 @@ static pool_status begin_locked(
     }
     device_dependent_added(stream->device, DEVICE_DEPENDENT_GRAPH);
     registry->captures = capture;
+    atomic_fetch_add(&registry->graphs, 1);
     return POOL_OK;
 }
 

@@ -39,6 +39,9 @@ pool_status stream_check_no_captures(pool_device *device);
 pool_status stream_wait_captured(struct driver *driver, pool_stream *stream, CUevent event,
     const pool_device *of_device, uint64_t of_event);
 
+/* The captures have ended with the process of the device. The registry's lock is held. */
+void stream_captures_forget_locked(struct stream_registry *registry);
+
 /* Ends the capture that began on the stream; *graph is set on success. Inside device_enter, or with
  * `driver` NULL: the device cannot be entered, and there is no graph. */
 pool_status stream_end_capture(

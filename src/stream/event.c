@@ -17,6 +17,7 @@ struct pool_event {
     uint32_t flags;
     atomic_int recorded;
     pool_device *device;
+    unsigned renewals; /* of the device when it was created */
     struct stream_registry *registry;
     CUevent handle;
     /* The position in the queue of the stream that the event was recorded on; `begun` and `done`
@@ -52,7 +53,7 @@ static void note_completion(const pool_event *event, const struct event_mark *be
         driver_work_reached(before->mark);
 }
 
-static pool_status check_event(const char *call, const pool_event *event)
+static pool_status check_live(const char *call, const pool_event *event)
 {
     if (!event)
         return base_fail_null(call, "event");
@@ -60,6 +61,14 @@ static pool_status check_event(const char *call, const pool_event *event)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the event has been destroyed, or the pointer never was an event");
     return POOL_OK;
+}
+
+/* The same, and whether the process that has the driver's event has ended. */
+static pool_status check_event(const char *call, const pool_event *event)
+{
+    pool_status status = check_live(call, event);
+
+    return status ? status : device_check_renewals(event->device, event->renewals, "the event");
 }
 
 /* With `opened` not the event is created, but one of another process opened. */
@@ -93,6 +102,7 @@ static pool_status create_inside(
         return status;
     }
     created->device = scope->device;
+    created->renewals = device_renewals(scope->device);
     created->flags = flags;
     atomic_init(&created->recorded, 0);
     atomic_init(&created->magic, STREAM_EVENT_MAGIC);
@@ -221,10 +231,10 @@ pool_status pool_event_destroy(pool_event **event)
     if (!event || !*event)
         return POOL_OK;
     target = *event;
-    status = check_event(__func__, target);
+    status = check_live(__func__, target);
     if (status)
         return status;
-    release = device_enter_to_destroy(target->device, &scope, &status);
+    release = device_enter_to_destroy_object(target->device, target->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
@@ -236,7 +246,7 @@ pool_status pool_event_destroy(pool_event **event)
 
 pool_device *pool_event_device(const pool_event *event)
 {
-    return event && !check_event(__func__, event) ? event->device : NULL;
+    return event && !check_live(__func__, event) ? event->device : NULL;
 }
 
 pool_status pool_event_handle(const pool_event *event, CUevent *handle)

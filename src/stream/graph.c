@@ -16,11 +16,13 @@
 struct pool_graph {
     atomic_uint magic;
     pool_device *device;
+    struct stream_registry *registry;
+    unsigned renewals; /* of the device when it was created */
     CUgraphExec exec;
     pthread_mutex_t lock; /* held in driver calls with `exec`, which the driver does not lock */
 };
 
-static pool_status check_graph(const char *call, const pool_graph *graph)
+static pool_status check_live(const char *call, const pool_graph *graph)
 {
     if (!graph)
         return base_fail_null(call, "graph");
@@ -28,6 +30,14 @@ static pool_status check_graph(const char *call, const pool_graph *graph)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the graph has been destroyed, or the pointer never was a graph", call);
     return POOL_OK;
+}
+
+/* The same, and whether the process that has the driver's graph has ended. */
+static pool_status check_graph(const char *call, const pool_graph *graph)
+{
+    pool_status status = check_live(call, graph);
+
+    return status ? status : device_check_renewals(graph->device, graph->renewals, "the graph");
 }
 
 /* Ends the capture without a graph, on a device that can only be released from. */
@@ -70,7 +80,7 @@ static pool_status enter_captured(const char *call, pool_stream *stream, struct 
 }
 
 static pool_status instantiate(
-    struct driver *driver, pool_device *device, CUgraph captured, pool_graph **graph)
+    struct driver *driver, const pool_stream *stream, CUgraph captured, pool_graph **graph)
 {
     pool_graph *created = base_calloc(1, sizeof(*created));
     pool_status status;
@@ -82,16 +92,19 @@ static pool_status instantiate(
         base_free(created);
         return status;
     }
-    created->device = device;
+    created->device = stream->device;
+    created->registry = stream->registry;
+    created->renewals = stream_graph_added(stream->registry);
     pthread_mutex_init(&created->lock, NULL);
     atomic_init(&created->magic, GRAPH_MAGIC);
-    device_dependent_added(device, DEVICE_DEPENDENT_GRAPH);
+    device_dependent_added(stream->device, DEVICE_DEPENDENT_GRAPH);
     *graph = created;
     return POOL_OK;
 }
 
 static void free_object(pool_graph *graph)
 {
+    stream_graph_removed(graph->registry, graph->renewals);
     device_dependent_removed(graph->device, DEVICE_DEPENDENT_GRAPH);
     atomic_store_explicit(&graph->magic, STREAM_DEAD, memory_order_relaxed);
     device_lock_destroy(graph->device, &graph->lock);
@@ -121,7 +134,7 @@ static pool_status end_inside(struct driver *driver, pool_stream *stream, pool_g
     if (status)
         return status;
     if (graph)
-        status = instantiate(driver, stream->device, captured, graph);
+        status = instantiate(driver, stream, captured, graph);
     (void)DRIVER_CLEANUP(driver, GraphDestroy(captured));
     return status;
 }
@@ -220,10 +233,10 @@ pool_status pool_graph_destroy(pool_graph **graph)
     if (!graph || !*graph)
         return POOL_OK;
     object = *graph;
-    status = check_graph(__func__, object);
+    status = check_live(__func__, object);
     if (status)
         return status;
-    release = device_enter_to_destroy(object->device, &scope, &status);
+    release = device_enter_to_destroy_object(object->device, object->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
@@ -235,5 +248,5 @@ pool_status pool_graph_destroy(pool_graph **graph)
 
 pool_device *pool_graph_device(const pool_graph *graph)
 {
-    return graph && !check_graph(__func__, graph) ? graph->device : NULL;
+    return graph && !check_live(__func__, graph) ? graph->device : NULL;
 }

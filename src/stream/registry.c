@@ -57,6 +57,19 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
     base_free(registry);
 }
 
+/* The streams of callers are theirs to destroy; nothing is enqueued there any more. */
+static void forget_streams_locked(struct stream_registry *registry)
+{
+    pool_stream *next;
+
+    for (pool_stream *at = registry->default_stream.next; at; at = next) {
+        next = at->next;
+        driver_queue_redirect(device_work(at->device), at->queue, NULL);
+        at->next = at->previous = NULL;
+    }
+    registry->default_stream.next = NULL;
+}
+
 static pool_status renew_registry(pool_device *device, void **object)
 {
     struct driver *driver = device_driver(device);
@@ -64,8 +77,9 @@ static pool_status renew_registry(pool_device *device, void **object)
     pool_status status;
 
     pthread_mutex_lock(&registry->lock);
-    registry->renewals++;
     stream_sets_forget_locked(registry);
+    stream_captures_forget_locked(registry);
+    forget_streams_locked(registry);
     status = DRIVER_CALL(
         driver, StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
     if (!status)
@@ -92,6 +106,31 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
     if (!status)
         *registry = object;
     return status;
+}
+
+unsigned stream_graph_added(struct stream_registry *registry)
+{
+    pthread_mutex_lock(&registry->lock);
+    atomic_fetch_add(&registry->graphs, 1);
+    pthread_mutex_unlock(&registry->lock);
+    return device_renewals(registry->default_stream.device);
+}
+
+void stream_graph_removed(struct stream_registry *registry, unsigned renewals)
+{
+    if (device_is_forked(registry->default_stream.device))
+        return;
+    pthread_mutex_lock(&registry->lock);
+    if (device_renewals(registry->default_stream.device) == renewals)
+        atomic_fetch_sub(&registry->graphs, 1);
+    pthread_mutex_unlock(&registry->lock);
+}
+
+bool stream_has_graphs(pool_device *device)
+{
+    const struct stream_registry *registry = stream_registry_find(device);
+
+    return registry && atomic_load(&registry->graphs);
 }
 
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)

@@ -42,7 +42,7 @@ pool_status stream_set_take(
         return status;
     pthread_mutex_lock(&registry->lock);
     taken = registry->idle_sets;
-    renewals = registry->renewals;
+    renewals = device_renewals(device);
     if (taken)
         registry->idle_sets = taken->next;
     pthread_mutex_unlock(&registry->lock);
@@ -75,7 +75,7 @@ void stream_set_return(struct stream_set *set)
     struct stream_registry *registry = set->registry;
 
     pthread_mutex_lock(&registry->lock);
-    if (set->renewals == registry->renewals) {
+    if (set->renewals == device_renewals(registry->default_stream.device)) {
         set->next = registry->idle_sets;
         registry->idle_sets = set;
     } else { /* the device was lost during the operation, and has come back */

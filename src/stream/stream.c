@@ -21,7 +21,7 @@ void pool_stream_params_init(pool_stream_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-pool_status stream_check(const char *call, const pool_stream *stream)
+pool_status stream_check_live(const char *call, const pool_stream *stream)
 {
     if (!stream)
         return base_fail_null(call, "stream");
@@ -29,6 +29,15 @@ pool_status stream_check(const char *call, const pool_stream *stream)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the stream has been destroyed, or the pointer never was a stream");
     return POOL_OK;
+}
+
+pool_status stream_check(const char *call, const pool_stream *stream)
+{
+    pool_status status = stream_check_live(call, stream);
+
+    return status || stream->is_default
+               ? status
+               : device_check_renewals(stream->device, stream->renewals, "the stream");
 }
 
 pool_status stream_handle_on(const pool_stream *stream, const pool_device *device, CUstream *handle)
@@ -92,6 +101,7 @@ static pool_status wrap_handle(
     created->device = scope->device;
     created->handle = handle;
     created->owned = owned;
+    created->renewals = device_renewals(scope->device);
     created->registry = registry;
     created->queue = driver_queue_acquire(device_work(scope->device), handle);
     if (!created->queue) {
@@ -285,6 +295,8 @@ static pool_status transfer_work(struct driver *driver, pool_stream *stream)
 
 static void unlink_stream(pool_stream *stream)
 {
+    if (!stream->previous)
+        return;
     stream->previous->next = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
@@ -332,7 +344,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (!stream || !*stream)
         return POOL_OK;
     object = *stream;
-    status = stream_check(__func__, object);
+    status = stream_check_live(__func__, object);
     if (status)
         return status;
     if (object->is_default)
@@ -345,7 +357,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: the stream is being captured into a graph; end the capture with "
             "pool_stream_end_capture first");
-    release = device_enter_to_destroy(object->device, &scope, &status);
+    release = device_enter_to_destroy_object(object->device, object->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_HOST_ONLY && device_is_abandoned(object->device)) {
@@ -396,7 +408,7 @@ void stream_discard(pool_stream *created)
 
 pool_device *pool_stream_device(const pool_stream *stream)
 {
-    return stream && !stream_check(__func__, stream) ? stream->device : NULL;
+    return stream && !stream_check_live(__func__, stream) ? stream->device : NULL;
 }
 
 pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle)

@@ -27,12 +27,13 @@ struct pool_stream {
     int is_leased;  /* belongs to the pool's leases: nor can they destroy this */
     pool_device *device;
     CUstream handle;
+    unsigned renewals; /* of the device when it was created; not of a default stream */
     struct stream_registry *registry;
     struct driver_queue *queue; /* work enqueued here and not known to have finished */
     /* Number of the capture that records its work, 0: none; changes under registry->lock. */
     atomic_uint_least64_t capture;
-    pool_stream *next; /* guarded by registry->lock */
-    pool_stream *previous;
+    pool_stream *next;     /* guarded by registry->lock, as the next one */
+    pool_stream *previous; /* NULL: its device was lost, and it is in no list */
 };
 
 /* All streams of one device; lives as long as the pool. */
@@ -48,7 +49,7 @@ struct stream_registry {
     struct stream_set *idle_sets;    /* guarded by lock */
     struct stream_capture *captures; /* guarded by lock */
     uint64_t last_capture;           /* likewise */
-    unsigned renewals; /* how often the device has come back with new driver objects; likewise */
+    atomic_uint graphs; /* and captures, of the present process; written with lock held */
 };
 
 pool_status stream_registry_of(pool_device *device, struct stream_registry **registry);
@@ -94,7 +95,7 @@ enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = STREAM_SET_STREAMS + 1 };
 struct stream_set {
     struct stream_set *next;
     struct stream_registry *registry;
-    unsigned renewals; /* of the registry when the set was created */
+    unsigned renewals; /* of the device when the set was created */
     pool_stream *stream[STREAM_SET_STREAMS];
     pool_event *event[STREAM_SET_EVENTS];
 };
@@ -111,7 +112,16 @@ void stream_free_event(struct driver *driver, pool_event *event, int driver_aliv
 
 /* POOL_OK, or INVALID_ARGUMENT for NULL and for destroyed objects. `call` is the public function.
  */
+pool_status stream_check_live(const char *call, const pool_stream *stream);
+/* The same, and DEVICE_LOST for a stream that has ended with the process of its device. */
 pool_status stream_check(const char *call, const pool_stream *stream);
+
+/* A graph or capture of a device is added; the result of device_renewals says later whether it is
+ * still there, when it is removed. */
+unsigned stream_graph_added(struct stream_registry *registry);
+void stream_graph_removed(struct stream_registry *registry, unsigned renewals);
+/* Whether the present process of the device has a graph or a capture; takes no lock. */
+bool stream_has_graphs(pool_device *device);
 
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);

@@ -86,7 +86,7 @@ static pool_status add_chunk(struct vector_call *call)
 pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const void *point, void *value)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct evaluation evaluation = {.sum = {0}};
     struct vector_call call;
     pool_status status;

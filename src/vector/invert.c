@@ -47,7 +47,7 @@ static pool_status invert(struct vector_call *call)
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(
         field, exec, &call, a, out, 1, POOL_VECTOR_INVERSE, "pool_vector_inverse");

@@ -31,7 +31,7 @@ static pool_status bit_reverse(struct vector_call *call)
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(
         field, exec, &call, a, out, 1, POOL_VECTOR_BIT_REVERSE, "pool_vector_bit_reverse");
@@ -76,7 +76,7 @@ static pool_status transpose(struct vector_call *call)
 pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
     uint64_t columns, const pool_span *a, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     const struct matrix matrix = {rows, columns};
     struct vector_call call;
     uint64_t count;

@@ -56,7 +56,7 @@ static pool_status compute_powers(struct vector_call *call)
 pool_status pool_vector_powers(
     const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     uint64_t number[FIELD_MAX_LIMBS];
     struct vector_call call;
     pool_status status;

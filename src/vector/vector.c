@@ -180,21 +180,21 @@ static pool_status binary(const pool_field *field, const pool_exec *exec,
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
@@ -215,7 +215,7 @@ pool_status vector_load_scalar(
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     uint64_t value[FIELD_MAX_LIMBS];
     struct vector_call call;
     pool_status status;
@@ -281,7 +281,7 @@ pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec
     pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,
     uint64_t *bytes)
 {
-    BASE_LOG_LABEL(memory_exec_label(exec));
+    MEMORY_EXEC_SCOPE(exec);
     uint64_t count = UINT64_MAX;
     struct vector_call call;
     struct vector_plan plan;

@@ -122,6 +122,7 @@ static void test_kill(void **state)
     assert_ok(pool_buffer_alloc(device_at(pool, 1), 4096, &buffer));
     assert_ok(pool_stream_create(device_at(pool, 1), NULL, &stream));
     assert_ok(pool_pinned_create(device_at(pool, 1), 4096, 0, &pinned));
+    assert_ok(pool_bind(device_at(pool, 1))); /* keeps the device from coming back */
     kill(pid_of(1), SIGKILL);
     wait_for_hook();
     assert_ptr_equal(atomic_load(&hook_device), device_at(pool, 1));
@@ -132,6 +133,7 @@ static void test_kill(void **state)
     assert_ok(pool_pinned_destroy(&pinned));
     assert_ok(pool_stream_destroy(&stream));
     assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_unbind(device_at(pool, 1)));
     assert_ok(pool_destroy(&pool));
     assert_nothing_left(before);
     /* The next pool has all devices. */
@@ -162,32 +164,30 @@ static pool_status launch(pool_device *device)
 static void test_sticky_fault(void **state)
 {
     device_pool *pool;
-    pool_buffer *held = NULL; /* keeps the device from coming back */
 
     (void)state;
     setenv("DEVICEPOOL_SIM_FAULTS", "dev0.cuLaunchKernel*@1=700", 1);
     pool = create_pool("sim:2,mem=1G", 0);
-    assert_ok(pool_buffer_alloc(device_at(pool, 0), 1, &held));
+    assert_ok(pool_bind(device_at(pool, 0))); /* keeps the device from coming back */
     assert_status(launch(device_at(pool, 0)), POOL_ERR_DEVICE_LOST);
     assert_says("ILLEGAL_ADDRESS");
     wait_for_hook();
     assert_ok(launch(device_at(pool, 1)));
     assert_only_lost(pool, 2, 0, "ILLEGAL_ADDRESS");
-    assert_ok(pool_buffer_destroy(&held));
+    assert_ok(pool_unbind(device_at(pool, 0)));
     assert_ok(pool_destroy(&pool));
 }
 
 static void test_hang(void **state)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
-    pool_buffer *held = NULL; /* keeps the device from coming back */
     device_pool *pool;
 
     (void)state;
     setenv("DEVICEPOOL_SIM_FAULTS", "dev1.cuLaunchKernel*@1=hang", 1);
     /* Longer than any kernel of the other device takes on a slow host. */
     pool = create_pool("sim:2,mem=1G", UINT64_C(3000000000));
-    assert_ok(pool_buffer_alloc(device_at(pool, 1), 1, &held));
+    assert_ok(pool_bind(device_at(pool, 1))); /* keeps the device from coming back */
     assert_status(launch(device_at(pool, 1)), POOL_ERR_DEVICE_LOST);
     assert_says("no progress");
     while (atomic_load(&hooks) < 2) /* the stall, then the loss */
@@ -195,7 +195,7 @@ static void test_hang(void **state)
     assert_ok(launch(device_at(pool, 0)));
     assert_ok(pool_get_health(pool, &health));
     assert_int_equal(health.usable_devices, 1);
-    assert_ok(pool_buffer_destroy(&held));
+    assert_ok(pool_unbind(device_at(pool, 1)));
     assert_ok(pool_destroy(&pool));
 }
 

@@ -270,8 +270,8 @@ static void wait_for_loss(pool_device *device)
     }
 }
 
-/* Objects of the ended process answer that it is lost, can be destroyed, and keep the device out of
- * service until then. Pinned memory stays. */
+/* Until the device returns, its objects answer that it is lost, and can be destroyed. A binding
+ * keeps it out of service. Pinned memory stays. */
 static void test_objects(void **state)
 {
     device_pool *pool = create_pool("workers:sim:2,mem=1G");
@@ -314,6 +314,291 @@ static void test_objects(void **state)
     assert_ok(pool_buffer_destroy(&other));
     assert_ok(pool_pinned_destroy(&pinned));
     destroy_pool(pool);
+}
+
+/* ---- objects of an ended process ---------------------------------------------------------------
+ */
+
+struct objects {
+    pool_device *device;
+    pool_buffer *buffer, *slice, *durable;
+    pool_stream *stream, *captured;
+    pool_event *event;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_bases *bases;
+    pool_graph *graph;
+};
+
+static const char nothing_ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                                  ".visible .global .u32 counter;\n"
+                                  ".visible .entry nothing() { ret; }\n";
+
+static struct objects create_objects(pool_device *device)
+{
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    const pool_bases_params bases = {.struct_size = sizeof(bases), .curve = work.curve};
+    const pool_buffer_params durable = {
+        .struct_size = sizeof(durable), .bytes = 4096, .flags = POOL_BUFFER_DURABLE};
+    const pool_span points = span_of(work.points, COUNT);
+    struct objects made = {.device = device};
+
+    assert_ok(pool_buffer_zeroed(device, 1 << 20, &made.buffer));
+    assert_ok(pool_buffer_slice(made.buffer, 1024, 1024, &made.slice));
+    assert_ok(pool_buffer_create(device, &durable, &made.durable));
+    assert_ok(pool_stream_create(device, NULL, &made.stream));
+    assert_ok(pool_stream_create(device, NULL, &made.captured));
+    assert_ok(pool_event_create(device, 0, &made.event));
+    assert_ok(pool_event_record(made.event, made.stream));
+    assert_ok(pool_module_load(device, nothing_ptx, sizeof(nothing_ptx) - 1, &made.module));
+    assert_ok(pool_kernel_get(made.module, "nothing", &made.kernel));
+    assert_ok(pool_bases_create(&bases, &exec, &points, &made.bases));
+    assert_ok(pool_stream_begin_capture(made.captured));
+    assert_ok(pool_buffer_fill8(made.buffer, 0, 4096, 1, made.captured));
+    assert_ok(pool_stream_end_capture(made.captured, &made.graph));
+    assert_ok(pool_stream_begin_capture(made.captured)); /* and does not end */
+    return made;
+}
+
+#define assert_lost(call) assert_status(call, POOL_ERR_DEVICE_LOST)
+
+static void assert_buffers_lost(const struct objects *of, pool_buffer *present)
+{
+    pool_buffer *const lost[] = {of->buffer, of->slice, of->durable};
+    unsigned char bytes[64] = {0};
+    pool_buffer *slice = NULL;
+    CUdeviceptr address;
+
+    for (size_t i = 0; i < sizeof(lost) / sizeof(lost[0]); i++) {
+        const pool_pitched from = {.buffer = lost[i], .pitch = 64},
+                           to = {.host = bytes, .pitch = 64};
+
+        assert_lost(pool_copy_to_host(bytes, lost[i], 0, sizeof(bytes), NULL));
+        assert_lost(pool_copy_to_device(lost[i], 0, bytes, sizeof(bytes), NULL));
+        assert_lost(pool_copy_2d(&to, &from, 64, 1, NULL));
+        assert_lost(pool_copy_device(present, 0, lost[i], 0, 64, NULL));
+        assert_lost(pool_copy_device(lost[i], 0, present, 0, 64, NULL));
+        assert_lost(pool_buffer_fill8(lost[i], 0, 64, 1, NULL));
+        assert_lost(pool_buffer_slice(lost[i], 0, 64, &slice));
+        assert_lost(pool_buffer_address(lost[i], &address));
+        assert_says("earlier worker process of device 1");
+        assert_ptr_equal(pool_buffer_device(lost[i]), of->device);
+    }
+}
+
+static void assert_work_lost(const struct objects *of, pool_stream *present)
+{
+    const pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    pool_kernel_info info = {.struct_size = sizeof(info)};
+    pool_kernel *kernel = NULL;
+    pool_graph *graph = NULL;
+    CUdeviceptr address;
+    uint64_t bytes;
+
+    assert_lost(pool_stream_query(of->stream));
+    assert_lost(pool_stream_synchronize(of->stream));
+    assert_lost(pool_stream_wait(of->stream, 1));
+    assert_lost(pool_stream_fork(present, (pool_stream *const *)&of->stream, 1));
+    assert_lost(pool_stream_join(present, (pool_stream *const *)&of->stream, 1));
+    assert_lost(pool_stream_begin_capture(of->stream));
+    assert_lost(pool_stream_end_capture(of->captured, &graph));
+    assert_lost(pool_event_query(of->event));
+    assert_lost(pool_event_synchronize(of->event));
+    assert_lost(pool_event_record(of->event, present));
+    assert_lost(pool_stream_wait_event(present, of->event));
+    assert_lost(pool_launch(of->kernel, &shape, NULL, present));
+    assert_lost(pool_launch(of->kernel, &shape, NULL, of->stream));
+    assert_lost(pool_kernel_get_info(of->kernel, &info));
+    assert_lost(pool_kernel_get(of->module, "nothing", &kernel));
+    assert_lost(pool_module_variable(of->module, "counter", &address, &bytes));
+    assert_lost(pool_graph_launch(of->graph, present));
+    assert_lost(pool_graph_launch(of->graph, NULL));
+    assert_ok(pool_stream_begin_capture(present));
+    assert_lost(pool_graph_update(of->graph, present));
+    assert_ok(pool_stream_end_capture(present, NULL));
+    assert_ptr_equal(pool_graph_device(of->graph), of->device);
+}
+
+static void assert_operations_lost(const struct objects *of)
+{
+    pool_msm_params msm = {.struct_size = sizeof(msm), .bases = of->bases};
+    pool_exec exec = {.struct_size = sizeof(exec), .device = of->device};
+    unsigned char result[COUNT * ELEMENT] = {0}, fingerprint[POOL_FINGERPRINT_BYTES];
+    const pool_span points = span_of(work.points, COUNT), scalars = span_of(work.scalars, COUNT);
+    const pool_span sum = span_of(result, 1), out = span_of(result, COUNT);
+
+    assert_lost(pool_msm(&msm, &exec, NULL, &scalars, &sum));
+    assert_lost(pool_bases_fingerprint(of->bases, fingerprint));
+    assert_lost(pool_bases_save(of->bases, "/dev/null"));
+    msm.bases = NULL;
+    msm.curve = work.curve;
+    exec.workspace = of->buffer;
+    assert_lost(pool_msm(&msm, &exec, &points, &scalars, &sum));
+    exec.workspace = NULL;
+    exec.stream = of->stream;
+    assert_lost(pool_msm(&msm, &exec, &points, &scalars, &sum));
+    assert_lost(pool_poseidon_hash(work.set, &exec, &scalars, 1, &out));
+}
+
+static void destroy_objects(struct objects *of)
+{
+    assert_ok(pool_graph_destroy(&of->graph));
+    assert_ok(pool_bases_destroy(&of->bases));
+    assert_ok(pool_module_destroy(&of->module));
+    assert_ok(pool_event_destroy(&of->event));
+    assert_ok(pool_stream_destroy(&of->captured));
+    assert_ok(pool_stream_destroy(&of->stream));
+    assert_ok(pool_buffer_destroy(&of->durable));
+    assert_ok(pool_buffer_destroy_on(&of->slice, NULL));
+    assert_ok(pool_buffer_destroy(&of->buffer));
+}
+
+/* The device comes back although objects of the ended process exist. They answer that they are
+ * lost, harm nobody, and can be destroyed. */
+static void test_objects_stay(void **state)
+{
+    struct left_behind before = look();
+    device_pool *pool = create_pool("workers:sim:2,mem=1G");
+    pool_device *device = device_at(pool, 1);
+    pool_resident *resident = create_resident(pool, 0);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    struct objects objects = create_objects(device), again;
+    pool_buffer *buffer = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(compute_on(device, NULL));      /* the domain has tables on the device */
+    for (int round = 0; round < 5; round++) { /* more often than there are ranges of addresses */
+        kill_and_wait(device);
+        assert_ok(pool_memory_get_info(device, &info));
+        assert_true(info.used_bytes <= 8192); /* what is lost counts no longer */
+        assert_ok(pool_buffer_zeroed(device, 4096, &buffer));
+        assert_ok(pool_stream_create(device, NULL, &stream));
+        assert_buffers_lost(&objects, buffer);
+        assert_work_lost(&objects, stream);
+        assert_operations_lost(&objects);
+        /* The device computes, also with the domain, which is of no process. */
+        assert_ok(compute_on(device, NULL));
+        assert_ok(compute_on(device, resident));
+        again = create_objects(device);
+        assert_ok(pool_graph_launch(again.graph, stream));
+        assert_ok(pool_stream_synchronize(stream));
+        assert_ok(pool_stream_end_capture(again.captured, NULL));
+        destroy_objects(&again);
+        assert_ok(pool_device_synchronize(device));
+        assert_ok(pool_stream_destroy(&stream));
+        assert_ok(pool_buffer_destroy(&buffer));
+    }
+    assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
+    destroy_objects(&objects);
+    assert_ok(compute_on(device, resident));
+    assert_ok(pool_resident_destroy(&resident));
+    destroy_pool(pool);
+    assert_nothing_left(before);
+}
+
+/* Threads that use objects of their own, and create others when these are lost. */
+static pool_status use_objects(
+    pool_buffer *buffer, pool_stream *stream, pool_event *event, unsigned char value)
+{
+    unsigned char back[4096] = {0};
+    pool_status status = pool_buffer_fill8(buffer, 0, sizeof(back), value, stream);
+
+    if (!status)
+        status = pool_event_record(event, stream);
+    if (!status)
+        status = pool_event_synchronize(event);
+    if (!status)
+        status = pool_copy_to_host(back, buffer, 0, sizeof(back), NULL);
+    for (size_t i = 0; i < sizeof(back) && !status; i++)
+        if (back[i] != value)
+            abort();
+    return status;
+}
+
+struct owner {
+    pool_device *device;
+    atomic_bool stops;
+    atomic_uint done, lost, other;
+};
+
+static void count_status(struct owner *owner, pool_status status)
+{
+    if (status == POOL_ERR_DEVICE_LOST)
+        atomic_fetch_add(&owner->lost, 1);
+    else if (status && atomic_fetch_add(&owner->other, 1) == 0)
+        fprintf(stderr, "%s: %s\n", pool_status_name(status), pool_last_error()->message);
+}
+
+static void *own_objects(void *user)
+{
+    struct owner *owner = user;
+
+    while (!atomic_load(&owner->stops)) {
+        pool_buffer *buffer = NULL;
+        pool_stream *stream = NULL;
+        pool_event *event = NULL;
+        pool_status status = pool_buffer_alloc(owner->device, 4096, &buffer);
+
+        if (!status)
+            status = pool_stream_create(owner->device, NULL, &stream);
+        if (!status)
+            status = pool_event_create(owner->device, 0, &event);
+        for (unsigned value = 1; !status && !atomic_load(&owner->stops); value++) {
+            status = use_objects(buffer, stream, event, (unsigned char)value);
+            atomic_fetch_add(&owner->done, !status);
+        }
+        count_status(owner, status);
+        /* One that meets the loss reports it, and is done all the same. */
+        count_status(owner, pool_event_destroy(&event));
+        count_status(owner, pool_stream_destroy(&stream));
+        count_status(owner, pool_buffer_destroy(&buffer));
+        atomic_fetch_add(&owner->other, event || stream || buffer);
+    }
+    return NULL;
+}
+
+static void wait_for_more(const atomic_uint *count)
+{
+    unsigned before = atomic_load(count);
+    time_t end = time(NULL) + PATIENCE_S;
+
+    while (atomic_load(count) == before) {
+        assert_true(time(NULL) <= end);
+        usleep(1000);
+    }
+}
+
+static void test_objects_of_threads(void **state)
+{
+    enum { THREADS = 3, ROUNDS = 4 };
+    struct left_behind before = look(), after;
+    device_pool *pool = create_pool("workers:sim:1,mem=1G");
+    struct owner owners[THREADS] = {{0}};
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        owners[i].device = device_at(pool, 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, own_objects, &owners[i]), 0);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < THREADS; i++)
+            wait_for_more(&owners[i].done);
+        kill_and_wait(device_at(pool, 0));
+    }
+    for (int i = 0; i < THREADS; i++)
+        wait_for_more(&owners[i].done);
+    for (int i = 0; i < THREADS; i++)
+        atomic_store(&owners[i].stops, true);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(atomic_load(&owners[i].other), 0);
+    }
+    destroy_pool(pool);
+    after = look();
+    assert_memory_equal(&before, &after, sizeof(before));
 }
 
 /* Replacements are killed as soon as they run, wherever the device's return is by then. */
@@ -373,16 +658,15 @@ static void test_pinned_of_lost(void **state)
     unsigned generation = worker_of(1).generation;
     pool_memory_info before = {.struct_size = sizeof(before)}, after = before;
     pool_pinned *pinned = NULL;
-    pool_stream *stream = NULL;
 
     (void)state;
     assert_ok(pool_pinned_create(device, BYTES, 0, &pinned));
-    assert_ok(pool_stream_create(device, NULL, &stream)); /* keeps the device out of service */
+    assert_ok(pool_bind(device)); /* keeps the device out of service */
     assert_ok(pool_memory_get_info(device, &before));
     kill_worker(1);
     wait_for_process(1, generation); /* the pool was notified of the loss before */
     assert_ok(pool_pinned_destroy(&pinned));
-    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_unbind(device));
     wait_for_service(device, generation);
     assert_ok(pool_pinned_create(device, BYTES, 0, &pinned));
     assert_ok(pool_memory_get_info(device, &after));
@@ -417,16 +701,15 @@ static void test_other_pool_ends(void **state)
     device_pool *pool = create_pool(params.devices), *other = NULL;
     pool_device *device = device_at(pool, 1);
     unsigned generation = worker_of(1).generation;
-    pool_stream *stream = NULL;
 
     (void)state;
     assert_ok(pool_create(&other, &params));
-    assert_ok(pool_stream_create(device_at(other, 1), NULL, &stream));
+    assert_ok(pool_bind(device_at(other, 1))); /* keeps it out of service there */
     assert_ok(compute_on(device, NULL));
     kill_worker(1);
     wait_for_service(device, generation);
     assert_int_equal(state_of(device_at(other, 1)), POOL_DEVICE_UNUSABLE);
-    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_unbind(device_at(other, 1)));
     assert_ok(pool_destroy(&other));
     assert_ok(compute_on(device, NULL));
     destroy_pool(pool);
@@ -533,14 +816,18 @@ static void test_under_load(void **state)
     assert_memory_equal(&before, &after, sizeof(before));
 }
 
-int main(void)
+/* test_readmit [TESTS]: those whose names match, with * as in a shell. */
+int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
-        cmocka_unit_test(test_objects), cmocka_unit_test(test_dies_again),
+        cmocka_unit_test(test_objects), cmocka_unit_test(test_objects_stay),
+        cmocka_unit_test(test_objects_of_threads), cmocka_unit_test(test_dies_again),
         cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
         cmocka_unit_test(test_pinned_of_lost), cmocka_unit_test(test_other_pool_ends),
         cmocka_unit_test(test_dies_in_create), cmocka_unit_test(test_under_load)};
 
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
+    if (count > 1)
+        cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, create_work, destroy_work);
 }

@@ -436,7 +436,6 @@ static void destroy_meanwhile(void *user, const pool_log_record *record)
 
     if (!release->buffer || !strstr(record->message, "has changed when the process"))
         return;
-    device_dependent_added(release->device, DEVICE_DEPENDENT_BUFFER);
     (void)pool_buffer_destroy(&release->buffer);
 }
 
@@ -463,8 +462,6 @@ static void test_released_meanwhile(void **state)
     memory_seal(release.buffer);
     assert_ok(device_leave(&scope, POOL_OK));
     assert_true(memory_is_sealed(release.buffer));
-    /* As the memory of a resident object it does not keep the device out of service. */
-    device_dependent_removed(release.device, DEVICE_DEPENDENT_BUFFER);
     pool_log_set(destroy_meanwhile, &release, POOL_LOG_WARN);
     kill_and_wait(release.device);
     pool_log_set(NULL, NULL, POOL_LOG_WARN);
