@@ -63,6 +63,7 @@ int cli_run_demo(const struct cli_command *self, struct cli_line *line);
 int cli_run_devices(const struct cli_command *self, struct cli_line *line);
 int cli_run_info(const struct cli_command *self, struct cli_line *line);
 int cli_run_list(const struct cli_command *self, struct cli_line *line);
+int cli_run_mpi(const struct cli_command *self, struct cli_line *line);
 int cli_run_msm(const struct cli_command *self, struct cli_line *line);
 int cli_run_ntt(const struct cli_command *self, struct cli_line *line);
 int cli_run_poseidon(const struct cli_command *self, struct cli_line *line);

@@ -54,6 +54,7 @@ _devicepool() {
     bench) words="msm ntt extend ecntt poseidon tree copy pool" ;;
     cache) words="list verify clear path" ;;
     list) words="fields curves sets" ;;
+    mpi) [ "$COMP_CWORD" = 2 ] && words="info demo msm ntt bench" ;;
     poseidon) [ "$COMP_CWORD" = 2 ] && words="hash permute sponge tree" ;;
     warm-up)
         words="$(_devicepool_names "$tool" fields) $(_devicepool_names "$tool" curves)

@@ -116,6 +116,8 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool top /run/prover/devicepool.sock\n",
         cli_run_top},
+    {"mpi", 1, CLI_MAX_NAMES, "info|demo|msm|ntt|bench", 0,
+        "run an operation over the ranks of an MPI job", "", cli_run_mpi},
     {"version", 0, 0, "", CLI_TAKES_JSON, "show the versions of library, driver and compiler", "",
         cli_run_version},
 };

@@ -1,57 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool-mpi: what the ranks of an MPI job have, and their operations with random data, checked
- * and timed. A program of its own, so that the command devicepool needs no MPI. Public headers
- * only.
+ * devicepool-mpi: what the ranks of an MPI job have, and their operations with random data or on
+ * files. A program of its own, so that the command devicepool needs no MPI; 'devicepool mpi' runs
+ * it. Public headers only.
  */
-#include <devicepool.h>
-#include <devicepool/mpi.h>
+#include "command.h"
 
 #include <getopt.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: mpirun -n RANKS devicepool-mpi [OPTION ...] COMMAND\n"
-    "  info     devices, transports and MPI of every rank\n"
-    "  demo     a small job of every operation, checked\n"
-    "  msm      one MSM over 2^LOG points of all ranks\n"
-    "  ntt      one transform of 2^LOG elements, and its inverse, which must return them\n"
-    "  bench    both, the median of five calls\n"
-    "options\n"
-    "  -d, --devices DEVICES   of each rank, as for devicepool; a rank takes the one of its number "
-    "on\n"
-    "                          its host\n"
-    "  -n, --log-size LOG      2^LOG points or elements in all; default 20\n"
-    "  -c, --curve CURVE       default bn254_g1\n"
-    "  -f, --field FIELD       default bn254_fr\n"
-    "      --device-memory     the elements of transforms are in device memory\n"
-    "      --timeout SECONDS   without an answer of another rank; default 120\n"
-    "DEVICEPOOL_MPI_TRANSPORT=host|cuda|nccl forces a transport\n";
+#include "../cli/mpi_usage.h"
 
 enum { MAX_LOG_SIZE = 36, CALLS = 5 };
 
-struct command {
-    const char *devices;
-    const char *curve;
-    const char *field;
-    uint32_t log_size;
-    uint32_t timeout_seconds;
-    int on_device;
-    device_pool *pool;
-    pool_device *device;
-    pool_mpi *mpi;
-    pool_mpi_info info;
-};
+int rank, ranks;
 
-static int rank, ranks;
-
-/* Rank 0 speaks for all. */
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
+void say(const char *format, ...)
 {
     va_list arguments;
 
@@ -63,14 +30,14 @@ static void say(const char *format, ...)
     fflush(stdout);
 }
 
-static int fail(pool_status status)
+int fail(pool_status status)
 {
     fprintf(stderr, "devicepool-mpi: on rank %d: %s: %s\n", rank, pool_status_name(status),
         pool_last_error()->message);
     return 1;
 }
 
-static void *allocate(uint64_t count, uint64_t bytes)
+void *allocate(uint64_t count, uint64_t bytes)
 {
     void *memory = calloc((size_t)count + 1, (size_t)bytes);
 
@@ -89,14 +56,41 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the calls; each one's time is that of the slowest rank. */
-static double median(double *seconds, int count)
+static double start_together(void)
 {
-    double slowest[CALLS] = {0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Wtime();
+}
+
+/* The median of the calls, and the first one, which compiles; each one's time is that of the
+ * slowest rank. */
+static void report_times(const struct command *command, const char *operation, const char *subject,
+    uint32_t log_size, double *seconds, int count)
+{
+    double slowest[CALLS] = {0}, first;
 
     MPI_Allreduce(seconds, slowest, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    first = slowest[0];
     qsort(slowest, (size_t)count, sizeof(double), compare);
-    return slowest[count / 2];
+    say("%s %s 2^%u over %d rank%s, %s memory, transport %s: %.3f ms (%.3f to %.3f; first call "
+        "%.3f), correct\n",
+        operation, subject, log_size, ranks, ranks == 1 ? "" : "s",
+        command->on_device ? "device" : "host", pool_mpi_transport_name(command->info.transport),
+        1e3 * slowest[count / 2], 1e3 * slowest[0], 1e3 * slowest[count - 1], 1e3 * first);
+}
+
+/* `span` becomes that of a copy in device memory. */
+static pool_status to_device(const struct command *command, const void *data, uint64_t bytes,
+    pool_buffer **buffer, pool_span *span)
+{
+    CUdeviceptr address = 0;
+    pool_status status = pool_buffer_from_host(command->device, data, bytes, buffer);
+
+    if (!status)
+        status = pool_buffer_address(*buffer, &address);
+    span->data = (void *)(uintptr_t)address;
+    span->space = POOL_MEMORY_DEVICE;
+    return status;
 }
 
 /* ---- info ------------------------------------------------------------------------------------ */
@@ -173,6 +167,8 @@ static int run_msm(struct command *command, uint32_t log_size, int calls)
     const uint64_t first = n / (uint64_t)ranks * (uint64_t)rank;
     const uint64_t count = rank == ranks - 1 ? n - first : n / (uint64_t)ranks;
     pool_span points = {.count = count}, scalars = {.count = count}, sum = {.count = 1};
+    pool_buffer *buffers[2] = {NULL, NULL};
+    pool_span where[2]; /* of points and scalars */
     double seconds[CALLS];
     pool_status status;
     void *multiples;
@@ -188,16 +184,30 @@ static int run_msm(struct command *command, uint32_t log_size, int calls)
     if (!status)
         status = pool_random_scalars(pool_curve_scalar_field(curve), (uint64_t)rank + 1000,
             (size_t)count, POOL_FORM_STANDARD, scalars.data);
+    where[0] = points;
+    where[1] = scalars;
+    if (!status && command->on_device && count) {
+        status = to_device(command, points.data, count * pool_point_bytes(curve, POOL_POINT_AFFINE),
+            &buffers[0], &where[0]);
+        if (!status)
+            status = to_device(command, scalars.data,
+                count * pool_field_element_bytes(pool_curve_scalar_field(curve)), &buffers[1],
+                &where[1]);
+    }
+    /* A rank without memory must not leave the others waiting. */
+    if (status)
+        MPI_Abort(MPI_COMM_WORLD, fail(status));
     for (int i = 0; i < calls && !status; i++) {
-        const double start = MPI_Wtime();
+        const double start = start_together();
 
-        status = pool_mpi_msm(command->mpi, &params, NULL, &points, &scalars, &sum);
+        status = pool_mpi_msm(command->mpi, &params, NULL, &where[0], &where[1], &sum);
         seconds[i] = MPI_Wtime() - start;
     }
     failed = status ? fail(status) : check_sum(curve, &exec, multiples, &scalars, count, sum.data);
     if (!status)
-        say("msm %s 2^%u over %d ranks: %.3f ms\n", command->curve, log_size, ranks,
-            1e3 * median(seconds, calls));
+        report_times(command, "msm", command->curve, log_size, seconds, calls);
+    (void)pool_buffer_destroy(&buffers[0]);
+    (void)pool_buffer_destroy(&buffers[1]);
     free(points.data);
     free(scalars.data);
     free(multiples);
@@ -213,7 +223,7 @@ static pool_status transform_and_back(struct command *command, pool_ntt_params *
     pool_status status = POOL_OK;
 
     for (int i = 0; i < calls && !status; i++) {
-        const double start = MPI_Wtime();
+        const double start = start_together();
 
         params->direction = POOL_NTT_FORWARD;
         status = pool_mpi_ntt(command->mpi, params, NULL, POOL_MPI_CYCLIC, span, span);
@@ -248,11 +258,8 @@ static int run_ntt(struct command *command, uint32_t log_size, int calls)
         domain_params.field, (uint64_t)rank, (size_t)count, POOL_FORM_STANDARD, given);
     memcpy(got, given, count * bytes);
     span.data = got;
-    if (!status && command->on_device) {
-        status = pool_buffer_from_host(command->device, given, count * bytes, &buffer);
-        if (!status)
-            status = pool_buffer_span(buffer, 0, count, POOL_FORM_STANDARD, &span);
-    }
+    if (!status && command->on_device)
+        status = to_device(command, given, count * bytes, &buffer, &span);
     /* A rank without memory must not leave the others waiting. */
     if (status)
         MPI_Abort(MPI_COMM_WORLD, fail(status));
@@ -263,9 +270,7 @@ static int run_ntt(struct command *command, uint32_t log_size, int calls)
     if (!status && failed)
         fprintf(stderr, "devicepool-mpi: rank %d: the inverse differs from the input\n", rank);
     if (!status)
-        say("ntt %s 2^%u over %d ranks, %s memory, transport %s: %.3f ms\n", command->field,
-            log_size, ranks, command->on_device ? "device" : "host",
-            pool_mpi_transport_name(command->info.transport), 1e3 * median(seconds, calls));
+        report_times(command, "ntt", command->field, log_size, seconds, calls);
     (void)pool_buffer_destroy(&buffer);
     free(given);
     free(got);
@@ -330,17 +335,27 @@ static int run_demo(struct command *command)
     return run_msm(command, 8, 1) || run_ntt(command, log_size, 1) || run_tree(command);
 }
 
-static int run_command(struct command *command, const char *name)
+static int run_bench(struct command *command)
 {
-    if (strcmp(name, "info") == 0)
+    const char *only = command->operand_count ? command->operands[0] : "";
+
+    return (strcmp(only, "ntt") != 0 && run_msm(command, command->log_size, CALLS)) ||
+           (strcmp(only, "msm") != 0 && run_ntt(command, command->log_size, CALLS));
+}
+
+static int run_command(struct command *command)
+{
+    if (strcmp(command->name, "info") == 0)
         return show_info(command);
-    if (strcmp(name, "demo") == 0)
+    if (strcmp(command->name, "demo") == 0)
         return run_demo(command);
-    if (strcmp(name, "msm") == 0)
-        return run_msm(command, command->log_size, 1);
-    if (strcmp(name, "ntt") == 0)
-        return run_ntt(command, command->log_size, 1);
-    return run_msm(command, command->log_size, CALLS) || run_ntt(command, command->log_size, CALLS);
+    if (strcmp(command->name, "msm") == 0)
+        return command->operand_count ? run_msm_on_files(command)
+                                      : run_msm(command, command->log_size, 1);
+    if (strcmp(command->name, "ntt") == 0)
+        return command->operand_count ? run_ntt_on_file(command)
+                                      : run_ntt(command, command->log_size, 1);
+    return run_bench(command);
 }
 
 /* The number of this rank among those of its host. */
@@ -386,19 +401,40 @@ static int is_number(const char *text, unsigned long most, uint32_t *number)
     return 1;
 }
 
-/* The command's name, or NULL. */
-static const char *read_options(struct command *command, int count, char **arguments)
+/* The operands that the subcommand takes. */
+static int takes_operands(const struct command *command)
 {
-    static const char *const names[] = {"info", "demo", "msm", "ntt", "bench"};
+    const char *first = command->operands[0];
+
+    if (strcmp(command->name, "msm") == 0)
+        return (command->operand_count == 0 || command->operand_count == 2) && !command->output;
+    if (strcmp(command->name, "ntt") == 0)
+        return command->operand_count == (command->output ? 1 : 0);
+    if (command->output || command->is_inverse)
+        return 0;
+    if (strcmp(command->name, "bench") == 0 && command->operand_count == 1)
+        return strcmp(first, "msm") == 0 || strcmp(first, "ntt") == 0;
+    return command->operand_count == 0 &&
+           (strcmp(command->name, "info") == 0 || strcmp(command->name, "demo") == 0 ||
+               strcmp(command->name, "bench") == 0);
+}
+
+/* Whether the command line is valid. */
+static int read_options(struct command *command, int count, char **arguments)
+{
     const struct option options[] = {{"devices", required_argument, NULL, 'd'},
         {"log-size", required_argument, NULL, 'n'}, {"curve", required_argument, NULL, 'c'},
-        {"field", required_argument, NULL, 'f'}, {"device-memory", no_argument, NULL, 'm'},
+        {"field", required_argument, NULL, 'f'}, {"output", required_argument, NULL, 'o'},
+        {"inverse", no_argument, &command->is_inverse, 1},
+        {"device-memory", no_argument, &command->on_device, 1},
         {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
     int option, is_valid = 1;
 
     opterr = 0;
-    while ((option = getopt_long(count, arguments, "d:n:c:f:h", options, NULL)) != -1)
+    while ((option = getopt_long(count, arguments, "d:n:c:f:o:h", options, NULL)) != -1)
         switch (option) {
+        case 0:
+            break;
         case 'd':
             command->devices = optarg;
             break;
@@ -411,8 +447,8 @@ static const char *read_options(struct command *command, int count, char **argum
         case 'f':
             command->field = optarg;
             break;
-        case 'm':
-            command->on_device = 1;
+        case 'o':
+            command->output = optarg;
             break;
         case 't':
             is_valid &= is_number(optarg, 1000000, &command->timeout_seconds);
@@ -420,35 +456,33 @@ static const char *read_options(struct command *command, int count, char **argum
         default:
             is_valid = 0;
         }
-    if (!is_valid || optind != count - 1)
-        return NULL;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], arguments[optind]) == 0)
-            return names[i];
-    return NULL;
+    if (!is_valid || optind >= count || count - optind > 3)
+        return 0;
+    command->name = arguments[optind];
+    command->operand_count = count - optind - 1;
+    for (int i = 0; i < command->operand_count; i++)
+        command->operands[i] = arguments[optind + 1 + i];
+    return takes_operands(command);
 }
 
 int main(int count, char **arguments)
 {
     struct command command = {.curve = "bn254_g1", .field = "bn254_fr", .log_size = 20};
-    const char *name = read_options(&command, count, arguments);
+    const int is_valid = read_options(&command, count, arguments);
     int level, failed = 0;
     pool_status status;
 
-    if (count > 1 && strcmp(arguments[1], "--help") == 0)
-        return fputs(usage, stdout) < 0;
+    if (count > 1 && (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0))
+        return fputs(CLI_MPI_USAGE, stdout) < 0;
+    if (!is_valid)
+        return fputs("devicepool-mpi: invalid command line; --help explains it\n", stderr) < 0 ? 1
+                                                                                               : 2;
     if (MPI_Init_thread(&count, &arguments, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!name) {
-        if (!rank)
-            fputs(usage, stderr);
-        MPI_Finalize();
-        return 2;
-    }
     status = open_pool(&command);
-    failed = status ? fail(status) : run_command(&command, name);
+    failed = status ? fail(status) : run_command(&command);
     (void)pool_mpi_destroy(&command.mpi);
     (void)pool_destroy(&command.pool);
     MPI_Finalize();

@@ -123,26 +123,36 @@ static pool_mpi_transport best_transport(uint32_t common)
     return POOL_MPI_TRANSPORT_HOST;
 }
 
+/* Why this rank may lack the transport; what the others lack is on them to say. */
+static const char *needs_of(pool_mpi_transport transport)
+{
+    if (transport != POOL_MPI_TRANSPORT_NCCL)
+        return "this MPI library does not say that it is CUDA-aware, or the device is simulated or "
+               "in a worker process";
+    return group_nccl_is_found() ? "it needs the primary context of a device of its own for every "
+                                   "rank, neither simulated nor in a worker process"
+                                 : group_nccl_why_not();
+}
+
 static pool_status choose_transport(
     pool_mpi *mpi, const struct group_call *call, pool_mpi_transport wanted)
 {
+    const uint32_t common = mpi->common;
     pool_status status = POOL_OK;
 
-    mpi->transport = wanted ? wanted : best_transport(mpi->common);
-    if (!(mpi->common >> mpi->transport & 1))
+    mpi->transport = wanted ? wanted : best_transport(common);
+    if (!(common >> mpi->transport & 1))
         return base_fail(POOL_ERR_UNSUPPORTED,
-            "pool_mpi_create: not every rank has the transport %s%s",
-            transport_names[mpi->transport],
-            mpi->transport == POOL_MPI_TRANSPORT_NCCL
-                ? ": it needs libnccl.so.2 and a device that is not simulated"
-                : ": this MPI library does not say that it is CUDA-aware");
+            "pool_mpi_create: not every rank has the transport %s; on rank %d: %s",
+            transport_names[mpi->transport], mpi->rank,
+            mpi->able >> mpi->transport & 1 ? "it is there" : needs_of(mpi->transport));
     if (mpi->transport != POOL_MPI_TRANSPORT_NCCL)
         return POOL_OK;
     status = group_agree(mpi, call, group_nccl_open(mpi));
     if (!status || wanted || mpi->status)
         return status;
     group_nccl_close(mpi); /* two ranks on one GPU, for example */
-    mpi->transport = POOL_MPI_TRANSPORT_HOST;
+    mpi->transport = best_transport(common & ~(1u << POOL_MPI_TRANSPORT_NCCL));
     return POOL_OK;
 }
 

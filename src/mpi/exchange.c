@@ -38,13 +38,12 @@ static bool mpi_takes_device_addresses(void)
 
 uint32_t group_transports(pool_mpi *mpi)
 {
+    const enum group_context context = group_context_kind(mpi->device);
     uint32_t able = 1u << POOL_MPI_TRANSPORT_HOST;
 
-    if (!group_device_is_native(mpi->device))
-        return able;
-    if (mpi_takes_device_addresses())
+    if (context != GROUP_CONTEXT_OTHER && mpi_takes_device_addresses())
         able |= 1u << POOL_MPI_TRANSPORT_CUDA;
-    if (group_nccl_is_found())
+    if (context == GROUP_CONTEXT_PRIMARY && group_nccl_is_found())
         able |= 1u << POOL_MPI_TRANSPORT_NCCL;
     return able;
 }

@@ -219,9 +219,15 @@ void group_exchange_close(pool_mpi *mpi);
 uint32_t group_transports(pool_mpi *mpi);
 
 bool group_nccl_is_found(void);
-/* Whether the device's context is one of the CUDA driver in this process: not simulated, and not in
- * a worker process. */
-bool group_device_is_native(pool_device *device);
+const char *group_nccl_why_not(void); /* "" where it is found. Static. */
+
+/* Whose the device's context is. */
+enum group_context {
+    GROUP_CONTEXT_OTHER,  /* simulated, or in a worker process */
+    GROUP_CONTEXT_NATIVE, /* of the CUDA driver in this process */
+    GROUP_CONTEXT_PRIMARY /* its primary one, which is the one that NCCL uses */
+};
+enum group_context group_context_kind(pool_device *device);
 /* Collective, like all NCCL calls. */
 pool_status group_nccl_open(pool_mpi *mpi);
 void group_nccl_close(pool_mpi *mpi);

@@ -9,10 +9,16 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/env.h"
+
+/* The path of the library where the dynamic linker does not find it; "off": it is not used. */
+#define LIBRARY_VARIABLE "DEVICEPOOL_NCCL"
+#define LIBRARY "libnccl.so.2"
 
 typedef struct ncclComm *nccl_comm;
 typedef struct nccl_unique_id {
@@ -20,7 +26,8 @@ typedef struct nccl_unique_id {
 } nccl_unique_id;
 enum { NCCL_SUCCESS = 0, NCCL_IN_PROGRESS = 7, NCCL_INT8 = 0 };
 
-/* The members of version 2.14, which later versions complete with their defaults. */
+/* The members of version 2.14. A later library copies `size` bytes of it, the padding at the end as
+ * well, and replaces by their defaults all members that are newer than `version`. */
 struct nccl_config {
     size_t size;
     unsigned magic;
@@ -30,6 +37,11 @@ struct nccl_config {
 #define NCCL_CONFIG_MAGIC 0xcafebeefu
 #define NCCL_CONFIG_VERSION 21400u
 
+/* The ABI of nccl.h on 64-bit hosts. */
+_Static_assert(sizeof(nccl_unique_id) == 128, "NCCL_UNIQUE_ID_BYTES");
+_Static_assert(offsetof(struct nccl_config, blocking) == 16 && sizeof(struct nccl_config) == 24,
+    "ncclConfig_t of version 2.14");
+
 struct nccl_functions {
     int (*get_version)(int *version);
     int (*get_unique_id)(nccl_unique_id *id);
@@ -38,6 +50,7 @@ struct nccl_functions {
     int (*comm_abort)(nccl_comm comm);
     int (*comm_get_async_error)(nccl_comm comm, int *error);
     const char *(*get_error_string)(int error);
+    const char *(*get_last_error)(nccl_comm comm);
     int (*group_start)(void);
     int (*group_end)(void);
     int (*send)(
@@ -52,6 +65,7 @@ struct group_nccl {
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
 static struct nccl_functions nccl;
 static bool is_loaded;
+static char why_not[512]; /* it is not loaded */
 
 static void load(void)
 {
@@ -65,21 +79,40 @@ static void load(void)
         {"ncclCommAbort", offsetof(struct nccl_functions, comm_abort)},
         {"ncclCommGetAsyncError", offsetof(struct nccl_functions, comm_get_async_error)},
         {"ncclGetErrorString", offsetof(struct nccl_functions, get_error_string)},
+        {"ncclGetLastError", offsetof(struct nccl_functions, get_last_error)},
         {"ncclGroupStart", offsetof(struct nccl_functions, group_start)},
         {"ncclGroupEnd", offsetof(struct nccl_functions, group_end)},
         {"ncclSend", offsetof(struct nccl_functions, send)},
         {"ncclRecv", offsetof(struct nccl_functions, receive)},
     };
-    void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    bool is_complete = library != NULL;
+    const char *given = base_env(LIBRARY_VARIABLE);
+    const char *name = given && given[0] ? given : LIBRARY;
+    void *library;
+    int version = 0;
 
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && is_complete; i++) {
+    if (strcmp(name, "off") == 0) {
+        snprintf(why_not, sizeof(why_not), LIBRARY_VARIABLE " is \"off\"");
+        return;
+    }
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        snprintf(why_not, sizeof(why_not), "%s", dlerror());
+        return;
+    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         void *symbol = dlsym(library, rows[i].name);
 
-        is_complete = symbol != NULL;
+        if (!symbol) {
+            snprintf(why_not, sizeof(why_not), "%.300s has no function %s", name, rows[i].name);
+            return;
+        }
         memcpy((char *)&nccl + rows[i].at, &symbol, sizeof(symbol));
     }
-    is_loaded = is_complete;
+    if (nccl.get_version(&version) != NCCL_SUCCESS || version < (int)NCCL_CONFIG_VERSION) {
+        snprintf(why_not, sizeof(why_not), "%.300s has version %d, less than 21400", name, version);
+        return;
+    }
+    is_loaded = true;
 }
 
 bool group_nccl_is_found(void)
@@ -88,31 +121,92 @@ bool group_nccl_is_found(void)
     return is_loaded;
 }
 
-bool group_device_is_native(pool_device *device)
+const char *group_nccl_why_not(void)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    int (*get_current)(CUcontext * context) = NULL;
-    CUcontext ours = NULL, current = NULL;
-    void *symbol;
+    return group_nccl_is_found() ? "" : why_not;
+}
 
-    if (!driver)
-        return false;
-    symbol = dlsym(driver, "cuCtxGetCurrent");
-    memcpy(&get_current, &symbol, sizeof(symbol));
-    if (symbol && !pool_bind(device)) {
-        if (pool_device_context(device, &ours) || get_current(&current))
-            ours = NULL;
-        if (pool_unbind(device))
-            ours = NULL;
+/* Functions of the CUDA driver in this process, which the library has opened; see the driver API.
+ */
+struct driver_functions {
+    void *library;
+    int (*get_current)(CUcontext *context);
+    int (*get_device)(int *device);
+    int (*get_state)(int device, unsigned *flags, int *is_active);
+    int (*retain_primary)(CUcontext *context, int device);
+    int (*release_primary)(int device);
+};
+
+static bool open_driver(struct driver_functions *driver)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } rows[] = {
+        {"cuCtxGetCurrent", offsetof(struct driver_functions, get_current)},
+        {"cuCtxGetDevice", offsetof(struct driver_functions, get_device)},
+        {"cuDevicePrimaryCtxGetState", offsetof(struct driver_functions, get_state)},
+        {"cuDevicePrimaryCtxRetain", offsetof(struct driver_functions, retain_primary)},
+        {"cuDevicePrimaryCtxRelease_v2", offsetof(struct driver_functions, release_primary)},
+    };
+
+    driver->library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && driver->library; i++) {
+        void *symbol = dlsym(driver->library, rows[i].name);
+
+        memcpy((char *)driver + rows[i].at, &symbol, sizeof(symbol));
+        if (!symbol) {
+            dlclose(driver->library);
+            driver->library = NULL;
+        }
     }
-    dlclose(driver);
-    return ours && ours == current;
+    return driver->library != NULL;
+}
+
+static enum group_context find_context(const struct driver_functions *driver, CUcontext ours)
+{
+    enum group_context kind = GROUP_CONTEXT_OTHER;
+    CUcontext current = NULL, primary = NULL;
+    unsigned flags = 0;
+    int device, is_active = 0;
+
+    if (driver->get_current(&current) || !current || current != ours || driver->get_device(&device))
+        return kind;
+    kind = GROUP_CONTEXT_NATIVE;
+    /* Retaining it would create it, if ours is another one. */
+    if (driver->get_state(device, &flags, &is_active) || !is_active ||
+        driver->retain_primary(&primary, device))
+        return kind;
+    if (primary == ours)
+        kind = GROUP_CONTEXT_PRIMARY;
+    (void)driver->release_primary(device);
+    return kind;
+}
+
+enum group_context group_context_kind(pool_device *device)
+{
+    enum group_context kind = GROUP_CONTEXT_OTHER;
+    struct driver_functions driver;
+    CUcontext ours = NULL;
+
+    if (!open_driver(&driver))
+        return kind;
+    if (!pool_bind(device)) {
+        if (!pool_device_context(device, &ours))
+            kind = find_context(&driver, ours);
+        if (pool_unbind(device))
+            kind = GROUP_CONTEXT_OTHER;
+    }
+    dlclose(driver.library);
+    return kind;
 }
 
 static pool_status fail(const char *call, int code)
 {
-    return base_fail(
-        POOL_ERR_DRIVER, "%s failed with code %d: %s", call, code, nccl.get_error_string(code));
+    const char *detail = nccl.get_last_error(NULL);
+
+    return base_fail(POOL_ERR_DRIVER, "%s failed with code %d: %s: %.1000s", call, code,
+        nccl.get_error_string(code), detail ? detail : "");
 }
 
 /* Waits until the communicator has finished what a non-blocking call has begun. */

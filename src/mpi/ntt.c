@@ -328,6 +328,21 @@ static pool_status transform_rows(struct group_transforms *run,
     return pool_ntt(&params, &run->exec, &first, collects ? &first : out);
 }
 
+/* Of the only rank. */
+static pool_status transform_alone(const struct group_transforms *run,
+    const struct group_transform *transform, const pool_span *in, const pool_span *out)
+{
+    const pool_ntt_params params = {.struct_size = sizeof(params),
+        .domain = transform->domain,
+        .direction = transform->direction,
+        .coset = transform->coset,
+        .order = transform->order};
+    pool_exec exec = run->exec;
+
+    exec.checks = transform->checks;
+    return pool_ntt(&params, &exec, in, out);
+}
+
 pool_status group_transform_run(struct group_transforms *run,
     const struct group_transform *transform, const pool_span *in, const pool_span *out)
 {
@@ -337,6 +352,8 @@ pool_status group_transform_run(struct group_transforms *run,
     pool_status status = POOL_OK;
 
     run->exec.checks = POOL_CHECK_NONE;
+    if (run->mpi->ranks == 1)
+        return transform_alone(run, transform, in, out);
     if (transform->takes_blocks && !takes_reversed(transform->order))
         status = group_deal_blocks(run, in, count, transform->checks);
     run->form = out->form;

@@ -29,7 +29,7 @@ proposes() {
     done
 }
 
-proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top version help
+proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top mpi version help
 proposes "devicepool sel" selftest
 proposes "devicepool help be" bench
 proposes "devicepool bench " msm ntt extend ecntt poseidon copy pool
@@ -37,6 +37,8 @@ proposes "devicepool bench ntt --" --sizes --field --json --devices --plot
 proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
 proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks
 proposes "devicepool bench msm --curve bls12_381" bls12_381_g1 bls12_381_g2
+proposes "devicepool mpi " info demo msm ntt bench
+proposes "devicepool mpi ntt --" --devices --log-size --output --timeout
 proposes "devicepool poseidon " hash permute tree sponge
 proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17
 proposes "devicepool devices --devices s" sim

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool mpi: runs devicepool-mpi, a program of its own so that this one needs no MPI. It is
+ * searched for beside this program, then in PATH.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "mpi_usage.h"
+
+#define PROGRAM "devicepool-mpi"
+
+static int find_beside(char *path, size_t size)
+{
+    const ssize_t length = readlink("/proc/self/exe", path, size - sizeof("/" PROGRAM));
+    char *end;
+
+    if (length <= 0 || (size_t)length >= size - sizeof("/" PROGRAM))
+        return 0;
+    path[length] = '\0';
+    end = strrchr(path, '/');
+    if (!end)
+        return 0;
+    strcpy(end, "/" PROGRAM);
+    return access(path, X_OK) == 0;
+}
+
+static int is_help(const char *argument)
+{
+    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
+int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
+{
+    static char name[] = PROGRAM;
+    char path[PATH_MAX];
+
+    if (line->count < 2)
+        return cli_usage(self, "mpi needs a command: info, demo, msm, ntt or bench");
+    if (is_help(line->arguments[1]))
+        return fputs(CLI_MPI_USAGE, stdout) < 0 ? CLI_FAILED : CLI_OK;
+    line->arguments[0] = name;
+    if (find_beside(path, sizeof(path)))
+        execv(path, line->arguments);
+    else
+        execvp(PROGRAM, line->arguments);
+    fprintf(stderr,
+        "devicepool: " PROGRAM " cannot be run: %s; it is installed beside this program where the "
+        "library is built with MPI (meson setup -Dmpi=enabled)\n",
+        strerror(errno));
+    return CLI_HOST;
+}
