@@ -7,6 +7,7 @@
 #include "command.h"
 
 #include <getopt.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,54 @@ static int show_info(struct command *command)
 
 /* ---- MSM ------------------------------------------------------------------------------------- */
 
+/* Points of this rank that one thread generates. */
+struct generation {
+    const pool_curve *curve;
+    uint64_t seed, count;
+    uint8_t *points, *multiples;
+    pool_status status;
+    pthread_t thread;
+};
+
+static void *generate_points(void *user)
+{
+    struct generation *part = user;
+
+    part->status = pool_random_points(
+        part->curve, part->seed, (size_t)part->count, NULL, part->points, part->multiples);
+    return NULL;
+}
+
+/* One processor takes a microsecond per point. */
+static pool_status random_points(
+    const pool_curve *curve, uint64_t count, uint8_t *points, uint8_t *multiples)
+{
+    enum { THREADS = 16, LEAST = 4096 };
+    const uint64_t point_bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
+    const uint64_t scalar_bytes = pool_field_element_bytes(pool_curve_scalar_field(curve));
+    const uint64_t share = count / THREADS < LEAST ? LEAST : (count + THREADS - 1) / THREADS;
+    struct generation parts[THREADS];
+    int started = 0;
+    pool_status status = POOL_OK;
+
+    for (uint64_t at = 0; at < count; at += share, started++) {
+        parts[started] = (struct generation){.curve = curve,
+            .seed = (uint64_t)rank * THREADS + (uint64_t)started,
+            .count = count - at < share ? count - at : share,
+            .points = points + at * point_bytes,
+            .multiples = multiples + at * scalar_bytes};
+        if (pthread_create(&parts[started].thread, NULL, generate_points, &parts[started])) {
+            fprintf(stderr, "devicepool-mpi: rank %d cannot start a thread\n", rank);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+    for (int i = 0; i < started; i++) {
+        pthread_join(parts[i].thread, NULL);
+        status = status ? status : parts[i].status;
+    }
+    return status;
+}
+
 /* Points are multiples of the generator that are known, so that the sum can be checked on the host:
  * it is the inner product of both vectors of scalars, times the generator. */
 static int check_sum(const pool_curve *curve, const pool_exec *exec, const void *multiples,
@@ -180,7 +229,7 @@ static int run_msm(struct command *command, uint32_t log_size, int calls)
     scalars.data = allocate(count, pool_field_element_bytes(pool_curve_scalar_field(curve)));
     multiples = allocate(count, pool_field_element_bytes(pool_curve_scalar_field(curve)));
     sum.data = allocate(1, pool_point_bytes(curve, POOL_POINT_AFFINE));
-    status = pool_random_points(curve, (uint64_t)rank, (size_t)count, NULL, points.data, multiples);
+    status = random_points(curve, count, points.data, multiples);
     if (!status)
         status = pool_random_scalars(pool_curve_scalar_field(curve), (uint64_t)rank + 1000,
             (size_t)count, POOL_FORM_STANDARD, scalars.data);
@@ -372,7 +421,9 @@ static int local_rank(void)
 
 static pool_status open_pool(struct command *command)
 {
-    const pool_params params = {.struct_size = sizeof(params), .devices = command->devices};
+    /* A context on the rank's own device only. */
+    const pool_params params = {
+        .struct_size = sizeof(params), .devices = command->devices, .lazy = 1};
     pool_mpi_params mpi_params = {.struct_size = sizeof(mpi_params),
         .timeout_ns = (uint64_t)command->timeout_seconds * 1000000000u};
     pool_status status = pool_create(&command->pool, &params);
