@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A rank fails at every message of every operation: the operation ends on all ranks, and the
+ * failure names the rank. Started by mpirun.
+ *
+ *   test_failures all            every message, of rank 0 and of the last rank
+ *   test_failures kill POINT     the last rank ends itself by SIGKILL at message POINT of one run
+ * of all operations
+ *
+ * The functions of MPI that the library calls are intercepted here (MPI's profiling interface). A
+ * rank that has failed in `all` sends nothing from then on, and its calls of MPI are errors. Time
+ * is not the host's there: the library's clock counts how often every rank that is in an operation
+ * has polled MPI, so that a deadline passes when all of them wait and no message arrives, and never
+ * because the host is slow. See meson.build.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <devicepool.h>
+#include <devicepool/mpi.h>
+
+#include "support/assert.h"
+#include "support/pool.h"
+
+enum { MOST_RANKS = 8, TIMEOUT_POLLS = 2500 /* more than the library polls without its clock */ };
+
+/* Shared by all ranks. */
+struct progress {
+    _Atomic uint64_t now; /* it passes when every active rank has polled at this time */
+    struct {
+        atomic_bool is_active; /* in an operation; others do not hold up time */
+        _Atomic uint64_t polled_at;
+        _Atomic uint64_t polls;
+    } of[MOST_RANKS];
+};
+
+static struct progress *progress;
+static int rank, ranks;
+static bool has_virtual_time, is_dead, is_fatal;
+static unsigned posts, fatal_post; /* this rank fails at its message of this number; 0: never */
+static bool is_counting;           /* in an operation of the library */
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void count_poll(void)
+{
+    uint64_t now = atomic_load(&progress->now);
+
+    atomic_store(&progress->of[rank].polled_at, now);
+    atomic_fetch_add(&progress->of[rank].polls, 1);
+    if (!atomic_load(&progress->of[rank].is_active))
+        return;
+    for (int i = 0; i < ranks; i++)
+        if (atomic_load(&progress->of[i].is_active) &&
+            atomic_load(&progress->of[i].polled_at) != now)
+            return;
+    atomic_compare_exchange_strong(&progress->now, &now, now + 1);
+}
+
+/* In place of clock_gettime and nanosleep in the library. */
+int ranks_clock(clockid_t clock, struct timespec *time);
+int ranks_clock(clockid_t clock, struct timespec *time)
+{
+    if (!has_virtual_time)
+        return clock_gettime(clock, time);
+    *time = (struct timespec){.tv_sec = (time_t)atomic_load(&progress->now)};
+    return 0;
+}
+
+int ranks_sleep(const struct timespec *duration, struct timespec *rest);
+int ranks_sleep(const struct timespec *duration, struct timespec *rest)
+{
+    return has_virtual_time ? sched_yield() : nanosleep(duration, rest);
+}
+
+static void set_active(bool is_active)
+{
+    atomic_store(&progress->of[rank].polled_at, UINT64_MAX);
+    atomic_store(&progress->of[rank].is_active, is_active);
+}
+
+static void meet(void)
+{
+    PMPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- MPI ------------------------------------------------------------------------------------- */
+
+static bool fails_now(void)
+{
+    if (is_counting && ++posts == fatal_post) {
+        if (is_fatal)
+            raise(SIGKILL);
+        is_dead = true;
+    }
+    return is_dead;
+}
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int target, int tag,
+    MPI_Comm communicator, MPI_Request *request)
+{
+    return fails_now() ? MPI_ERR_OTHER
+                       : PMPI_Isend(data, count, type, target, tag, communicator, request);
+}
+
+int MPI_Irecv(void *data, int count, MPI_Datatype type, int source, int tag, MPI_Comm communicator,
+    MPI_Request *request)
+{
+    return fails_now() ? MPI_ERR_OTHER
+                       : PMPI_Irecv(data, count, type, source, tag, communicator, request);
+}
+
+int MPI_Test(MPI_Request *request, int *is_done, MPI_Status *status)
+{
+    count_poll();
+    return is_dead ? MPI_ERR_OTHER : PMPI_Test(request, is_done, status);
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static pool_mpi *group;
+
+static pool_status create_group(void)
+{
+    const pool_mpi_params params = {.struct_size = sizeof(params),
+        .device = device,
+        .timeout_ns =
+            has_virtual_time ? TIMEOUT_POLLS * UINT64_C(1000000000) : UINT64_C(2000000000),
+        .chunk_bytes = 32};
+
+    return pool_mpi_create(MPI_COMM_WORLD, &params, &group);
+}
+
+static pool_status run_msm(void)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
+    uint8_t points[2 * 64], scalars[2 * 32], sum[64];
+    const pool_span of_points = {.data = points, .count = 2};
+    const pool_span of_scalars = {.data = scalars, .count = 2};
+    const pool_span results = {.data = sum, .count = 1};
+
+    assert_ok(pool_random_points(curve, (uint64_t)rank, 2, NULL, points, NULL));
+    assert_ok(pool_random_scalars(
+        pool_curve_scalar_field(curve), (uint64_t)rank, 2, POOL_FORM_STANDARD, scalars));
+    return pool_mpi_msm(group, &params, NULL, &of_points, &of_scalars, &results);
+}
+
+static pool_status transform(bool extends)
+{
+    const pool_ntt_domain_params domain_params = {.struct_size = sizeof(domain_params),
+        .field = pool_field_by_name("babybear"),
+        .log_size = 7};
+    pool_ntt_params params = {.struct_size = sizeof(params)};
+    pool_ntt_extend_params extend = {.struct_size = sizeof(extend), .log_blowup = 1};
+    uint32_t elements[128] = {1}, results[128];
+    const uint64_t share = 128 / (uint64_t)ranks;
+    const pool_span whole = {.data = elements, .count = share};
+    const pool_span half = {.data = elements, .count = share / 2};
+    const pool_span out = {.data = results, .count = share};
+    pool_status status;
+
+    assert_ok(pool_ntt_domain_create(&domain_params, &params.domain));
+    extend.domain = params.domain;
+    status = extends ? pool_mpi_extend(group, &extend, NULL, POOL_MPI_BLOCK, &half, NULL, &out)
+                     : pool_mpi_ntt(group, &params, NULL, POOL_MPI_CYCLIC, &whole, &out);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    return status;
+}
+
+static pool_status run_ntt(void)
+{
+    return transform(false);
+}
+
+static pool_status run_extend(void)
+{
+    return transform(true);
+}
+
+static pool_status run_merkle(void)
+{
+    enum { LEAVES = 2, DIGEST = 32, MOST = 4 * MOST_RANKS };
+    const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    static uint8_t leaves[LEAVES * DIGEST], levels[MOST * DIGEST], top[MOST * DIGEST];
+    static uint8_t path[MOST * DIGEST];
+    const pool_span of_leaves = {.data = leaves, .count = LEAVES};
+    pool_span of_levels = {.data = levels}, of_top = {.data = top}, opening = {.data = path};
+    pool_merkle_shape below = {.struct_size = sizeof(below)};
+    pool_merkle_shape above = {.struct_size = sizeof(above)};
+    pool_poseidon *set = NULL;
+    pool_status status;
+
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
+    assert_ok(pool_mpi_merkle_get_shape(group, set, &params, LEAVES, &below, &above));
+    of_levels.count = below.digest_count;
+    of_top.count = above.digest_count;
+    opening.count = below.path_count + above.path_count;
+    status = pool_mpi_merkle_build(group, set, NULL, &params, &of_leaves, &of_levels, &of_top);
+    if (!status)
+        status = pool_mpi_merkle_open(group, set, NULL, &params, LEAVES, &of_leaves, &of_levels,
+            &of_top, (uint64_t)ranks, &opening);
+    pool_poseidon_destroy(&set);
+    return status;
+}
+
+static const struct operation {
+    const char *name;
+    pool_status (*run)(void);
+} operations[] = {
+    {"MSM", run_msm},
+    {"NTT", run_ntt},
+    {"extension", run_extend},
+    {"tree", run_merkle},
+};
+enum { OPERATIONS = sizeof(operations) / sizeof(operations[0]) };
+
+/* ---- a rank that fails at every message ------------------------------------------------------ */
+
+static void assert_named(int victim)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "rank %d", victim);
+    assert_says(text);
+}
+
+/* The status is a failure that names the victim, and every later call fails at once. */
+static void check_survivor(int victim, pool_status (*run)(void), pool_status status)
+{
+    pool_mpi_info info = {.struct_size = sizeof(info)};
+
+    assert_true(status != POOL_OK);
+    assert_named(victim);
+    if (!group) /* it could not be created */
+        return;
+    assert_ok(pool_mpi_get_info(group, &info));
+    assert_int_equal(info.status, status);
+    assert_int_equal(info.failed_rank, victim);
+    assert_int_equal(run(), status);
+    assert_says("no longer in step");
+    assert_named(victim);
+}
+
+/* Returns whether the victim has failed: its operation has at least `post` messages. A survivor
+ * that was notified of success before rank 0 failed knows at the end of the next operation. */
+static bool fail_at(int victim, unsigned post, pool_status (*run)(void))
+{
+    int has_failed;
+    pool_status status;
+
+    if (run != create_group)
+        assert_ok(create_group());
+    meet();
+    set_active(true);
+    meet();
+    posts = 0;
+    fatal_post = rank == victim ? post : 0;
+    is_counting = true;
+    status = run();
+    has_failed = is_dead;
+    if (rank == victim)
+        assert_int_equal(is_dead, status != POOL_OK);
+    else if (status)
+        check_survivor(victim, run_ntt, status);
+    set_active(false);
+    is_counting = false;
+    PMPI_Bcast(&has_failed, 1, MPI_INT, victim, MPI_COMM_WORLD);
+    if (!has_failed)
+        assert_int_equal(status, POOL_OK);
+    if (has_failed && rank != victim && !status) {
+        set_active(true);
+        status = run_ntt();
+        check_survivor(victim, run_ntt, status);
+        set_active(false);
+    }
+    meet();
+    is_dead = false;
+    fatal_post = 0;
+    assert_ok(pool_mpi_destroy(&group));
+    return has_failed;
+}
+
+static void fail_at_every_message(const char *name, pool_status (*run)(void))
+{
+    const int victims[] = {ranks - 1, 0};
+
+    for (int v = 0; v < 2; v++) {
+        unsigned post = 1;
+
+        while (fail_at(victims[v], post, run))
+            post++;
+        assert_true(post > 2);
+        if (rank == 0)
+            printf("%s: rank %d has failed at each of %u messages\n", name, victims[v], post - 1);
+    }
+}
+
+static void test_create(void **state)
+{
+    (void)state;
+    fail_at_every_message("creation", create_group);
+}
+
+static void test_operations(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OPERATIONS; i++)
+        fail_at_every_message(operations[i].name, operations[i].run);
+}
+
+/* ---- slow ranks ------------------------------------------------------------------------------ */
+
+/* The others wait for a rank that computes. */
+static void test_late(void **state)
+{
+    pool_status status;
+
+    (void)state;
+    assert_ok(create_group());
+    meet();
+    set_active(true);
+    meet();
+    while (rank == ranks - 1 && atomic_load(&progress->of[0].polls) < 4 * TIMEOUT_POLLS)
+        sched_yield();
+    status = run_ntt();
+    set_active(false);
+    assert_ok(status);
+    assert_ok(pool_mpi_destroy(&group));
+}
+
+/* A rank that exceeds the timeout: the others name it, and so does the rank itself, later. */
+static void test_too_late(void **state)
+{
+    (void)state;
+    assert_ok(create_group());
+    meet();
+    set_active(rank != ranks - 1);
+    meet();
+    if (rank != ranks - 1) {
+        check_survivor(ranks - 1, run_ntt, run_ntt());
+        set_active(false);
+        meet();
+    } else {
+        meet();
+        set_active(true);
+        check_survivor(ranks - 1, run_ntt, run_ntt());
+        set_active(false);
+    }
+    meet();
+    assert_ok(pool_mpi_destroy(&group));
+}
+
+/* ---- SIGKILL --------------------------------------------------------------------------------- */
+
+static void test_killed(void **state)
+{
+    pool_status status = POOL_OK;
+
+    (void)state;
+    assert_ok(create_group());
+    is_counting = true;
+    for (size_t i = 0; i < OPERATIONS && !status; i++)
+        status = operations[i].run();
+    if (rank == ranks - 1)
+        raise(SIGKILL); /* it has fewer messages */
+    if (!status)
+        status = run_ntt();
+    check_survivor(ranks - 1, run_ntt, status);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static int open_shared(void **state)
+{
+    MPI_Aint bytes = rank ? 0 : (MPI_Aint)sizeof(*progress);
+    MPI_Win window;
+    int unit;
+
+    if (PMPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &progress, &window) ||
+        PMPI_Win_shared_query(window, 0, &bytes, &unit, &progress))
+        return -1;
+    if (!rank)
+        memset(progress, 0, sizeof(*progress));
+    meet();
+    return open_pool(state) || pool_device_at(pool, 0, &device);
+}
+
+int main(int count, char **arguments)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(test_create),
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_late),
+        cmocka_unit_test(test_too_late),
+    };
+    const struct CMUnitTest killed[] = {cmocka_unit_test(test_killed)};
+    int failed;
+
+    if (MPI_Init(&count, &arguments) != MPI_SUCCESS)
+        return 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks < 2 || ranks > MOST_RANKS)
+        return 1;
+    device_text = "sim";
+    if (count == 3 && strcmp(arguments[1], "kill") == 0) {
+        is_fatal = true;
+        fatal_post = rank == ranks - 1 ? (unsigned)strtoul(arguments[2], NULL, 10) : 0;
+        failed = cmocka_run_group_tests(killed, open_shared, NULL);
+        printf("rank %d of %d: %s\n", rank, ranks, failed ? "failed" : "survived and was notified");
+        fflush(NULL);
+        _exit(failed ? 1 : 0); /* MPI_Finalize waits for the rank that is gone */
+    }
+    has_virtual_time = true;
+    failed = cmocka_run_group_tests(all, open_shared, close_pool);
+    if (failed)
+        MPI_Abort(MPI_COMM_WORLD, 1); /* the others wait for this rank */
+    MPI_Finalize();
+    return 0;
+}
