@@ -70,6 +70,7 @@ static void *slot_of(const pool_mpi *mpi, uint64_t index, bool is_received)
 static pool_status open_chunks(pool_mpi *mpi)
 {
     const uint64_t bytes = 2 * SLOTS * mpi->chunk_bytes;
+    pool_status status;
 
     if (mpi->pinned)
         return POOL_OK;
@@ -77,7 +78,9 @@ static pool_status open_chunks(pool_mpi *mpi)
         mpi->chunks = base_aligned_calloc(PAGE_BYTES, (size_t)base_round_up(bytes, PAGE_BYTES));
     if (!mpi->chunks)
         return base_fail_memory("the chunks of an exchange");
-    return pool_pinned_register(mpi->device, mpi->chunks, bytes, 0, &mpi->pinned);
+    status = pool_pinned_register(mpi->device, mpi->chunks, bytes, 0, &mpi->pinned);
+    /* A device in a worker process: its copies go through memory that both processes have. */
+    return status == POOL_ERR_UNSUPPORTED ? POOL_OK : status;
 }
 
 /* In step s each rank sends to the s-th one after it and receives from the s-th one before it. */

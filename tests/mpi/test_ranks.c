@@ -3,7 +3,7 @@
  * The operations over ranks against those on one device, refusals on all ranks, and ranks that
  * fail. Started by mpirun with any number of ranks; each has its own pool.
  *
- *   test_ranks DEVICES [operations|fault|kill]
+ *   test_ranks DEVICES [operations|fault|workers|kill]
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -654,6 +654,59 @@ static void test_fault(void **state)
     assert_names_last();
 }
 
+/* ---- workers --------------------------------------------------------------------------------- */
+
+/* A kernel that stores to an address that nobody has. */
+static void cause_fault(void)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                              ".visible .entry store(.param .u64 address)\n{\n"
+                              "\t.reg .u64 %a;\n"
+                              "\tld.param.u64 %a, [address];\n"
+                              "\tst.global.u32 [%a], 1;\n\tret;\n}\n";
+    const pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 1};
+    CUdeviceptr address = 0x10;
+    void *arguments[] = {&address};
+    pool_module *module = NULL;
+    pool_kernel *kernel = NULL;
+    pool_stream *stream = NULL;
+
+    assert_ok(pool_module_load(device, ptx, strlen(ptx), &module));
+    assert_ok(pool_kernel_get(module, "store", &kernel));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_launch(kernel, &shape, arguments, stream));
+    assert_status(pool_stream_synchronize(stream), POOL_ERR_DEVICE_LOST);
+    (void)pool_stream_destroy(&stream);
+    pool_module_destroy(&module);
+}
+
+/* A rank whose device is in a worker process survives its fault: the operation fails on all ranks,
+ * and further ones of the same pool_mpi are right when the device has returned into service. */
+static void test_worker_fault(void **state)
+{
+    int tries = 0;
+    pool_status status;
+
+    (void)state;
+    test_ntt(state);
+    for (int round = 0; round < 2; round++) {
+        assert_ok(small_ntt());
+        if (is_last())
+            cause_fault();
+        while ((status = small_ntt()) != POOL_OK && ++tries < 100000) {
+            assert_int_equal(status, POOL_ERR_DEVICE_LOST);
+            assert_names_last();
+            usleep(1000);
+        }
+        assert_ok(status);
+    }
+    assert_true(tries > 0);
+    test_ntt(state);
+    test_msm(state);
+}
+
+/* ---- killed ranks ---------------------------------------------------------------------------- */
+
 /* The others learn within the deadline which rank has gone, and every later call says so at once.
  */
 static void test_killed_rank(void **state)
@@ -684,6 +737,15 @@ static int test_killing(void)
     printf("rank %d of %d: %s\n", rank, ranks, failed ? "failed" : "survived and was notified");
     fflush(NULL);
     _exit(failed ? 1 : 0); /* MPI_Finalize waits for the rank that is gone */
+}
+
+static int test_workers(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_worker_fault)};
+
+    /* Replacements start at once, as after a first loss. */
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "0", 1);
+    return cmocka_run_group_tests(tests, open_group, close_group);
 }
 
 static int test_fault_only(void)
@@ -725,8 +787,12 @@ int main(int count, char **arguments)
         timeout_ns = UINT64_C(3000000000);
         return test_killing();
     }
-    failed = strcmp(mode, "fault") == 0 ? test_fault_only()
-                                        : cmocka_run_group_tests(tests, open_group, close_group);
+    if (strcmp(mode, "workers") == 0)
+        failed = test_workers();
+    else if (strcmp(mode, "fault") == 0)
+        failed = test_fault_only();
+    else
+        failed = cmocka_run_group_tests(tests, open_group, close_group);
     MPI_Finalize();
     return failed ? 1 : 0;
 }
