@@ -99,6 +99,31 @@ POOL_API pool_status pool_mpi_get_info(const pool_mpi *mpi, pool_mpi_info *info)
 /* "host", "cuda", "nccl" or "default"; "?" for other values. Static. Any thread. */
 POOL_API const char *pool_mpi_transport_name(pool_mpi_transport transport);
 
+/*
+ * After a failure in which a rank did not answer: replaces *mpi by one of the ranks that are left,
+ * numbered in the same order, with the same params. Where the MPI library has User-Level Failure
+ * Mitigation (MPIX_Comm_revoke, MPIX_Comm_shrink, MPIX_Comm_agree); POOL_ERR_UNSUPPORTED elsewhere,
+ * and *mpi stays. All ranks that are left call it: it waits without a deadline for those that
+ * MPI does not know to have ended. On another failure *mpi stays, and can only be destroyed.
+ * Buffers, bases and trees belong to the device and stay valid; how the data of the job is divided
+ * over the ranks is the caller's to restore. Errors: those of pool_mpi_create; POOL_ERR_IO.
+ */
+POOL_API pool_status pool_mpi_shrink(pool_mpi **mpi);
+
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/*
+ * Divides `jobs` independent jobs of a batch over the ranks in proportion to their measured rates:
+ * this rank's are jobs *first ... *first + *count - 1. In repeated rounds each rank passes how many
+ * jobs it has computed since the last call and how long it took, besides waiting; half of a new
+ * measurement and half of those before are the rate. `done` 0: no new measurement. A rank that has
+ * none counts as the mean of those that have one, so the first shares are equal. Shares differ by
+ * less than one job from the exact ones, and a rank may have none. `jobs`, at most 2^48, must be
+ * the same on all ranks. The jobs are the caller's: the library transfers nothing of them.
+ */
+POOL_API pool_status pool_mpi_divide(pool_mpi *mpi, uint64_t jobs, uint64_t done,
+    uint64_t elapsed_ns, uint64_t *first, uint64_t *count);
+
 /* ---- MSM ------------------------------------------------------------------------------------- */
 
 /*

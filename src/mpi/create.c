@@ -204,6 +204,7 @@ pool_status pool_mpi_create(MPI_Comm communicator, const pool_mpi_params *params
     created->failed_rank = -1;
     valid = read_params(params, &known);
     created->device = known.device;
+    created->wanted = known.transport;
     created->timeout_ns = known.timeout_ns ? known.timeout_ns : DEFAULT_TIMEOUT_NS;
     created->chunk_bytes = known.chunk_bytes ? known.chunk_bytes : DEFAULT_CHUNK_BYTES;
     created->able = valid ? UINT32_MAX : group_transports(created);

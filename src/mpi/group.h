@@ -46,7 +46,8 @@ enum group_operation {
     GROUP_NTT,
     GROUP_EXTEND,
     GROUP_MERKLE_BUILD,
-    GROUP_MERKLE_OPEN
+    GROUP_MERKLE_OPEN,
+    GROUP_DIVIDE
 };
 
 /* domain.c: a domain whose generators are powers of another's, and that one. */
@@ -61,7 +62,9 @@ struct pool_mpi {
     int rank;
     int ranks;
     pool_device *device;
+    pool_mpi_transport wanted; /* of the params */
     pool_mpi_transport transport;
+    double rate;   /* jobs per nanosecond, divide.c; 0: not measured */
     uint32_t able; /* bit t: this rank has transport t */
     uint64_t timeout_ns;
     uint64_t chunk_bytes;
@@ -102,6 +105,11 @@ pool_status group_broadcast(pool_mpi *mpi, void *data, uint64_t bytes, int root)
 
 /* At least `bytes` bytes of library memory for messages. */
 pool_status group_buffer_get(pool_mpi *mpi, int index, uint64_t bytes, void **data);
+
+/* ---- shrink.c -------------------------------------------------------------------------------- */
+
+/* Whether the code says that another process has ended, which only some MPI libraries notice. */
+bool group_code_is_process_failure(int code);
 
 /* ---- agree.c --------------------------------------------------------------------------------- */
 

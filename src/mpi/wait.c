@@ -30,6 +30,8 @@ pool_status group_fail_mpi(pool_mpi *mpi, const char *call, int code, int rank)
     if (rank < 0)
         return base_fail(POOL_ERR_IO, "%s failed with code %d: %s", call, code, text);
     mpi->failed_rank = rank;
+    if (group_code_is_process_failure(code))
+        return base_fail(POOL_ERR_IO, "the process of rank %d has ended: %s: %s", rank, call, text);
     return base_fail(POOL_ERR_IO, "%s failed with code %d for rank %d: %s", call, code, rank, text);
 }
 

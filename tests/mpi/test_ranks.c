@@ -562,10 +562,70 @@ static void test_merkle_is_refused(void **state)
     pool_poseidon_destroy(&set);
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* The shares of all ranks: contiguous, complete, and within a job of what the rates say. */
+static void check_division(uint64_t jobs, uint64_t done, uint64_t elapsed_ns, const double *rates)
+{
+    uint64_t own[2] = {0}, all[2 * 8];
+    double total = 0;
+
+    assert_ok(pool_mpi_divide(group, jobs, done, elapsed_ns, &own[0], &own[1]));
+    MPI_Allgather(own, 2, MPI_UINT64_T, all, 2, MPI_UINT64_T, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; i++)
+        total += rates[i];
+    for (int i = 0; i < ranks; i++) {
+        const double exact = (double)jobs * rates[i] / total;
+
+        assert_true(all[2 * i] == (i ? all[2 * i - 2] + all[2 * i - 1] : 0));
+        assert_true(
+            (double)all[2 * i + 1] < exact + 1.001 && (double)all[2 * i + 1] > exact - 1.001);
+    }
+    assert_true(all[2 * ranks - 2] + all[2 * ranks - 1] == jobs);
+}
+
+static void test_divide(void **state)
+{
+    double equal[8], rates[8];
+    uint64_t first = 7, count = 7;
+
+    (void)state;
+    for (int i = 0; i < ranks; i++) {
+        equal[i] = 1;
+        rates[i] = i + 1;
+    }
+    check_division(1000, 0, 0, equal); /* nothing is known */
+    check_division(0, 0, 0, equal);
+    /* Rank r is r + 1 times as fast as rank 0, which is not measured in the first round but counts
+     * as the mean of the others. */
+    rates[0] = ranks > 1 ? (double)(ranks + 2) / 2 : 1;
+    check_division(1000, rank ? 10 * (uint64_t)(rank + 1) : 0, 1000, rates);
+    rates[0] = 1;
+    check_division(UINT64_C(1) << 48, rank ? 0 : 10, 1000, rates);
+    check_division(1, 10 * (uint64_t)(rank + 1), 1000, rates);
+    /* Rates follow a change: the mean of before and now. */
+    check_division(1000, 30 * (uint64_t)(rank + 1), 1000, rates);
+    assert_status(pool_mpi_divide(NULL, 1, 0, 0, &first, &count), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_mpi_divide(group, 1, 0, 0, is_last() ? NULL : &first, &count),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_names_last();
+    assert_status(pool_mpi_divide(group, is_last() ? UINT64_MAX : 1, 0, 0, &first, &count),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_names_last();
+    assert_true(first == 7 && count == 7);
+    if (ranks > 1) {
+        assert_status(pool_mpi_divide(group, is_last() ? 2 : 1, 0, 0, &first, &count),
+            POOL_ERR_INVALID_ARGUMENT);
+        assert_says("jobs");
+    }
+    assert_ok(pool_mpi_divide(group, 1, 0, 0, &first, &count));
+}
+
 /* ---- the communicator ------------------------------------------------------------------------ */
 
 static void test_info(void **state)
 {
+    char host[64] = "";
     pool_mpi_info info = {.struct_size = sizeof(info)};
 
     (void)state;
@@ -578,6 +638,8 @@ static void test_info(void **state)
         assert_string_equal(pool_mpi_transport_name(info.transport), "host");
     printf("rank %d: transport %s of %s\n", rank, pool_mpi_transport_name(info.transport),
         info.transports);
+    assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+    printf("host of rank %d: %s\n", rank, host);
     assert_string_equal(pool_mpi_transport_name((pool_mpi_transport)9), "?");
     assert_non_null(strstr(info.transports, "host"));
     assert_true(strlen(info.library) > 0);
@@ -770,6 +832,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_many_domains),
         cmocka_unit_test(test_merkle),
         cmocka_unit_test(test_merkle_is_refused),
+        cmocka_unit_test(test_divide),
         cmocka_unit_test(test_slow_rank),
     };
     const char *mode = count > 2 ? arguments[2] : "operations";
