@@ -174,10 +174,24 @@ static void decide(pool_mpi *mpi, const struct group_call *call, struct group_ve
         }
 }
 
+/*
+ * How long a rank waits for the others. Rank 0 receives the last record two timeouts after the
+ * first rank has noticed that another one does not answer, which takes one; and the others wait for
+ * its verdict longer than that. A rank that has waited for one timeout already, in an exchange,
+ * waits for one less here, so that a call ends after five in all.
+ */
+enum { RECORD_TIMEOUTS = 3, VERDICT_TIMEOUTS = 5 };
+
+static uint64_t record_deadline(const pool_mpi *mpi, pool_status status, uint32_t timeouts)
+{
+    return group_deadline(mpi, status == POOL_ERR_TIMEOUT ? timeouts - 1 : timeouts);
+}
+
 /* Receives all records. A rank that does not answer is the cause, whatever others report. */
 static void collect(pool_mpi *mpi, const struct group_call *call, struct group_verdict *verdict)
 {
-    const uint64_t deadline = group_deadline(mpi, 3);
+    const uint64_t deadline =
+        record_deadline(mpi, (pool_status)mpi->records[0].status, RECORD_TIMEOUTS);
     pool_status status = POOL_OK;
 
     for (int rank = 1; rank < mpi->ranks && !status; rank++) {
@@ -222,7 +236,8 @@ static pool_status send_verdicts(pool_mpi *mpi)
 
 static pool_status exchange_records(pool_mpi *mpi)
 {
-    const uint64_t deadline = group_deadline(mpi, 5);
+    const uint64_t deadline =
+        record_deadline(mpi, (pool_status)mpi->records[0].status, VERDICT_TIMEOUTS);
     int code = MPI_Irecv(
         mpi->verdict, RECORD_BYTES, MPI_BYTE, 0, VERDICT_TAG, mpi->communicator, &mpi->requests[0]);
     pool_status status = POOL_OK;

@@ -3,8 +3,7 @@
  * A rank fails at every message of every operation: the operation ends on all ranks, and the
  * failure names the rank. Started by mpirun.
  *
- *   test_failures all|some       every message, of rank 0 and of the last rank; some: of one
- *                                operation
+ *   test_failures all            every message, of rank 0 and of the last rank
  *   test_failures kill POINT     the last rank ends itself by SIGKILL at message POINT of one run
  * of all operations
  *
@@ -52,7 +51,7 @@ struct progress {
 
 static struct progress *progress;
 static int rank, ranks;
-static bool has_virtual_time, takes_some, is_dead, is_fatal;
+static bool has_virtual_time, is_dead, is_fatal;
 static unsigned posts, fatal_post; /* this rank fails at its message of this number; 0: never */
 static bool is_counting;           /* in an operation of the library */
 
@@ -353,7 +352,7 @@ static void test_create(void **state)
 static void test_operations(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < (takes_some ? 1 : OPERATIONS); i++)
+    for (size_t i = 0; i < OPERATIONS; i++)
         fail_at_every_message(operations[i].name, operations[i].run);
 }
 
@@ -470,7 +469,6 @@ int main(int count, char **arguments)
         _exit(failed ? 1 : 0); /* MPI_Finalize waits for the rank that is gone */
     }
     has_virtual_time = true;
-    takes_some = count > 1 && strcmp(arguments[1], "some") == 0;
     failed = cmocka_run_group_tests(all, open_shared, close_pool);
     if (failed)
         MPI_Abort(MPI_COMM_WORLD, 1); /* the others wait for this rank */
