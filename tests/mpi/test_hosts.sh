@@ -25,6 +25,7 @@ clean_up() {
     rm -rf "$scratch"
 }
 trap clean_up EXIT
+trap 'exit 1' INT TERM
 for host in $hosts; do
     ip netns add "$host" 2>"$scratch/why" || skip "ip netns add: $(cat "$scratch/why")"
 done
