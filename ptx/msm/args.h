@@ -18,7 +18,7 @@ enum { LAYOUT_AFFINE, LAYOUT_AFFINE_FLAG, LAYOUT_JACOBIAN, LAYOUT_PROJECTIVE, LA
 
 #define MSM_MAX_WORDS 24 /* 32-bit words of the longest field element */
 
-/* ---- bases.cu, check.cu ---------------------------------------------------------------------- */
+/* ---- *_bases.cu, copy_strided.cu, check_scalars.cu -------------------------------------------- */
 
 /* Points as a caller supplied them: any layout of curve.h, either form, aligned to 4 bytes. */
 struct msm_input_bases {
@@ -194,7 +194,7 @@ struct msm_bucket_merge_args {
     unsigned adds_to_buckets;
 };
 
-/* ---- bucket_reduce.cu ------------------------------------------------------------------------ */
+/* ---- reduce_segments.cu, reduce_tree.cu ------------------------------------------------------- */
 
 #define MSM_SEGMENT_THREADS 128
 #define MSM_TREE_THREADS 256

@@ -1,50 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fixed-length hashes: of the items of a span, and of the children of each node of a Merkle tree's
- * level.
+ * Fixed-length hashes of the items of a span.
  */
-#include "poseidon/permutation.cuh"
-
-__device__ __forceinline__ fr element_from_words(const unsigned *words)
-{
-    fr element;
-#pragma unroll
-    for (int i = 0; i < FR_WORDS; i++)
-        element.word[i] = words[i];
-    return element;
-}
-
-/* The state before the input is written: the domain tag, and zeros elsewhere. */
-__device__ __forceinline__ void init_state(fr *state)
-{
-#pragma unroll
-    for (int i = 0; i < POSEIDON_WIDTH; i++)
-        state[i] = fr_zero();
-    state[state_index(POSEIDON_DOMAIN_TAG_INDEX)] = poseidon_domain_tag();
-}
-
-/* Permutes the state and stores the digest. */
-__device__ __forceinline__ void permute_and_store_digest(
-    fr *state, unsigned char *out, const poseidon_args &args)
-{
-#if POSEIDON_FEED_FORWARD
-    fr before[POSEIDON_DIGEST_ELEMENTS];
-#pragma unroll
-    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
-        before[i] = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
-#endif
-    permute(state);
-    if (!thread_stores_item(args))
-        return;
-#pragma unroll
-    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++) {
-        fr element = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
-#if POSEIDON_FEED_FORWARD
-        element = fr_add_lazy(element, before[i]);
-#endif
-        store_element(out + i * sizeof(fr), element, args.out_is_aligned, args.out_is_converted);
-    }
-}
+#include "poseidon/digest.cuh"
 
 extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     POSEIDON_KERNEL(hash)(const poseidon_args args)
@@ -60,33 +18,5 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         if (i < args.elements)
             state[state_index(POSEIDON_INPUT_INDEX + i)] =
                 load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted);
-    permute_and_store_digest(state, args.out + index * args.out_stride, args);
-}
-
-/* Node `index` of a level is the hash of nodes arity * index to arity * index + arity - 1 of the
- * level below, which stores child_count nodes; the padding node stands for those beyond. */
-extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
-    POSEIDON_KERNEL(merkle_level)(const poseidon_args args)
-{
-    unsigned long long index;
-    if (!thread_has_item(args, &index))
-        return;
-    unsigned long long first = index * args.arity;
-    fr state[POSEIDON_WIDTH];
-    init_state(state);
-#pragma unroll
-    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++) {
-        unsigned child = i / POSEIDON_DIGEST_ELEMENTS;
-        unsigned element = i % POSEIDON_DIGEST_ELEMENTS;
-        if (child >= args.arity)
-            continue;
-        if (first + child < args.child_count)
-            state[state_index(POSEIDON_INPUT_INDEX + i)] =
-                load_element(args.in + (first + child) * args.in_stride + element * sizeof(fr),
-                    args.in_is_aligned, args.in_is_converted);
-        else
-            state[state_index(POSEIDON_INPUT_INDEX + i)] =
-                element_from_words(args.padding_node + element * FR_WORDS);
-    }
     permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

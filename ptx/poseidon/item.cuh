@@ -13,7 +13,8 @@
 #include "parameters.cuh"
 #include "poseidon/args.h"
 
-/* 1, or 2 neighbouring threads of a warp where a launch does not fill the chip: hash_2thread.cu. */
+/* 1, or 2 neighbouring threads of a warp where a launch does not fill the chip:
+ * *_2thread.cu. */
 #ifndef POSEIDON_THREADS_PER_STATE
 #define POSEIDON_THREADS_PER_STATE 1
 #define POSEIDON_KERNEL(name) poseidon_##name

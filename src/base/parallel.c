@@ -12,7 +12,11 @@
 #include "base/processors.h"
 #include "base/status.h"
 
-enum { MAX_THREADS = 8 };
+/*
+ * The programs of an MSM, of which there are the most, are compiled at once where the processors
+ * allow; a compilation takes some 100 MiB of memory.
+ */
+enum { MAX_THREADS = 16 };
 
 struct work {
     const struct base_parallel *job;

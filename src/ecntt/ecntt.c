@@ -280,6 +280,6 @@ pool_status pool_ecntt_warm_up(const pool_curve *curve, pool_device *device)
     if (!status)
         status = ecntt_factors_kernel(device, curve, &kernel);
     if (!status)
-        status = msm_kernel_get(device, curve, MSM_CONVERT_BASES, &kernel);
-    return status ? status : msm_kernel_get(device, curve, MSM_CHECK_BASES, &kernel);
+        status = msm_kernel_get(device, curve, MSM_CONVERT_BASES, MSM_CHECKS_BASES, &kernel);
+    return status ? status : msm_kernel_get(device, curve, MSM_CHECK_BASES, 0, &kernel);
 }

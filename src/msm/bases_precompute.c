@@ -154,14 +154,25 @@ static pool_status compute_multiples(
     return status;
 }
 
+static uint32_t extras_of(const struct bases_builder *builder)
+{
+    bool doubles = builder->bases->factor > 1;
+
+    return (builder->converts || doubles ? MSM_CONVERTS_BASES : 0) |
+           (builder->progress->exec->checks & POOL_CHECK_ON_CURVE ? MSM_CHECKS_BASES : 0) |
+           (doubles ? MSM_DOUBLES_BASES : 0);
+}
+
 static pool_status build_chunk(void *user, struct memory_chunk *chunk)
 {
     const struct bases_builder *builder = user;
     const struct pool_bases *bases = builder->bases;
     uint64_t bytes = msm_affine_bytes(bases->curve);
     CUdeviceptr to = bases->address + chunk->first * bytes;
-    const struct msm_run run = {
-        .device = bases->device, .stream = chunk->target.stream, .curve = bases->curve};
+    const struct msm_run run = {.device = bases->device,
+        .stream = chunk->target.stream,
+        .curve = bases->curve,
+        .extras = extras_of(builder)};
     const struct msm_check_result result = {
         .buffer = builder->scratch, .address = builder->result, .first_index = chunk->first};
     struct msm_input_bases source = builder->source;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Validates points and scalars on the device (ptx/msm/check.cu). Each check waits for its result.
+ * Validates points and scalars on the device (ptx/msm/check_bases.cu, check_scalars.cu). Each check
+ * waits for its result.
  */
 #include <string.h>
 

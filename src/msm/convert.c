@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Enqueues the kernels of ptx/msm/bases.cu: conversion of bases, their multiples, strided copies.
+ * Enqueues the conversion of bases, their multiples and strided copies (ptx/msm/convert_bases.cu,
+ * double_bases.cu, copy_strided.cu).
  */
 #include "msm/convert.h"
 

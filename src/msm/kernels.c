@@ -14,17 +14,25 @@
 #include "module/program.h"
 #include "stream/stream.h"
 
-/* Those that every MSM needs first. */
+/*
+ * Those that every MSM needs come first, and of these and of the others those that take longest to
+ * compile, so that they are started first. A kernel that takes long is a program of its own: it is
+ * compiled beside the others, and not at all for a call that does not launch it.
+ */
 enum program {
+    REDUCE_TREE,
+    REDUCE_SEGMENTS,
+    BUCKET_MERGE,
+    ACCUMULATE,
     DIGITS,
     SORT_PARTITION,
     SORT_BUCKETS,
-    ACCUMULATE,
-    BUCKET_MERGE,
-    BUCKET_REDUCE,
     WINDOW_COMBINE,
-    BASES,
-    CHECK,
+    CHECK_BASES,
+    CONVERT_BASES,
+    DOUBLE_BASES,
+    CHECK_SCALARS,
+    COPY_STRIDED,
     AFFINE_GROUPS,
     AFFINE_PASSES,
 };
@@ -44,22 +52,30 @@ static pool_status generate_scalar_field(const void *curve, char **text)
     return field_emit_generate(((const pool_curve *)curve)->scalar_field, "fr", text);
 }
 
-static const struct module_subject curve_subject = {.name = curve_name,
-    .sources = {{"curve.cuh", generate_curve}, {"fr.cuh", generate_scalar_field}}};
+static const struct module_subject curve_subject = {
+    .name = curve_name, .sources = {{"curve.cuh", generate_curve}}};
+
+/* Curves with the same scalar field, as G1 and G2, have the same programs. */
+static const struct module_subject scalar_subject = {
+    .name = curve_name, .sources = {{"fr.cuh", generate_scalar_field}}};
 
 /* All curves share the programs without a subject. */
 static const struct module_program_type programs[MSM_PROGRAMS] = {
-    [DIGITS] = {.file = "msm/digits.cu", .subject = &curve_subject},
-    [SORT_PARTITION] = {.file = "msm/sort_partition.cu"},
-    [SORT_BUCKETS] = {.file = "msm/sort_buckets.cu"},
+    [REDUCE_TREE] = {.file = "msm/reduce_tree.cu", .subject = &curve_subject},
+    [REDUCE_SEGMENTS] = {.file = "msm/reduce_segments.cu", .subject = &curve_subject},
+    [BUCKET_MERGE] = {.file = "msm/bucket_merge.cu", .subject = &curve_subject},
     [ACCUMULATE] = {.file = "msm/accumulate.cu",
         .subject = &curve_subject,
         .defines = {"MSM_ACCUMULATE_THREADS", "MSM_ACCUMULATE_BLOCKS"}},
-    [BUCKET_MERGE] = {.file = "msm/bucket_merge.cu", .subject = &curve_subject},
-    [BUCKET_REDUCE] = {.file = "msm/bucket_reduce.cu", .subject = &curve_subject},
+    [DIGITS] = {.file = "msm/digits.cu", .subject = &scalar_subject},
+    [SORT_PARTITION] = {.file = "msm/sort_partition.cu"},
+    [SORT_BUCKETS] = {.file = "msm/sort_buckets.cu"},
     [WINDOW_COMBINE] = {.file = "msm/window_combine.cu", .subject = &curve_subject},
-    [BASES] = {.file = "msm/bases.cu", .subject = &curve_subject},
-    [CHECK] = {.file = "msm/check.cu", .subject = &curve_subject},
+    [CHECK_BASES] = {.file = "msm/check_bases.cu", .subject = &curve_subject},
+    [CONVERT_BASES] = {.file = "msm/convert_bases.cu", .subject = &curve_subject},
+    [DOUBLE_BASES] = {.file = "msm/double_bases.cu", .subject = &curve_subject},
+    [CHECK_SCALARS] = {.file = "msm/check_scalars.cu", .subject = &scalar_subject},
+    [COPY_STRIDED] = {.file = "msm/copy_strided.cu"},
     [AFFINE_GROUPS] = {.file = "msm/affine_groups.cu"},
     [AFFINE_PASSES] = {.file = "msm/affine_passes.cu",
         .subject = &curve_subject,
@@ -68,7 +84,7 @@ static const struct module_program_type programs[MSM_PROGRAMS] = {
 
 static_assert(sizeof(programs) / sizeof(programs[0]) == AFFINE_PASSES + 1, "MSM_PROGRAMS");
 static_assert(MSM_PROGRAMS - MSM_AFFINE_PROGRAMS == AFFINE_GROUPS, "MSM_AFFINE_PROGRAMS");
-static_assert(MSM_REQUIRED_PROGRAMS == WINDOW_COMBINE + 1, "MSM_REQUIRED_PROGRAMS");
+static_assert(MSM_REQUIRED_PROGRAMS == SORT_BUCKETS + 1, "MSM_REQUIRED_PROGRAMS");
 
 static const struct module_kernel_type kernels[] = {
     [MSM_DIGITS_16] = {&programs[DIGITS], "msm_digits_16"},
@@ -79,14 +95,14 @@ static const struct module_kernel_type kernels[] = {
     [MSM_SORT_OVERSIZED] = {&programs[SORT_BUCKETS], "msm_sort_oversized"},
     [MSM_ACCUMULATE] = {&programs[ACCUMULATE], "msm_accumulate"},
     [MSM_BUCKET_MERGE] = {&programs[BUCKET_MERGE], "msm_bucket_merge"},
-    [MSM_REDUCE_SEGMENTS] = {&programs[BUCKET_REDUCE], "msm_reduce_segments"},
-    [MSM_REDUCE_TREE] = {&programs[BUCKET_REDUCE], "msm_reduce_tree"},
+    [MSM_REDUCE_SEGMENTS] = {&programs[REDUCE_SEGMENTS], "msm_reduce_segments"},
+    [MSM_REDUCE_TREE] = {&programs[REDUCE_TREE], "msm_reduce_tree"},
     [MSM_WINDOW_COMBINE] = {&programs[WINDOW_COMBINE], "msm_window_combine"},
-    [MSM_CONVERT_BASES] = {&programs[BASES], "msm_convert_bases"},
-    [MSM_DOUBLE_BASES] = {&programs[BASES], "msm_double_bases"},
-    [MSM_COPY_STRIDED] = {&programs[BASES], "msm_copy_strided"},
-    [MSM_CHECK_BASES] = {&programs[CHECK], "msm_check_bases"},
-    [MSM_CHECK_SCALARS] = {&programs[CHECK], "msm_check_scalars"},
+    [MSM_CONVERT_BASES] = {&programs[CONVERT_BASES], "msm_convert_bases"},
+    [MSM_DOUBLE_BASES] = {&programs[DOUBLE_BASES], "msm_double_bases"},
+    [MSM_COPY_STRIDED] = {&programs[COPY_STRIDED], "msm_copy_strided"},
+    [MSM_CHECK_BASES] = {&programs[CHECK_BASES], "msm_check_bases"},
+    [MSM_CHECK_SCALARS] = {&programs[CHECK_SCALARS], "msm_check_scalars"},
     [MSM_AFFINE_COUNT_GROUPS] = {&programs[AFFINE_GROUPS], "msm_affine_count_groups"},
     [MSM_AFFINE_SCAN_GROUPS] = {&programs[AFFINE_GROUPS], "msm_affine_scan_groups"},
     [MSM_AFFINE_GROUP_OFFSETS] = {&programs[AFFINE_GROUPS], "msm_affine_group_offsets"},
@@ -140,36 +156,44 @@ pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
     return module_load_keys(device, curve, keys, count);
 }
 
+/* The calls that launch a program; 0: all of them, or it takes no time to compile. */
+static const uint32_t extra_of[MSM_PROGRAMS] = {
+    [WINDOW_COMBINE] = MSM_COMBINES_ON_DEVICE,
+    [CHECK_BASES] = MSM_CHECKS_BASES,
+    [CONVERT_BASES] = MSM_CONVERTS_BASES,
+    [DOUBLE_BASES] = MSM_DOUBLES_BASES,
+    [AFFINE_GROUPS] = MSM_PASSES_AFFINE,
+    [AFFINE_PASSES] = MSM_PASSES_AFFINE,
+};
+
 /*
- * With a missing program, all programs that every MSM needs are loaded, and the conversion of bases
- * with their check: in parallel that takes little longer than the longest compilation. On a single
+ * With a missing program, all programs that every MSM needs are loaded, and those that this call
+ * launches later: in parallel that takes little longer than the longest compilation. On a single
  * processor it would gain nothing.
  */
-static pool_status load_with_others(
-    pool_device *device, const pool_curve *curve, const struct module_program_type *missing)
+static pool_status load_with_others(pool_device *device, const pool_curve *curve,
+    const struct module_program_type *missing, uint32_t extras)
 {
     struct module_program_key keys[MSM_PROGRAMS];
-    bool is_parallel = base_parallel_threads() > 1, is_check = missing == &programs[CHECK];
-    bool is_affine = missing == &programs[AFFINE_GROUPS];
+    bool is_parallel = base_parallel_threads() > 1;
     size_t count = 0;
 
     for (int i = 0; i < MSM_PROGRAMS; i++)
         if (missing == &programs[i] ||
-            (is_parallel && (i < MSM_REQUIRED_PROGRAMS || (i == BASES && is_check) ||
-                                (i == AFFINE_PASSES && is_affine))))
+            (is_parallel && (i < MSM_REQUIRED_PROGRAMS || (extra_of[i] & extras))))
             keys[count++] = program_key(curve, &programs[i]);
     return module_load_keys(device, curve, keys, count);
 }
 
-pool_status msm_kernel_get(
-    pool_device *device, const pool_curve *curve, enum msm_kernel name, pool_kernel **kernel)
+pool_status msm_kernel_get(pool_device *device, const pool_curve *curve, enum msm_kernel name,
+    uint32_t extras, pool_kernel **kernel)
 {
     const struct module_program_key key = program_key(curve, kernels[name].program);
     pool_module *module;
     pool_status status = module_registry_find(device, &key, &module);
 
     if (!status && !module) {
-        status = load_with_others(device, curve, kernels[name].program);
+        status = load_with_others(device, curve, kernels[name].program, extras);
         if (!status)
             status = module_find_or_load(device, curve, &key, &module);
     }
@@ -187,7 +211,8 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
         .sizes = &launch->args_bytes,
         .stream = run->stream,
         .pdl = 1};
-    pool_status status = msm_kernel_get(run->device, run->curve, launch->kernel, &enqueued.kernel);
+    pool_status status =
+        msm_kernel_get(run->device, run->curve, launch->kernel, run->extras, &enqueued.kernel);
 
     return status ? status : module_launch_enqueue(&enqueued);
 }

@@ -50,7 +50,7 @@ enum msm_kernel {
 
 /* Programs of a curve, those of them that every MSM needs, and those that only affine passes need.
  */
-enum { MSM_PROGRAMS = 11, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
+enum { MSM_PROGRAMS = 15, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
 
 /* Visits every program of a curve; they are the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
@@ -58,12 +58,21 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
 /* Compiles and loads all that calls need which do not ask for affine passes, in parallel. */
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve);
 
-/* Returns a kernel for a curve; its program is compiled and loaded at the first call. */
-pool_status msm_kernel_get(
-    pool_device *device, const pool_curve *curve, enum msm_kernel name, pool_kernel **kernel);
+/* What a call launches besides the stages of every MSM, as far as it takes long to compile. */
+enum msm_extra {
+    MSM_COMBINES_ON_DEVICE = 1,
+    MSM_CONVERTS_BASES = 2,
+    MSM_CHECKS_BASES = 4,
+    MSM_DOUBLES_BASES = 8,
+    MSM_PASSES_AFFINE = 16,
+};
 
-/* ---- run.c, sort.c, affine.c: everything is enqueued on the run's stream
- * ------------------------------- */
+/* Returns a kernel for a curve. At the first call its program is compiled and loaded, in parallel
+ * with those that every MSM needs and those of `extras` (enum msm_extra). */
+pool_status msm_kernel_get(pool_device *device, const pool_curve *curve, enum msm_kernel name,
+    uint32_t extras, pool_kernel **kernel);
+
+/* ---- run.c, sort.c, affine.c: everything is enqueued on the run's stream --------------------- */
 
 /* MSMs that are computed together: a batch that shares one plan and one workspace. */
 struct msm_run {
@@ -73,6 +82,7 @@ struct msm_run {
     const struct msm_plan *plan;
     CUdeviceptr workspace; /* plan->bytes, aligned to 256 */
     uint64_t chunks;       /* added so far; 0 at the start */
+    uint32_t extras;       /* enum msm_extra: what the call launches besides the MSM's stages */
 };
 
 /* Scalars and bases on the device: `count` terms of every MSM of the batch. */

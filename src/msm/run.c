@@ -388,6 +388,16 @@ static pool_status reduce_sub_batch(void *user, struct memory_chunk *slot)
     return status ? status : msm_results_store(call, &call->chunk);
 }
 
+static uint32_t extras_of(const struct msm_call *call)
+{
+    bool checks_bases = call->job.has_bases_span && (call->exec.checks & POOL_CHECK_ON_CURVE);
+
+    return (call->job.combines_on_host ? 0 : MSM_COMBINES_ON_DEVICE) |
+           (call->job.converts_bases ? MSM_CONVERTS_BASES : 0) |
+           (checks_bases ? MSM_CHECKS_BASES : 0) |
+           (call->plan.affine.passes ? MSM_PASSES_AFFINE : 0);
+}
+
 pool_status msm_call_run(struct msm_call *call)
 {
     struct memory_progress progress = {
@@ -407,6 +417,7 @@ pool_status msm_call_run(struct msm_call *call)
     call->run = (struct msm_run){.device = call->site.device,
         .stream = call->site.stream,
         .curve = call->curve,
-        .workspace = call->address};
+        .workspace = call->address,
+        .extras = extras_of(call)};
     return memory_pipeline_run(&pipeline);
 }

@@ -6,6 +6,7 @@
 #include "poseidon/kernels.h"
 
 #include "base/math.h"
+#include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "field/emit_field.h"
@@ -38,14 +39,32 @@ static const struct module_subject set_subject = {.name = set_name,
     .sources = {{"fr.cuh", generate_field}, {"fr_dot.cuh", poseidon_generate_dot_products},
         {"parameters.cuh", generate_parameters}}};
 
-/* ROWS is for matrices, whose own warm-up loads it. */
-enum program { PERMUTE, HASH, SPONGE, TWO_THREAD, ROWS, PROGRAMS };
+/*
+ * A program per kernel that permutes, because nearly all of its compilation is the permutation:
+ * what a caller does not launch is not compiled. ROWS is for matrices, whose own warm-up loads it.
+ */
+enum program {
+    PERMUTE,
+    HASH,
+    MERKLE_LEVEL,
+    SPONGE,
+    CONVERT,
+    PERMUTE_2THREAD,
+    HASH_2THREAD,
+    MERKLE_LEVEL_2THREAD,
+    ROWS,
+    PROGRAMS
+};
 
 static const struct module_program_type programs[PROGRAMS] = {
     [PERMUTE] = {.file = "poseidon/permute.cu", .subject = &set_subject},
     [HASH] = {.file = "poseidon/hash.cu", .subject = &set_subject},
+    [MERKLE_LEVEL] = {.file = "poseidon/merkle_level.cu", .subject = &set_subject},
     [SPONGE] = {.file = "poseidon/sponge.cu", .subject = &set_subject},
-    [TWO_THREAD] = {.file = "poseidon/hash_2thread.cu", .subject = &set_subject},
+    [CONVERT] = {.file = "poseidon/convert.cu", .subject = &set_subject},
+    [PERMUTE_2THREAD] = {.file = "poseidon/permute_2thread.cu", .subject = &set_subject},
+    [HASH_2THREAD] = {.file = "poseidon/hash_2thread.cu", .subject = &set_subject},
+    [MERKLE_LEVEL_2THREAD] = {.file = "poseidon/merkle_level_2thread.cu", .subject = &set_subject},
     [ROWS] = {.file = "poseidon/rows.cu", .subject = &set_subject},
 };
 
@@ -53,22 +72,27 @@ static const struct module_program_type programs[PROGRAMS] = {
 static const enum poseidon_kernel tested_kernels[PROGRAMS] = {
     [PERMUTE] = POSEIDON_PERMUTE,
     [HASH] = POSEIDON_HASH,
+    [MERKLE_LEVEL] = POSEIDON_MERKLE_LEVEL,
     [SPONGE] = POSEIDON_SPONGE,
-    [TWO_THREAD] = POSEIDON_PERMUTE_2THREAD,
+    [CONVERT] = POSEIDON_CONVERT,
+    [PERMUTE_2THREAD] = POSEIDON_PERMUTE_2THREAD,
+    [HASH_2THREAD] = POSEIDON_HASH_2THREAD,
+    [MERKLE_LEVEL_2THREAD] = POSEIDON_MERKLE_LEVEL_2THREAD,
     [ROWS] = POSEIDON_ROWS,
 };
 
 static const struct module_kernel_type kernels[POSEIDON_KERNEL_COUNT] = {
     [POSEIDON_PERMUTE] = {&programs[PERMUTE], "poseidon_permute"},
-    [POSEIDON_CONVERT] = {&programs[PERMUTE], "poseidon_convert"},
+    [POSEIDON_CONVERT] = {&programs[CONVERT], "poseidon_convert"},
     [POSEIDON_HASH] = {&programs[HASH], "poseidon_hash"},
-    [POSEIDON_MERKLE_LEVEL] = {&programs[HASH], "poseidon_merkle_level"},
+    [POSEIDON_MERKLE_LEVEL] = {&programs[MERKLE_LEVEL], "poseidon_merkle_level"},
     [POSEIDON_SPONGE] = {&programs[SPONGE], "poseidon_sponge"},
     [POSEIDON_ROWS] = {&programs[ROWS], "poseidon_rows"},
     [POSEIDON_GATHER] = {&programs[ROWS], "poseidon_gather"},
-    [POSEIDON_PERMUTE_2THREAD] = {&programs[TWO_THREAD], "poseidon_permute_2thread"},
-    [POSEIDON_HASH_2THREAD] = {&programs[TWO_THREAD], "poseidon_hash_2thread"},
-    [POSEIDON_MERKLE_LEVEL_2THREAD] = {&programs[TWO_THREAD], "poseidon_merkle_level_2thread"},
+    [POSEIDON_PERMUTE_2THREAD] = {&programs[PERMUTE_2THREAD], "poseidon_permute_2thread"},
+    [POSEIDON_HASH_2THREAD] = {&programs[HASH_2THREAD], "poseidon_hash_2thread"},
+    [POSEIDON_MERKLE_LEVEL_2THREAD] = {&programs[MERKLE_LEVEL_2THREAD],
+        "poseidon_merkle_level_2thread"},
 };
 
 /* Two threads share a state by dividing dot products of elements of several words. */
@@ -80,7 +104,7 @@ static bool has_two_thread_kernels(const pool_poseidon *set)
 /* The programs of permutations, hashes, sponges and trees. */
 static size_t program_count(const pool_poseidon *set)
 {
-    return has_two_thread_kernels(set) ? ROWS : TWO_THREAD;
+    return has_two_thread_kernels(set) ? ROWS : PERMUTE_2THREAD;
 }
 
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user)
@@ -107,6 +131,21 @@ static pool_status load_program(const pool_poseidon *set, pool_device *device,
     return status ? status : poseidon_self_test(set, *module, tested, kernels[tested].name);
 }
 
+/* Compiles the kernels of a tree's levels: the wide ones at the bottom have a thread per state,
+ * those above two. In parallel that takes as long as the slower one. */
+static pool_status load_levels(const pool_poseidon *set, pool_device *device)
+{
+    const struct module_program_key keys[] = {
+        module_key_for(&programs[MERKLE_LEVEL], set->fingerprint),
+        module_key_for(&programs[MERKLE_LEVEL_2THREAD], set->fingerprint)};
+    pool_module *module;
+    pool_status status = module_registry_find(device, &keys[0], &module);
+
+    if (status || module || !has_two_thread_kernels(set) || base_parallel_threads() == 1)
+        return status;
+    return module_load_keys(device, set, keys, 2);
+}
+
 /* Enqueues one thread per item with the argument `args` of `size` bytes. */
 static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, pool_stream *stream,
     const struct poseidon_launch_plan *plan, const void *args, size_t size)
@@ -123,7 +162,9 @@ static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, 
 
     if (plan->blocks == 0)
         return POOL_OK;
-    status = load_program(set, device, kernels[plan->kernel].program, &module);
+    status = plan->kernel == POSEIDON_MERKLE_LEVEL ? load_levels(set, device) : POOL_OK;
+    if (!status)
+        status = load_program(set, device, kernels[plan->kernel].program, &module);
     if (!status)
         status = pool_kernel_get(module, kernels[plan->kernel].name, &launch.kernel);
     return status ? status : module_launch_enqueue(&launch);

@@ -32,8 +32,7 @@ pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)
 
 /*
  * self_test.c: the first call for a module computes a known answer with it; POOL_ERR_INTERNAL if it
- * is wrong. The program has `kernel`, named `name`: POSEIDON_PERMUTE, POSEIDON_PERMUTE_2THREAD,
- * POSEIDON_HASH, POSEIDON_SPONGE or POSEIDON_ROWS.
+ * is wrong. The program has `kernel`, named `name`: any but POSEIDON_GATHER.
  */
 pool_status poseidon_self_test(
     const pool_poseidon *set, pool_module *module, enum poseidon_kernel kernel, const char *name);

@@ -42,16 +42,30 @@ static struct poseidon_rows_args rows_args_of(
         .out_is_converted = args->out_is_converted};
 }
 
+static bool is_level(enum poseidon_kernel kernel)
+{
+    return kernel == POSEIDON_MERKLE_LEVEL || kernel == POSEIDON_MERKLE_LEVEL_2THREAD;
+}
+
+/* The elements of the item; those of a tree's level are the digests of one node's children. */
+static uint32_t element_count(const pool_poseidon *set, enum poseidon_kernel kernel)
+{
+    if (is_level(kernel))
+        return set->max_inputs / set->digest_elements * set->digest_elements;
+    return kernel == POSEIDON_HASH || kernel == POSEIDON_HASH_2THREAD ? set->max_inputs
+                                                                      : set->width;
+}
+
 /* Fills the input and computes the expected result on the host. */
 static pool_status compute_known_answer(
     const pool_poseidon *set, enum poseidon_kernel kernel, struct known_answer *answer)
 {
     pool_span in = {.data = answer->input, .count = 1};
     pool_span out = {.data = answer->expected, .count = 1};
-    bool is_hash = kernel == POSEIDON_HASH;
+    bool is_hash = kernel == POSEIDON_HASH || kernel == POSEIDON_HASH_2THREAD || is_level(kernel);
     bool is_row = kernel == POSEIDON_ROWS;
     bool is_sponge = kernel == POSEIDON_SPONGE || is_row;
-    uint32_t elements = is_hash ? set->max_inputs : set->width;
+    uint32_t elements = element_count(set, kernel);
     uint32_t results = is_hash || is_sponge ? set->digest_elements : set->width;
     const struct poseidon_sponge sponge = {.elements = elements,
         .output_elements = results,
@@ -70,10 +84,17 @@ static pool_status compute_known_answer(
         .elements = elements,
         .rate = set->rate,
         .output_elements = results,
-        .is_padded = 1};
+        .is_padded = 1,
+        .arity = elements / set->digest_elements,
+        .child_count = elements / set->digest_elements,
+        .in_stride = is_level(kernel) ? set->digest_elements * set->field->bytes : 0};
     answer->rows = rows_args_of(set, &answer->args);
     answer->in_bytes = (size_t)elements * set->field->bytes;
     answer->out_bytes = (size_t)results * set->field->bytes;
+    if (kernel == POSEIDON_CONVERT) { /* to the device's form and back */
+        memcpy(answer->expected, answer->input, answer->in_bytes);
+        return POOL_OK;
+    }
     if (is_hash)
         return poseidon_host_hash(set, &in, elements, &out, &progress);
     if (is_sponge)

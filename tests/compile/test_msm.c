@@ -15,7 +15,8 @@
 #include "curve/emit_curve.h"
 #include "msm/msm.h"
 
-/* The kernels of sort_buckets.cu and sort_partition.cu depend on no field and no curve. */
+/* The kernels of sort_buckets.cu, sort_partition.cu and copy_strided.cu depend on no field and no
+ * curve. */
 static const struct {
     const char *subject;
     const char *file;
@@ -28,14 +29,20 @@ static const struct {
     {"", "msm/sort_buckets.cu"},
     {"bn254_g1", "msm/accumulate.cu"},
     {"bn254_g1", "msm/bucket_merge.cu"},
-    {"bn254_g1", "msm/bucket_reduce.cu"},
+    {"bn254_g1", "msm/reduce_segments.cu"},
+    {"bn254_g1", "msm/reduce_tree.cu"},
     {"bn254_g1", "msm/window_combine.cu"},
-    {"bn254_g1", "msm/bases.cu"},
-    {"bn254_g1", "msm/check.cu"},
+    {"bn254_g1", "msm/convert_bases.cu"},
+    {"bn254_g1", "msm/double_bases.cu"},
+    {"bn254_g1", "msm/check_bases.cu"},
+    {"bn254_fr", "msm/check_scalars.cu"},
+    {"", "msm/copy_strided.cu"},
     {"bls12_381_g1", "msm/accumulate.cu"},
-    {"bls12_381_g1", "msm/bucket_reduce.cu"},
+    {"bls12_381_g1", "msm/reduce_segments.cu"},
+    {"bls12_381_g1", "msm/reduce_tree.cu"},
     {"bn254_g2", "msm/accumulate.cu"},
-    {"bn254_g2", "msm/bucket_reduce.cu"},
+    {"bn254_g2", "msm/reduce_segments.cu"},
+    {"bn254_g2", "msm/reduce_tree.cu"},
     {"bn254_fr", "ecntt/factors.cu"},
     {"bls12_377_fq", "ecntt/factors.cu"},
     {"bn254_g1", "ecntt/points.cu"},

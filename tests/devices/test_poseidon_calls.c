@@ -300,7 +300,7 @@ static void test_wrong_kernels(void **state)
     pool_mock_params params = {.struct_size = sizeof(params), .devices = 1};
     static const uint32_t sizes[] = {sizeof(struct poseidon_args)};
     pool_mock_kernel kernel = {.struct_size = sizeof(kernel),
-        .name = "poseidon_permute_2thread",
+        .name = "poseidon_hash_2thread",
         .argument_bytes = sizes,
         .argument_count = 1};
     pool_params with = {.struct_size = sizeof(with)};
@@ -315,8 +315,6 @@ static void test_wrong_kernels(void **state)
     (void)state;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
     assert_ok(pool_mock_create(&mock, &params));
-    assert_ok(pool_mock_add_kernel(mock, &kernel));
-    kernel.name = "poseidon_hash_2thread";
     assert_ok(pool_mock_add_kernel(mock, &kernel));
     with.driver = pool_mock_table(mock);
     assert_ok(pool_create(&mocked, &with));

@@ -30,7 +30,7 @@
  * target. NVRTC writes its own newest version into the text, whatever the text needs.
  */
 #define PTX_VERSION ".version 7.0\n"
-enum { TARGET = 75, MAX_COMMON = 8 };
+enum { TARGET = 75, MAX_SEEN = 256 };
 
 /* What all of it may add to the library. */
 enum { MAX_BYTES = 2000000 };
@@ -44,9 +44,9 @@ struct job {
     const char *directory;
     FILE *index;
     pool_device *device;
-    const char *subject;            /* field, set or curve */
-    const char *common[MAX_COMMON]; /* programs so far that are the same for every subject */
-    size_t common_count;
+    const char *subject;              /* field, set or curve */
+    struct module_key seen[MAX_SEEN]; /* of the programs so far */
+    size_t seen_count;
     int count;
     int failures;
     size_t bytes;
@@ -102,19 +102,18 @@ static void name_of(
         *slash = '-';
 }
 
-/* Whether the program was here before, for another subject. */
-static int is_repeated(struct job *job, const struct module_program *program)
+/* Whether the program was here before, for another subject: those of all curves, and those of a
+ * scalar field that curves share. */
+static int is_repeated(struct job *job, const struct module_key *key)
 {
-    if (program->text_count)
-        return 0;
-    for (size_t i = 0; i < job->common_count; i++)
-        if (strcmp(job->common[i], program->file) == 0)
+    for (size_t i = 0; i < job->seen_count; i++)
+        if (memcmp(&job->seen[i], key, sizeof(*key)) == 0)
             return 1;
-    if (job->common_count == MAX_COMMON) {
-        printf("FAIL more than %d programs without texts\n", MAX_COMMON);
+    if (job->seen_count == MAX_SEEN) {
+        printf("FAIL more than %d programs\n", MAX_SEEN);
         exit(1);
     }
-    job->common[job->common_count++] = program->file;
+    job->seen[job->seen_count++] = *key;
     return 0;
 }
 
@@ -128,13 +127,11 @@ static pool_status visit(void *user, const struct module_program *program)
     struct module_key key;
     pool_status status;
 
-    if (is_repeated(job, program))
-        return POOL_OK;
     status = module_program_params(program, &params);
     if (status)
         return status;
     status = module_text_key_of(&request, &key);
-    if (!status) {
+    if (!status && !is_repeated(job, &key)) {
         module_key_text(&key, text);
         name_of(program, job->subject, name, sizeof(name));
         status = job->each(job, name, &request, text);
@@ -179,7 +176,7 @@ static void each_program(struct job *job, const struct chip *chip)
 {
     pool_status status = POOL_OK;
 
-    job->common_count = 0;
+    job->seen_count = 0;
 #define NTT(field) status = status ? status : each_ntt(job, field, chip);
 #define POSEIDON(set) status = status ? status : each_poseidon(job, set);
 #define MSM(curve) status = status ? status : each_msm(job, curve);

@@ -83,7 +83,10 @@ static void prepare(struct torture *torture)
     static const uint32_t dot[] = {sizeof(struct fri_dot_args)}, invert[] = {16, 16, 8, 8, 8};
     const pool_mock_kernel kernels[] = {
         {.name = "poseidon_hash", .argument_bytes = args, .argument_count = 1, .effect = hash},
-        {.name = "poseidon_merkle_level", .argument_bytes = args, .argument_count = 1},
+        {.name = "poseidon_merkle_level",
+            .argument_bytes = args,
+            .argument_count = 1,
+            .effect = hash},
         {.name = "poseidon_rows", .argument_bytes = rows, .argument_count = 1, .effect = hash_rows},
         {.name = "poseidon_gather", .argument_bytes = gather, .argument_count = 1},
         {.name = "vector_check", .argument_bytes = check, .argument_count = 3},

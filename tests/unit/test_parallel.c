@@ -85,8 +85,9 @@ static const uint32_t any_sizes[] = {8};
 /* The kernels that are looked up after their program was compiled. */
 static pool_status add_kernels(pool_mock *mock)
 {
-    static const char *const names[] = {"msm_digits_16", "msm_window_combine", "msm_check_scalars",
-        "msm_convert_bases", "msm_affine_pad", "msm_affine_sums"};
+    static const char *const names[] = {"msm_digits_16", "msm_window_combine", "msm_check_bases",
+        "msm_check_scalars", "msm_convert_bases", "msm_copy_strided", "msm_affine_pad",
+        "msm_affine_sums"};
     pool_status status = POOL_OK;
 
     for (size_t i = 0; !status && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -190,9 +191,9 @@ static void test_many_processors(void **state)
 {
     (void)state;
     begin(64);
-    assert_int_equal(base_parallel_threads(), 8);
+    assert_int_equal(base_parallel_threads(), 16);
     assert_ok(warm_up());
-    assert_int_equal(threads_started, 7);
+    assert_int_equal(threads_started, WARM_PROGRAMS - 1);
     assert_int_equal(compiled(), WARM_PROGRAMS);
 }
 
@@ -214,9 +215,11 @@ static void assert_one_after_another(void)
     fake->compile = note_order;
     assert_ok(warm_up());
     assert_int_equal(most_running(), 1);
-    assert_string_equal(order, "msm/digits.cu msm/sort_partition.cu msm/sort_buckets.cu "
-                               "msm/accumulate.cu msm/bucket_merge.cu msm/bucket_reduce.cu "
-                               "msm/window_combine.cu msm/bases.cu msm/check.cu ");
+    assert_string_equal(order, "msm/reduce_tree.cu msm/reduce_segments.cu msm/bucket_merge.cu "
+                               "msm/accumulate.cu msm/digits.cu msm/sort_partition.cu "
+                               "msm/sort_buckets.cu msm/window_combine.cu msm/check_bases.cu "
+                               "msm/convert_bases.cu msm/double_bases.cu msm/check_scalars.cu "
+                               "msm/copy_strided.cu ");
 }
 
 static void test_one_processor(void **state)
@@ -338,7 +341,8 @@ static void wait_for_resting(int count)
 
 static nvrtc_result fail_late(unsigned number, const char *name, int (*cancelled)(void *), void *of)
 {
-    bool fails = strcmp(name, "msm/digits.cu") == 0 || strcmp(name, "msm/sort_buckets.cu") == 0;
+    bool fails =
+        strcmp(name, "msm/reduce_tree.cu") == 0 || strcmp(name, "msm/bucket_merge.cu") == 0;
 
     gather(number, name, cancelled, of);
     if (!fails)
@@ -352,21 +356,26 @@ static void test_first_failure(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        late = i ? "msm/digits.cu" : "msm/sort_buckets.cu";
+        late = i ? "msm/reduce_tree.cu" : "msm/bucket_merge.cu";
         set_up(NULL);
         fake->compile = fail_late;
         assert_int_equal(warm_up(), POOL_ERR_COMPILE);
-        assert_says("msm/digits.cu does not compile");
+        assert_says("msm/reduce_tree.cu does not compile");
         assert_int_equal(compiled(), SIDE);
         tear_down(NULL);
     }
 }
 
-static pool_status get_kernel(enum msm_kernel name)
+static pool_status get_kernel_of(enum msm_kernel name, uint32_t parts)
 {
     pool_kernel *found = NULL;
 
-    return msm_kernel_get(device_of(&world, 0), curve(), name, &found);
+    return msm_kernel_get(device_of(&world, 0), curve(), name, parts, &found);
+}
+
+static pool_status get_kernel(enum msm_kernel name)
+{
+    return get_kernel_of(name, 0);
 }
 
 static void test_first_use(void **state)
@@ -375,15 +384,42 @@ static void test_first_use(void **state)
     assert_ok(get_kernel(MSM_DIGITS_16));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS);
     assert_ok(get_kernel(MSM_WINDOW_COMBINE));
-    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS);
-    assert_ok(get_kernel(MSM_CHECK_SCALARS));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 1);
+    assert_ok(get_kernel(MSM_CHECK_BASES));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
     assert_ok(get_kernel(MSM_CONVERT_BASES));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 3);
+    assert_ok(get_kernel(MSM_COPY_STRIDED));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
+}
+
+/* What a call launches later is compiled in parallel with its first kernel. */
+static void test_first_use_with_parts(void **state)
+{
+    const uint32_t parts = MSM_COMBINES_ON_DEVICE | MSM_CHECKS_BASES;
+
+    (void)state;
+    assert_ok(get_kernel_of(MSM_DIGITS_16, parts));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
-    assert_ok(get_kernel(MSM_AFFINE_PAD));
+    assert_ok(get_kernel_of(MSM_WINDOW_COMBINE, parts));
+    assert_ok(get_kernel_of(MSM_CHECK_BASES, parts));
+    assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 2);
+    assert_ok(get_kernel_of(MSM_AFFINE_PAD, MSM_PASSES_AFFINE));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
-    assert_ok(get_kernel(MSM_AFFINE_SUMS));
+    assert_ok(get_kernel_of(MSM_AFFINE_SUMS, MSM_PASSES_AFFINE));
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
+}
+
+/* G1 and G2 have the scalar field in common, and all curves the sort. */
+static void test_shared_between_curves(void **state)
+{
+    enum { SHARED = 5, OWN = WARM_PROGRAMS - SHARED };
+
+    (void)state;
+    assert_ok(warm_up());
+    assert_ok(pool_msm_warm_up(pool_curve_by_name("bn254_g2"), device_of(&world, 0)));
+    assert_int_equal(compiled(), WARM_PROGRAMS + OWN);
+    assert_int_equal(pool_mock_calls(world.mock, "cuModuleLoadData*"), WARM_PROGRAMS + OWN);
 }
 
 static void test_first_use_with_one_processor(void **state)
@@ -479,6 +515,8 @@ int main(void)
         cmocka_unit_test(test_first_failure),
         CASE(test_first_use),
         CASE(test_first_use_with_one_processor),
+        CASE(test_first_use_with_parts),
+        CASE(test_shared_between_curves),
         CASE(test_transforms),
         CASE(test_cancel),
     };

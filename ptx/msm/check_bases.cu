@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Validates points and scalars, one per thread. *first_error receives the smallest
+ * Validates points, one per thread. *first_error receives the smallest
  * MSM_CHECK_ERRORS * index + error.
  */
 #include "base/launch.cuh"
 #include "ec/xyzz.cuh"
 #include "msm/input_bases.cuh"
-
-#include "fr.cuh"
 
 __device__ __forceinline__ int are_canonical(const struct msm_input_bases *input, u64 i)
 {
@@ -90,30 +88,4 @@ extern "C" __global__ void __launch_bounds__(128) msm_check_bases(struct msm_che
     unsigned error = check_base(&args, i);
     if (error != MSM_CHECK_PASSED)
         atomicMin(args.first_error, MSM_CHECK_ERRORS * (args.first_index + i) + error);
-}
-
-__device__ __forceinline__ fr fr_load_words(const unsigned *words)
-{
-    fr x;
-#pragma unroll
-    for (unsigned w = 0; w < FR_WORDS; w++)
-        x.word[w] = words[w];
-    return x;
-}
-
-extern "C" __global__ void msm_check_scalars(struct msm_check_scalars_args args)
-{
-    pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= args.count)
-        return;
-    fr x = fr_load_words(args.scalars + i * args.stride);
-    int passed = fr_less(x, fr_modulus());
-    if (passed && args.is_limited) {
-        if (args.converts)
-            x = fr_mul(x, fr_load_words(args.factor));
-        passed = fr_less(x, fr_load_words(args.limit));
-    }
-    if (!passed)
-        atomicMin(args.first_error, MSM_CHECK_ERRORS * (args.first_index + i));
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Converts points of callers to bases as the accumulation reads them: packed affine points in the
- * form that kernels compute with, canonical, (0, 0) for infinity. Also computes the multiples of
- * precomputed bases.
+ * form that kernels compute with, canonical, (0, 0) for infinity.
  */
 #include "base/launch.cuh"
 #include "ec/convert.cuh"
-#include "ec/xyzz.cuh"
 #include "msm/input_bases.cuh"
 
 __device__ __forceinline__ affine convert_affine(const struct msm_input_bases *input, u64 i)
@@ -74,30 +72,4 @@ extern "C" __global__ void __launch_bounds__(128)
             product = fe_mul(product, denominator);
         }
     } while (i != first);
-}
-
-/* doubled[i] = 2^doublings bases[i] */
-extern "C" __global__ void __launch_bounds__(128)
-    msm_double_bases(struct msm_double_bases_args args)
-{
-    pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= args.count)
-        return;
-    xyzz p = xyzz_from_affine(args.bases[i]);
-#pragma unroll 1
-    for (unsigned k = 0; k < args.doublings; k++)
-        xyzz_double_called(&p);
-    args.doubled[i] = xyzz_reduce(p);
-}
-
-/* Copies `count` items of `words` words; one thread per word. */
-extern "C" __global__ void msm_copy_strided(struct msm_copy_strided_args args)
-{
-    pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    u64 item = i / args.words;
-    if (item < args.count)
-        args.out[item * args.out_stride + i % args.words] =
-            args.in[item * args.in_stride + i % args.words];
 }

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The state before and the digest after the permutation of a fixed-length hash.
+ */
+#ifndef PTX_POSEIDON_DIGEST_CUH
+#define PTX_POSEIDON_DIGEST_CUH
+
+#include "poseidon/permutation.cuh"
+
+/* The state before the input is written: the domain tag, and zeros elsewhere. */
+__device__ __forceinline__ void init_state(fr *state)
+{
+#pragma unroll
+    for (int i = 0; i < POSEIDON_WIDTH; i++)
+        state[i] = fr_zero();
+    state[state_index(POSEIDON_DOMAIN_TAG_INDEX)] = poseidon_domain_tag();
+}
+
+/* Permutes the state and stores the digest. */
+__device__ __forceinline__ void permute_and_store_digest(
+    fr *state, unsigned char *out, const poseidon_args &args)
+{
+#if POSEIDON_FEED_FORWARD
+    fr before[POSEIDON_DIGEST_ELEMENTS];
+#pragma unroll
+    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
+        before[i] = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
+#endif
+    permute(state);
+    if (!thread_stores_item(args))
+        return;
+#pragma unroll
+    for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++) {
+        fr element = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
+#if POSEIDON_FEED_FORWARD
+        element = fr_add_lazy(element, before[i]);
+#endif
+        store_element(out + i * sizeof(fr), element, args.out_is_aligned, args.out_is_converted);
+    }
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fixed-length hashes of the children of each node of a Merkle tree's level.
+ */
+#include "poseidon/digest.cuh"
+
+__device__ __forceinline__ fr element_from_words(const unsigned *words)
+{
+    fr element;
+#pragma unroll
+    for (int i = 0; i < FR_WORDS; i++)
+        element.word[i] = words[i];
+    return element;
+}
+
+/* Node `index` of a level is the hash of nodes arity * index to arity * index + arity - 1 of the
+ * level below, which stores child_count nodes; the padding node stands for those beyond. */
+extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
+    POSEIDON_KERNEL(merkle_level)(const poseidon_args args)
+{
+    unsigned long long index;
+    if (!thread_has_item(args, &index))
+        return;
+    unsigned long long first = index * args.arity;
+    fr state[POSEIDON_WIDTH];
+    init_state(state);
+#pragma unroll
+    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++) {
+        unsigned child = i / POSEIDON_DIGEST_ELEMENTS;
+        unsigned element = i % POSEIDON_DIGEST_ELEMENTS;
+        if (child >= args.arity)
+            continue;
+        if (first + child < args.child_count)
+            state[state_index(POSEIDON_INPUT_INDEX + i)] =
+                load_element(args.in + (first + child) * args.in_stride + element * sizeof(fr),
+                    args.in_is_aligned, args.in_is_converted);
+        else
+            state[state_index(POSEIDON_INPUT_INDEX + i)] =
+                element_from_words(args.padding_node + element * FR_WORDS);
+    }
+    permute_and_store_digest(state, args.out + index * args.out_stride, args);
+}
