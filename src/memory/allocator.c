@@ -190,7 +190,7 @@ static pool_status allocate_retrying(
     pool_cu_result code = allocate_once(memory, request, false, address);
 
     if (code == POOL_CU_OUT_OF_MEMORY && request->is_spare)
-        return report_full(memory, request->bytes);
+        return report_full(memory, request);
     if (code == POOL_CU_OUT_OF_MEMORY) {
         pool_status status = POOL_OK;
 

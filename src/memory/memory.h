@@ -218,8 +218,8 @@ struct memory_block {
     struct memory_durable *durable; /* NULL: ordinary memory */
     bool is_opened;                 /* memory of another process, which begins at `opened` */
     CUdeviceptr opened;
-    pool_range *range;         /* that the memory is mapped in, if adopted; NULL: none */
-    struct memory_block *next; /* guarded by the range's lock */
+    pool_range *range;                  /* that the memory is mapped in, if adopted; NULL: none */
+    struct memory_block *next_of_range; /* guarded by the range's lock */
 };
 
 /* From now on the buffer's memory counts as used outside of leases. No-op where it is not charged

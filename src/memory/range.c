@@ -471,7 +471,7 @@ static pool_status check_unused(const pool_range *range, uint64_t offset, uint64
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "pool_range_unmap: the mapping of %s at offset %llu is only partly inside",
                 base_size_text(at->physical->bytes).text, (unsigned long long)at->offset);
-    for (const struct memory_block *at = range->blocks; at; at = at->next)
+    for (const struct memory_block *at = range->blocks; at; at = at->next_of_range)
         if (do_overlap(offset, bytes, at->address - range->address, at->bytes))
             return base_fail(POOL_ERR_BUSY,
                 "pool_range_unmap: a buffer of %s at offset %llu of the range still exists",
@@ -621,7 +621,7 @@ pool_status pool_range_buffer(
         status = memory_buffer_in_range(
             range->memory, range, bytes ? range->address + offset : 0, bytes, &created);
     if (!status) {
-        created->block->next = range->blocks;
+        created->block->next_of_range = range->blocks;
         range->blocks = created->block;
         atomic_fetch_add(&range->buffers, 1);
     }
@@ -638,8 +638,8 @@ void memory_range_forget(pool_range *range, struct memory_block *block)
     if (!device_is_forked(range->memory->device)) { /* else nobody reads the list any more */
         pthread_mutex_lock(&range->lock);
         while (*link != block)
-            link = &(*link)->next;
-        *link = block->next;
+            link = &(*link)->next_of_range;
+        *link = block->next_of_range;
         pthread_mutex_unlock(&range->lock);
     }
     atomic_fetch_sub(&range->buffers, 1);

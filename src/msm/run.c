@@ -395,7 +395,7 @@ static uint32_t extras_of(const struct msm_call *call)
     return (call->job.combines_on_host ? 0 : MSM_COMBINES_ON_DEVICE) |
            (call->job.converts_bases ? MSM_CONVERTS_BASES : 0) |
            (checks_bases ? MSM_CHECKS_BASES : 0) |
-           (call->plan.affine.passes ? MSM_PASSES_AFFINE : 0);
+           (call->plan.plans[0].affine.passes ? MSM_PASSES_AFFINE : 0);
 }
 
 pool_status msm_call_run(struct msm_call *call)

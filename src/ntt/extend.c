@@ -564,8 +564,6 @@ pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exe
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
     MEMORY_EXEC_SCOPE(exec);
-    struct device_operation operation;
-    struct device_scope scope;
     struct extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
 
