@@ -161,7 +161,6 @@ __device__ __forceinline__ void load_pair_x(
 template <bool IS_FIRST>
 __device__ __forceinline__ void compute_prefixes(const struct msm_affine_pass_args &args)
 {
-    pdl_wait();
     unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
     if (run >= args.runs)
         return;
@@ -192,12 +191,14 @@ __device__ __forceinline__ void compute_prefixes(const struct msm_affine_pass_ar
 extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
     msm_affine_prefixes_of_entries(const struct msm_affine_pass_args args)
 {
+    pdl_wait();
     compute_prefixes<true>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
     msm_affine_prefixes(const struct msm_affine_pass_args args)
 {
+    pdl_wait();
     compute_prefixes<false>(args);
 }
 
@@ -276,7 +277,6 @@ __device__ __forceinline__ affine add_pair(
 template <bool IS_FIRST>
 __device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &args)
 {
-    pdl_wait();
     unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned count = count_sums(args);
     if (run >= args.runs || run >= count)
@@ -304,11 +304,13 @@ __device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &
 extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
     msm_affine_sums_of_entries(const struct msm_affine_pass_args args)
 {
+    pdl_wait();
     compute_sums<true>(args);
 }
 
 extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
     msm_affine_sums(const struct msm_affine_pass_args args)
 {
+    pdl_wait();
     compute_sums<false>(args);
 }

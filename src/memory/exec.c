@@ -120,7 +120,7 @@ struct memory_exec_scope memory_exec_begin(const pool_exec *given)
         begin_on(&scope, given->device);
     if (given->struct_size < offsetof(pool_exec, device_count) + sizeof(given->device_count) ||
         given->struct_size < offsetof(pool_exec, devices) + sizeof(given->devices) ||
-        !given->devices)
+        !given->devices || given->device_count > MEMORY_MAX_DEVICES)
         return scope;
     for (uint32_t i = 0; i < given->device_count && scope.count < MEMORY_MAX_DEVICES; i++)
         begin_on(&scope, given->devices[i]);

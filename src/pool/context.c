@@ -280,6 +280,11 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
 
     if (!device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device must not be NULL");
+    /* Not counted, so that threads which repeat their calls do not keep it from coming back. */
+    if (device_is_lost(device) && !device_accepts_calls(device)) {
+        status = device_pool_check(device->pool);
+        return status ? status : device_unusable(device);
+    }
     scope->device = device;
     scope->driver = device->driver;
     scope->is_inside = device_count_inside(device);

@@ -79,7 +79,8 @@ struct pool_device {
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t pinned_threshold;   /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
-    struct device_reason reason;     /* of the state; guarded by state_lock, as the next three */
+    struct device_reason reason;     /* of the state; guarded by state_lock, as the next four */
+    struct device_reason last_loss;  /* of a device that has returned since */
     unsigned quarantines;            /* how often it has entered that state */
     bool is_probed;                  /* a probe has succeeded since */
     bool is_probing;                 /* a probe is in progress */
@@ -208,6 +209,8 @@ pool_status device_pool_none_usable(const device_pool *pool);
 
 /* The reason of the state; "" while it is READY. */
 struct device_reason device_reason(const pool_device *device);
+/* The same for the loss of a device, which may have returned since. */
+struct device_reason device_loss(const pool_device *device);
 /* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if its worker has ended. */
 pool_status device_unusable(const pool_device *device);
 /* Calls the listener of the layer above. */

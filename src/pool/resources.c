@@ -6,8 +6,12 @@
 #include <stdbool.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "pool/pool.h"
+
+/* Longer than a call needs to fail. */
+#define LOST_PAUSE_NS 100000u
 
 static struct device_resource *find_resource(
     pool_device *device, const struct device_resource_type *type)
@@ -142,13 +146,15 @@ pool_status device_check_renewals(const pool_device *device, unsigned renewals, 
     if (__builtin_expect(device_renewals(device) == renewals, 1))
         return POOL_OK;
     return base_fail(POOL_ERR_DEVICE_LOST,
-        "%s was lost with an earlier worker process of device %d (%s): destroy it and create "
-        "another one",
-        what, device->properties.ordinal, device->properties.uuid);
+        "%s ended with a worker process of device %d (%s), destroy it and create another one: %s",
+        what, device->properties.ordinal, device->properties.uuid, device_loss(device).text);
 }
 
+/* What follows fails on a lost device; threads that repeat it leave it the time to come back. */
 int device_begin_operation(pool_device *device)
 {
+    if (device_is_lost(device))
+        base_sleep_ns(LOST_PAUSE_NS);
     return device_count_inside(device);
 }
 

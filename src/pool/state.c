@@ -94,25 +94,30 @@ struct device_reason device_reason(const pool_device *device)
     return reason;
 }
 
-/* Also one that has returned since it refused the call. */
-static bool was_lost(const pool_device *device)
+struct device_reason device_loss(const pool_device *device)
 {
-    bool was_lost;
+    struct device_reason loss;
 
     pthread_mutex_lock(&device->pool->state_lock);
-    was_lost = atomic_load(&device->is_lost) || device_accepts_calls(device);
+    loss = atomic_load(&device->is_lost) ? device->reason : device->last_loss;
     pthread_mutex_unlock(&device->pool->state_lock);
-    return was_lost;
+    return loss;
 }
 
 pool_status device_unusable(const pool_device *device)
 {
-    pool_device_state state = device_state(device);
+    bool is_abandoned = device_is_abandoned(device);
+    struct device_reason reason;
+    bool was_lost, has_returned;
 
-    return base_fail(was_lost(device) ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
+    pthread_mutex_lock(&device->pool->state_lock);
+    has_returned = device_accepts_calls(device); /* since it refused the call */
+    was_lost = has_returned || atomic_load(&device->is_lost);
+    pthread_mutex_unlock(&device->pool->state_lock);
+    reason = has_returned ? device_loss(device) : device_reason(device);
+    return base_fail(was_lost ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
         "device %d (%s) %s: %s", device->properties.ordinal, device->properties.uuid,
-        state == POOL_DEVICE_ABANDONED ? "has been abandoned" : "cannot be used",
-        device_reason(device).text);
+        is_abandoned ? "has been abandoned" : "cannot be used", reason.text);
 }
 
 /* --- the listener of the layer above --- */
@@ -195,6 +200,7 @@ pool_status device_set_returned(pool_device *device, const char *reason)
     if (!status)
         status = device_set_replenish_locked(device->pool);
     if (!status) {
+        device->last_loss = device->reason;
         /* Before the state: a loss after it sets is_lost again. */
         atomic_store(&device->is_lost, false);
         status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);

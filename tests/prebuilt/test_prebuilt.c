@@ -221,8 +221,11 @@ static void check_msm(const char *name)
     assert_ok(pool_msm_warm_up(curve, device));
     assert_ok(pool_random_points(curve, 9, COUNT, NULL, points, NULL));
     assert_ok(msm_reference_buckets(curve, COUNT, points, scalars, want));
-    assert_ok(pool_msm(&params, &exec, &point_span, &scalar_span, &result));
-    assert_memory_equal(got, want, bytes);
+    for (params.affine_passes = 0; params.affine_passes <= 2; params.affine_passes += 2) {
+        memset(got, 0, bytes);
+        assert_ok(pool_msm(&params, &exec, &point_span, &scalar_span, &result));
+        assert_memory_equal(got, want, bytes);
+    }
     free(points);
     free(want);
     free(got);

@@ -560,6 +560,29 @@ static void call_msm(void)
     ANSWERS(pool_bases_window_bits(h.points));
 }
 
+/* The domain is made here, as that of the handles is of another field. */
+static void ecntt_calls(const pool_exec *exec)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_ntt_domain_params domain_params = {.struct_size = sizeof(domain_params),
+        .field = pool_curve_scalar_field(curve),
+        .log_size = 1};
+    uint8_t points[2 * 64] = {0};
+    pool_span span = {.data = points, .count = 2};
+    pool_ntt_domain *domain = NULL;
+    pool_ecntt_params params;
+    uint64_t bytes;
+
+    pool_ecntt_params_init(&params, sizeof(params));
+    ANSWERS(pool_ntt_domain_create(&domain_params, &domain));
+    params.curve = curve;
+    params.domain = domain;
+    REFUSED(pool_ecntt(&params, exec, &span, &span));
+    REFUSED(pool_ecntt_workspace(&params, exec, &span, &span, &bytes));
+    REFUSED(pool_ecntt_warm_up(curve, exec->device));
+    ANSWERS(pool_ntt_domain_destroy(&domain));
+}
+
 static void call_ntt(void)
 {
     uint64_t values[1 << LOG_SIZE] = {0};
@@ -582,6 +605,7 @@ static void call_ntt(void)
     REFUSED(pool_ntt_extend(&extension, &exec, &in, NULL, &out));
     ANSWERS(pool_ntt_extend_workspace(&extension, &exec, &in, NULL, &out, &bytes));
     REFUSED(pool_ntt_extend_warm_up(&extension, h.device));
+    ecntt_calls(&exec);
     ANSWERS(pool_ntt_domain_bytes(h.domain, h.device, &bytes));
     ANSWERS(pool_vector_workspace(field, &exec, POOL_VECTOR_SUB, &in, &in, &out, &bytes));
     REFUSED(pool_vector_warm_up(field, h.device));
