@@ -146,7 +146,8 @@ pool_status device_check_renewals(const pool_device *device, unsigned renewals, 
     if (__builtin_expect(device_renewals(device) == renewals, 1))
         return POOL_OK;
     return base_fail(POOL_ERR_DEVICE_LOST,
-        "%s ended with a worker process of device %d (%s), destroy it and create another one: %s",
+        "%s was lost with an earlier worker process of device %d (%s), destroy it and create "
+        "another one: %s",
         what, device->properties.ordinal, device->properties.uuid, device_loss(device).text);
 }
 
