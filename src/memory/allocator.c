@@ -293,6 +293,12 @@ static void end_use(struct device_memory *memory, const struct memory_request *r
         memory_gauge_sub(&memory->shareable, request->bytes);
 }
 
+/* Memory of other processes, which account for it. */
+static bool is_foreign(const struct memory_request *request)
+{
+    return request->is_opened || (request->physical && request->physical->is_imported);
+}
+
 /* Memory that must not be freed is listed and counted; trim and destruction retry it. */
 static void quarantine(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
@@ -301,7 +307,7 @@ static void quarantine(
          has_contents = !request->physical && !request->is_opened;
     struct memory_quarantined *entry = is_durable ? NULL : base_calloc(1, sizeof(*entry));
 
-    if (!request->is_opened) {
+    if (!is_foreign(request)) {
         memory_gauge_add(&memory->quarantined, request->bytes);
         device_account_quarantined(memory->device, request->bytes);
     }
@@ -313,7 +319,7 @@ static void quarantine(
     memory_durable_abandon(memory, request->durable);
     if (!entry) { /* leaked until the process ends */
         pthread_mutex_lock(&memory->quarantined_lock);
-        memory->leaked_bytes += request->is_opened ? 0 : request->bytes;
+        memory->leaked_bytes += is_foreign(request) ? 0 : request->bytes;
         pthread_mutex_unlock(&memory->quarantined_lock);
         return;
     }
@@ -344,6 +350,8 @@ void memory_quarantine(struct memory_block *block)
 void memory_quarantine_physical(struct device_memory *memory, const struct memory_request *request)
 {
     quarantine(memory, request, 0);
+    if (is_foreign(request))
+        return;
     end_use(memory, request);
     uncharge(memory, request);
 }
@@ -482,6 +490,10 @@ pool_status memory_release(
 
     if (request->is_opened)
         return release_opened(memory, request, address);
+    if (is_foreign(request))
+        return driver_is_poisoned(memory->driver)
+                   ? POOL_OK
+                   : memory_physical_release(memory, request->physical);
     end_use(memory, request);
     if (driver_is_poisoned(memory->driver))
         memory_durable_close(memory, request->durable);
@@ -517,7 +529,7 @@ static void release_quarantined(struct device_memory *memory)
     while (entry) {
         struct memory_quarantined *next = entry->next;
 
-        if (!entry->request.is_opened) {
+        if (!is_foreign(&entry->request)) {
             memory_gauge_sub(&memory->quarantined, entry->request.bytes);
             begin_use(memory, &entry->request);
         }
@@ -632,7 +644,7 @@ static void forget_quarantined(struct device_memory *memory)
 {
     pthread_mutex_lock(&memory->quarantined_lock);
     for (const struct memory_quarantined *at = memory->quarantined_list; at; at = at->next) {
-        if (at->request.is_opened)
+        if (is_foreign(&at->request))
             continue;
         memory_gauge_sub(&memory->quarantined, at->request.bytes);
         device_account_subtract(memory->device, at->request.bytes, false);

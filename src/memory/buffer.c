@@ -121,6 +121,7 @@ void memory_lose_blocks(struct device_memory *memory)
         struct memory_request request = {.bytes = at->bytes,
             .budget = at->budget,
             .durable = at->durable,
+            .is_shareable = (at->flags & POOL_BUFFER_SHAREABLE) != 0,
             .is_opened = at->is_opened};
 
         next = at->next;
@@ -532,8 +533,8 @@ void memory_discard(pool_buffer *created)
     (void)pool_buffer_destroy(&left);
     base_error_restore(&first);
     if (left) {
-        (void)unlist_block(block);
-        memory_quarantine(block);
+        if (unlist_block(block))
+            memory_quarantine(block);
         free_handle(left);
         free_block_struct(block);
     }

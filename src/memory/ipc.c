@@ -56,7 +56,7 @@ pool_status pool_buffer_share(pool_buffer *buffer, pool_shared_buffer *shared)
             "pool_buffer_share: the buffer was created without POOL_BUFFER_SHAREABLE, or is empty");
     status = check_supported(device_driver(buffer->device));
     if (!status)
-        status = device_enter(buffer->device, &scope);
+        status = memory_enter(buffer, &scope);
     if (status)
         return status;
     status = device_leave(&scope, share_inside(&scope, buffer, &made));

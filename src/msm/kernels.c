@@ -200,6 +200,22 @@ pool_status msm_kernel_get(pool_device *device, const pool_curve *curve, enum ms
     return status ? status : pool_kernel_get(module, kernels[name].name, kernel);
 }
 
+pool_status msm_restore_programs(pool_device *device, const pool_curve *curve)
+{
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]) && !status; i++) {
+        const struct module_program_key key = program_key(curve, kernels[i].program);
+        pool_module *module = NULL;
+        pool_kernel *kernel;
+
+        status = module_registry_find(device, &key, &module);
+        if (!status && module)
+            status = pool_kernel_get(module, kernels[i].name, &kernel);
+    }
+    return status;
+}
+
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch)
 {
     void *arguments[] = {(void *)(uintptr_t)launch->args};

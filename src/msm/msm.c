@@ -459,7 +459,10 @@ static pool_status allocate_workspace(struct msm_call *call)
         status = memory_scratch(&call->site, call->plan.bytes, &call->owned, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
-        status = plan_smaller_chunks(call);
+        /* What was evicted for it needs its memory again. */
+        status = msm_restore_programs(call->site.device, call->curve);
+        if (!status)
+            status = plan_smaller_chunks(call);
     }
     call->workspace = call->owned;
     return status;

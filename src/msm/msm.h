@@ -72,6 +72,9 @@ enum msm_extra {
 pool_status msm_kernel_get(pool_device *device, const pool_curve *curve, enum msm_kernel name,
     uint32_t extras, pool_kernel **kernel);
 
+/* Loads those programs of a curve again that were loaded and have been evicted since. */
+pool_status msm_restore_programs(pool_device *device, const pool_curve *curve);
+
 /* ---- run.c, sort.c, affine.c: everything is enqueued on the run's stream --------------------- */
 
 /* MSMs that are computed together: a batch that shares one plan and one workspace. */

@@ -143,8 +143,13 @@ unsigned device_renewals(const pool_device *device)
 
 pool_status device_check_renewals(const pool_device *device, unsigned renewals, const char *what)
 {
+    pool_status status;
+
     if (__builtin_expect(device_renewals(device) == renewals, 1))
         return POOL_OK;
+    status = device_pool_check(device->pool);
+    if (status)
+        return status;
     return base_fail(POOL_ERR_DEVICE_LOST,
         "%s was lost with an earlier worker process of device %d (%s), destroy it and create "
         "another one: %s",

@@ -67,13 +67,15 @@ static void abandon_capture(const char *call, pool_stream *stream)
 
 static pool_status enter_captured(const char *call, pool_stream *stream, struct device_scope *scope)
 {
-    pool_status status = stream_check(call, stream);
+    pool_status status = stream_check_live(call, stream);
 
     if (!status)
         status = device_check_forked(stream->device);
     if (status)
         return status;
-    status = device_enter(stream->device, scope);
+    status = stream_check(call, stream);
+    if (!status)
+        status = device_enter(stream->device, scope);
     if (status)
         abandon_capture(call, stream);
     return status;

@@ -266,7 +266,8 @@ struct client_block {
 struct client_range {
     uint64_t base, bytes, mapped_bytes;
     unsigned worker;
-    unsigned opened; /* how often, besides the first time; memory of another process */
+    unsigned opened;     /* how often, besides the first time; memory of another process */
+    unsigned generation; /* of the worker */
 };
 
 pool_status client_arena_open(struct client *opened);

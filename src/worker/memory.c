@@ -530,6 +530,25 @@ static bool is_in_region(const struct client_worker *worker, uint64_t address)
     return address - worker->region_base < worker->region_bytes;
 }
 
+static bool is_of_present_process(const struct client_range *range)
+{
+    return range->generation == atomic_load(&client->workers[range->worker].generation);
+}
+
+/* Forgets what ended processes had at these addresses. With the lock held. */
+static void drop_ended(uint64_t start, uint64_t end)
+{
+    for (size_t i = client->range_count; i-- > 0;) {
+        struct client_range *range = &client->ranges[i];
+        uint64_t base = range->base & ~(PAGE - 1);
+
+        if (is_of_present_process(range) || base >= end || base + range->mapped_bytes <= start)
+            continue;
+        munmap((void *)(uintptr_t)base, (size_t)range->mapped_bytes);
+        *range = client->ranges[--client->range_count];
+    }
+}
+
 /* Reserves the addresses of an allocation outside of the worker's region; false: they are in use.
  */
 static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
@@ -538,6 +557,7 @@ static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
     bool is_added = false;
 
     pthread_rwlock_wrlock(&client->memory_lock);
+    drop_ended(start, end);
     if (client->range_count == client->range_capacity) {
         size_t capacity = client->range_capacity ? client->range_capacity * 2 : 64;
         struct client_range *ranges = base_realloc(client->ranges, capacity, sizeof(*ranges));
@@ -548,8 +568,8 @@ static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
         }
     }
     if (client->range_count < client->range_capacity && reserve(start, end - start) != MAP_FAILED) {
-        client->ranges[client->range_count++] =
-            (struct client_range){base, bytes, end - start, worker, 0};
+        client->ranges[client->range_count++] = (struct client_range){
+            base, bytes, end - start, worker, 0, atomic_load(&client->workers[worker].generation)};
         is_added = true;
     }
     pthread_rwlock_unlock(&client->memory_lock);
@@ -646,7 +666,7 @@ pool_cu_result client_cu_MemFree(CUdeviceptr address)
 
 /* Memory that is opened again has the same address. `change`: 1, or -1, which fails where it is
  * open once; false also where it is not open. */
-static bool reopen_range(uint64_t base, int change)
+static bool reopen_range(unsigned worker, uint64_t base, int change)
 {
     bool is_open = false;
 
@@ -654,7 +674,8 @@ static bool reopen_range(uint64_t base, int change)
     for (size_t i = 0; i < client->range_count && !is_open; i++) {
         struct client_range *range = &client->ranges[i];
 
-        is_open = range->base == base && (change > 0 || range->opened);
+        is_open = range->base == base && range->worker == worker && is_of_present_process(range) &&
+                  (change > 0 || range->opened);
         if (is_open)
             range->opened += (unsigned)change;
     }
@@ -681,7 +702,7 @@ pool_cu_result client_cu_IpcOpenMemHandle(
         return code;
     opened = call_result(&call);
     bytes = call_result(&call);
-    if (!is_in_region(worker, opened) && !reopen_range(opened, 1) &&
+    if (!is_in_region(worker, opened) && !reopen_range((unsigned)worker->ordinal, opened, 1) &&
         !add_range((unsigned)worker->ordinal, opened, bytes)) {
         (void)remote_IpcCloseMemHandle(opened);
         return POOL_CU_OUT_OF_MEMORY;
@@ -705,7 +726,8 @@ pool_cu_result client_cu_IpcCloseMemHandle(CUdeviceptr address)
     call_address(&call, worker, address);
     call_word(&call, address);
     code = call_run(&call);
-    if (!code && !is_in_region(worker, address) && !reopen_range(address, -1))
+    if (!code && !is_in_region(worker, address) &&
+        !reopen_range((unsigned)worker->ordinal, address, -1))
         remove_range(address);
     return code;
 }

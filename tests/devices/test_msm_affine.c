@@ -439,5 +439,9 @@ int main(int count, char **arguments)
         cmocka_set_test_filter(arguments[2]);
     if (driver_nvrtc_open(&nvrtc))
         return 77; /* the kernels of custom curves are compiled */
-    return cmocka_run_group_tests(tests, open_timed, close_pool);
+    if (open_timed(NULL)) {
+        fprintf(stderr, "no pool of %s: %s\n", device_text, pool_last_error()->message);
+        return pool_status_class(pool_last_error()->status) == POOL_CLASS_HOST ? 77 : 1;
+    }
+    return cmocka_run_group_tests(tests, NULL, close_pool);
 }
