@@ -8,6 +8,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "commit/commit.h"
 #include "fri/fri.h"
 
 pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint32_t log_arity,
@@ -57,6 +58,9 @@ struct fold_commit {
     uint64_t bytes; /* the most device memory at a time */
 };
 
+static const struct memory_exec_rules exec_rules = {
+    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
+
 /* Refuses what can be refused without a device. */
 static pool_status prepare(const char *call, const pool_fri_fold_params *params,
     uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
@@ -64,14 +68,18 @@ static pool_status prepare(const char *call, const pool_fri_fold_params *params,
 {
     const pool_field *field;
     uint64_t bytes = 0;
+    pool_exec unchecked;
     pool_status status = pool_fri_fold_workspace(params, exec, in, out, &both->bytes);
 
     if (!status)
         status = pool_fri_layer(params->field, out, next_log_arity, params->is_bit_reversed,
             both->matrices, &both->count);
     if (!status)
-        status =
-            pool_matrix_commit_workspace(commit, exec, both->matrices, both->count, levels, &bytes);
+        status = memory_exec_read(call, exec, &exec_rules, &unchecked);
+    unchecked.checks = POOL_CHECK_NONE; /* results are reduced */
+    if (!status)
+        status = pool_matrix_commit_workspace(
+            commit, &unchecked, both->matrices, both->count, levels, &bytes);
     if (status)
         return status;
     both->bytes = base_max(both->bytes, bytes);
@@ -83,30 +91,45 @@ static pool_status prepare(const char *call, const pool_fri_fold_params *params,
                : POOL_OK;
 }
 
+/* Before the fold, which would have overwritten its results. */
+static pool_status check_levels(const pool_matrix_commit_params *commit, const pool_exec *exec,
+    const pool_span *levels, struct exec_target *target)
+{
+    const struct pool_poseidon *set = commit->set;
+    const struct memory_item digest = {
+        (uint64_t)set->digest_elements * set->field->bytes, "digests", set->field->name};
+    pool_status status = exec_target_init(target, exec);
+
+    return status ? status : memory_span_check(target, levels, &digest, "levels");
+}
+
 pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t next_log_arity,
     const pool_matrix_commit_params *commit, const pool_exec *exec, const pool_span *in,
     const pool_span *out, const pool_span *levels)
 {
     MEMORY_EXEC_SCOPE(exec);
     struct fold_commit both;
+    struct exec_target target;
     pool_exec sequence;
     pool_status status =
         prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both);
 
     if (!status)
-        status = memory_exec_read(__func__, exec,
-            &(struct memory_exec_rules){
-                .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true},
-            &sequence);
+        status = memory_exec_read(__func__, exec, &exec_rules, &sequence);
+    if (!status)
+        status = check_levels(commit, &sequence, levels, &target);
     if (status)
         return status;
     /* The commitment reads the results from host memory. */
     if (out->space == POOL_MEMORY_HOST)
         sequence.is_async = 0;
     status = pool_fri_fold(params, &sequence, in, out);
+    if (status)
+        return status;
     sequence.checks = POOL_CHECK_NONE; /* results are reduced */
-    return status ? status
-                  : pool_matrix_commit(commit, &sequence, both.matrices, both.count, levels);
+    status = pool_matrix_commit(commit, &sequence, both.matrices, both.count, levels);
+    /* After a failure the fold does not use the caller's memory any more. */
+    return status ? exec_target_end(&target, 0, status) : POOL_OK;
 }
 
 pool_status pool_fri_fold_commit_workspace(const pool_fri_fold_params *params,

@@ -207,6 +207,14 @@ static int check_sum(const pool_curve *curve, const pool_exec *exec, const void 
     return !is_equal;
 }
 
+int command_any_failed(int failed)
+{
+    int any = 1;
+
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any;
+}
+
 static int run_msm(struct command *command, uint32_t log_size, int calls)
 {
     const pool_curve *curve = pool_curve_by_name(command->curve);
@@ -252,8 +260,10 @@ static int run_msm(struct command *command, uint32_t log_size, int calls)
         status = pool_mpi_msm(command->mpi, &params, NULL, &where[0], &where[1], &sum);
         seconds[i] = MPI_Wtime() - start;
     }
-    failed = status ? fail(status) : check_sum(curve, &exec, multiples, &scalars, count, sum.data);
-    if (!status)
+    failed =
+        status ? fail(status)
+               : command_any_failed(check_sum(curve, &exec, multiples, &scalars, count, sum.data));
+    if (!failed)
         report_times(command, "msm", command->curve, log_size, seconds, calls);
     (void)pool_buffer_destroy(&buffers[0]);
     (void)pool_buffer_destroy(&buffers[1]);
@@ -313,12 +323,15 @@ static int run_ntt(struct command *command, uint32_t log_size, int calls)
     if (status)
         MPI_Abort(MPI_COMM_WORLD, fail(status));
     status = transform_and_back(command, &params, &span, calls, seconds);
-    if (!status && command->on_device)
-        status = pool_copy_to_host(got, buffer, 0, count * bytes, NULL);
-    failed = status ? fail(status) : memcmp(given, got, count * bytes) != 0;
-    if (!status && failed)
+    if (status)
+        failed = fail(status);
+    else if (command->on_device && pool_copy_to_host(got, buffer, 0, count * bytes, NULL))
+        failed = fail(pool_last_error()->status);
+    else if ((failed = memcmp(given, got, count * bytes) != 0))
         fprintf(stderr, "devicepool-mpi: rank %d: the inverse differs from the input\n", rank);
     if (!status)
+        failed = command_any_failed(failed);
+    if (!failed)
         report_times(command, "ntt", command->field, log_size, seconds, calls);
     (void)pool_buffer_destroy(&buffer);
     free(given);

@@ -46,4 +46,7 @@ void *allocate(uint64_t count, uint64_t bytes);
 int run_msm_on_files(struct command *command);
 int run_ntt_on_file(struct command *command);
 
+/* Collective: whether any rank has failed; the largest exit code. */
+int command_any_failed(int failed);
+
 #endif

@@ -38,15 +38,6 @@ static int fail_all(const char *path, const char *what)
     return 1;
 }
 
-/* Collective: whether any rank has failed. */
-static int any_failed(int failed)
-{
-    int any = 1;
-
-    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return any;
-}
-
 static int open_file(const char *path, int mode, struct shared_file *file)
 {
     MPI_Offset bytes = 0;
@@ -60,7 +51,7 @@ static int open_file(const char *path, int mode, struct shared_file *file)
     if (code != MPI_SUCCESS)
         failed = fail_file(path, "opened", code);
     file->bytes = (uint64_t)bytes;
-    return any_failed(failed);
+    return command_any_failed(failed);
 }
 
 static void close_file(struct shared_file *file)
@@ -194,8 +185,8 @@ int run_msm_on_files(struct command *command)
     if (!failed && points.bytes / point_bytes < count)
         failed = fail_all(points.path, "has fewer points than there are scalars");
     if (!failed)
-        failed = any_failed(read_part(&points, count, point_bytes, &own_points) ||
-                            read_part(&scalars, count, scalar_bytes, &own_scalars));
+        failed = command_any_failed(read_part(&points, count, point_bytes, &own_points) ||
+                                    read_part(&scalars, count, scalar_bytes, &own_scalars));
     if (!failed)
         failed = compute_msm(command, curve, &own_points, &own_scalars);
     close_file(&points);
@@ -216,10 +207,11 @@ static int write_transform(struct command *command, const pool_span *part, uint6
 
     if (!failed) {
         code = MPI_File_set_size(file.file, (MPI_Offset)(own * (uint64_t)ranks));
-        failed = any_failed(code == MPI_SUCCESS ? 0 : fail_file(file.path, "written", code));
+        failed =
+            command_any_failed(code == MPI_SUCCESS ? 0 : fail_file(file.path, "written", code));
     }
     if (!failed)
-        failed = any_failed(transfer(&file, 1, own * (uint64_t)rank, own, part->data));
+        failed = command_any_failed(transfer(&file, 1, own * (uint64_t)rank, own, part->data));
     close_file(&file);
     if (!failed)
         say("transform of %llu elements of %s over %d rank%s, transport %s\n",
@@ -270,7 +262,7 @@ int run_ntt_on_file(struct command *command)
     if (!failed && count % (uint64_t)ranks)
         failed = fail_all(file.path, "cannot be divided into equal parts, one for each rank");
     if (!failed)
-        failed = any_failed(read_part(&file, count, bytes, &part));
+        failed = command_any_failed(read_part(&file, count, bytes, &part));
     close_file(&file);
     if (!failed)
         failed = compute_ntt(command, log_size, &part);
