@@ -341,7 +341,7 @@ static void test_close_under_a_waiting_thread(void **state)
 static void test_exit_with_work(void **state)
 {
     int status = -1;
-    pid_t child = fork(); /* nothing is open here, so the child has a driver of its own */
+    pid_t child = fork(); /* before all other tests: nothing is open, and no thread has been */
 
     (void)state;
     if (child == 0) {
@@ -382,6 +382,7 @@ static void test_public_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exit_with_work),
         cmocka_unit_test(test_counting),
         cmocka_unit_test(test_one_device),
         cmocka_unit_test(test_environment),
@@ -392,7 +393,6 @@ int main(void)
         cmocka_unit_test(test_hang_and_resume),
         cmocka_unit_test(test_a_synchronous_copy_hangs),
         cmocka_unit_test(test_close_under_a_waiting_thread),
-        cmocka_unit_test(test_exit_with_work),
         cmocka_unit_test(test_public_refusals),
     };
 
