@@ -510,7 +510,7 @@ pool_status memory_release(
 
 void memory_release_none(struct device_memory *memory, const struct memory_request *request)
 {
-    if (request->is_opened)
+    if (is_foreign(request))
         return;
     memory_durable_close(memory, request->durable);
     end_use(memory, request);

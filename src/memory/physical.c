@@ -216,24 +216,9 @@ pool_status pool_physical_create(
 /* ---- release ----------------------------------------------------------------------------------
  */
 
-static void release_none(pool_physical *physical)
-{
-    const struct memory_request request = request_of(physical);
-
-    if (!physical->is_imported)
-        memory_release_none(physical->memory, &request);
-}
-
-static pool_status release_inside(pool_physical *physical)
-{
-    const struct memory_request request = request_of(physical);
-
-    return physical->is_imported ? memory_physical_release(physical->memory, physical)
-                                 : memory_release(physical->memory, &request, 0);
-}
-
 pool_status memory_physical_drop(pool_physical *physical, bool *stays)
 {
+    const struct memory_request request = request_of(physical);
     struct device_scope scope;
     pool_status status = POOL_OK;
 
@@ -242,10 +227,10 @@ pool_status memory_physical_drop(pool_physical *physical, bool *stays)
         return POOL_OK;
     switch (device_enter_to_destroy(physical->memory->device, &scope, &status)) {
     case DEVICE_RELEASE_ENTERED:
-        status = device_leave(&scope, release_inside(physical));
+        status = device_leave(&scope, memory_release(physical->memory, &request, 0));
         break;
     case DEVICE_RELEASE_HOST_ONLY:
-        release_none(physical);
+        memory_release_none(physical->memory, &request);
         break;
     case DEVICE_RELEASE_RETAIN:
         atomic_fetch_add(&physical->references, 1);

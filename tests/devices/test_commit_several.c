@@ -560,31 +560,14 @@ static void test_bad_elements(void **state)
     }
 }
 
-struct observer {
-    pthread_t thread;
-    uint64_t done, total;
-    pool_cancel *cancel; /* requested at the first report; NULL: never */
-};
-
-static void observe(void *user, uint64_t done, uint64_t total)
-{
-    struct observer *observer = user;
-
-    assert_true(pthread_equal(pthread_self(), observer->thread));
-    assert_true(done > observer->done && done <= total);
-    observer->done = done;
-    observer->total = total;
-    pool_cancel_request(observer->cancel);
-}
-
 static void test_progress_and_cancel(void **state)
 {
-    struct observer observer = {.thread = pthread_self()};
+    struct several_observer observer = {.thread = pthread_self()};
     const uint64_t total = 64 * 6 + 32 * 4 + 63;
 
     (void)state;
     open_call(COLUMNS, PAGEABLE);
-    call.exec.progress = observe;
+    call.exec.progress = several_observe;
     call.exec.user = &observer;
     assert_ok(commit());
     assert_int_equal(observer.done, total);

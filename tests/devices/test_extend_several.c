@@ -263,23 +263,6 @@ static void test_refused(void **state)
     assert_ok(pool_ntt_domain_destroy(&call.params.domain));
 }
 
-struct observer {
-    pthread_t thread;
-    uint64_t done, total;
-    pool_cancel *cancel; /* requested at the first report; NULL: never */
-};
-
-static void observe(void *user, uint64_t done, uint64_t total)
-{
-    struct observer *observer = user;
-
-    assert_true(pthread_equal(pthread_self(), observer->thread));
-    assert_true(done > observer->done && done <= total);
-    observer->done = done;
-    observer->total = total;
-    pool_cancel_request(observer->cancel);
-}
-
 static void test_progress_and_cancel(void **state)
 {
     enum { BATCH = 600, SIZE = 64 };
@@ -288,14 +271,14 @@ static void test_progress_and_cancel(void **state)
         .log_blowup = 1,
         .order = POOL_NTT_NR,
         .batch = BATCH};
-    struct observer observer = {.thread = pthread_self()};
+    struct several_observer observer = {.thread = pthread_self()};
     pool_exec exec = several_exec(2);
     static uint32_t data[BATCH * SIZE / 2], result[BATCH * SIZE];
     const pool_span in = ntt_host(data, BATCH * SIZE / 2), out = ntt_host(result, BATCH * SIZE);
 
     (void)state;
     exec.memory_limit = 16 * SIZE * 4; /* many chunks */
-    exec.progress = observe;
+    exec.progress = several_observe;
     exec.user = &observer;
     assert_ok(pool_ntt_extend(&params, &exec, &in, NULL, &out));
     assert_int_equal(observer.done, BATCH * SIZE);

@@ -280,9 +280,8 @@ static void test_index_of_bad_element(void **state)
 static void test_index_of_bad_ntt_element(void **state)
 {
     const uint64_t first[] = {0, 24, 64};
-    pool_ntt_params params = {.struct_size = sizeof(params),
-        .domain = ntt_domain(ntt_field("babybear"), 3),
-        .batch = 8};
+    pool_ntt_params params = {
+        .struct_size = sizeof(params), .domain = ntt_domain(ntt_field("babybear"), 3), .batch = 8};
     pool_exec exec = several_exec(2);
     uint32_t data[64] = {0};
     pool_span host = ntt_host(data, 64);
@@ -430,29 +429,12 @@ static void test_wrong_shards(void **state)
 
 /* ---- progress, cancellation, failures -------------------------------------------------------- */
 
-struct observer {
-    pthread_t thread;
-    uint64_t done, total;
-    pool_cancel *cancel; /* requested at the first report; NULL: never */
-};
-
-static void observe(void *user, uint64_t done, uint64_t total)
-{
-    struct observer *observer = user;
-
-    assert_true(pthread_equal(pthread_self(), observer->thread));
-    assert_true(done > observer->done && done <= total);
-    observer->done = done;
-    observer->total = total;
-    pool_cancel_request(observer->cancel);
-}
-
 static void test_progress_and_cancel(void **state)
 {
     const pool_field *field = ntt_field("babybear");
     pool_ntt_params params = {
         .struct_size = sizeof(params), .domain = ntt_domain(field, 8), .batch = 4000};
-    struct observer observer = {.thread = pthread_self()};
+    struct several_observer observer = {.thread = pthread_self()};
     pool_exec exec = several_exec(2);
     uint64_t count = params.batch << 8;
     uint8_t *data = calloc(count, 4);
@@ -460,7 +442,7 @@ static void test_progress_and_cancel(void **state)
 
     (void)state;
     exec.memory_limit = 100000; /* many chunks */
-    exec.progress = observe;
+    exec.progress = several_observe;
     exec.user = &observer;
     assert_ok(pool_ntt(&params, &exec, &span, &span));
     assert_int_equal(observer.done, count);
@@ -486,11 +468,11 @@ static void test_tree_memory(void **state)
     static uint32_t leaves[1024 * 8], levels[2047 * 8];
     pool_span from = {.data = leaves, .count = 1024}, to = {.data = levels, .count = 2047};
     uint64_t bytes[2];
-    struct observer observer = {.thread = pthread_self()};
+    struct several_observer observer = {.thread = pthread_self()};
     pool_poseidon *set;
 
     (void)state;
-    exec.progress = observe;
+    exec.progress = several_observe;
     exec.user = &observer;
     assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
     assert_ok(pool_poseidon_merkle_build_workspace(set, &exec, &params, &from, &to, bytes));
@@ -566,10 +548,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
-        cmocka_unit_test(test_index_of_bad_ntt_element),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_wrong_shards),
-        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
-        cmocka_unit_test(test_lease)};
+        cmocka_unit_test(test_index_of_bad_ntt_element), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_wrong_shards), cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_lease)};
 
     if (argc > 1)
         several_text = argv[1];

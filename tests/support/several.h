@@ -6,6 +6,7 @@
 #ifndef TESTS_SUPPORT_SEVERAL_H
 #define TESTS_SUPPORT_SEVERAL_H
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,25 @@ static inline bool several_exist(void)
     if (several_pool)
         pool_destroy(&several_pool);
     return exist;
+}
+
+/* A progress function that checks its reports: on the calling thread, growing, at most the total.
+ */
+struct several_observer {
+    pthread_t thread;
+    uint64_t done, total;
+    pool_cancel *cancel; /* requested at the first report; NULL: never */
+};
+
+static inline void several_observe(void *user, uint64_t done, uint64_t total)
+{
+    struct several_observer *observer = user;
+
+    assert_true(pthread_equal(pthread_self(), observer->thread));
+    assert_true(done > observer->done && done <= total);
+    observer->done = done;
+    observer->total = total;
+    pool_cancel_request(observer->cancel);
 }
 
 static inline pool_exec several_exec(uint32_t count)
