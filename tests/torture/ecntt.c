@@ -160,16 +160,9 @@ static pool_status create_curve(void)
 
 int main(void)
 {
-    char directory[] = "/tmp/devicepool-torture-XXXXXX";
-    char cache[64], command[80];
-
-    if (!mkdtemp(directory))
+    if (create_curve())
         return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", directory);
-    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1) || create_curve())
-        return 1;
-    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_curve_destroy(&curve);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command) || failed;
+    return failed;
 }

@@ -206,15 +206,5 @@ static const struct torture_scenario scenarios[] = {
 
 int main(void)
 {
-    char directory[] = "/tmp/devicepool-torture-XXXXXX";
-    char cache[64], command[80];
-
-    if (!mkdtemp(directory))
-        return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", directory);
-    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
-        return 1;
-    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command) || failed;
+    return torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

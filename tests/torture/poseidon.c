@@ -189,21 +189,14 @@ static const struct torture_scenario scenarios[] = {
 
 int main(void)
 {
-    char directory[] = "/tmp/devicepool-torture-XXXXXX";
-    char cache[64], command[80];
     const struct nvrtc *nvrtc;
 
     if (driver_nvrtc_open(&nvrtc))
         return 77;
-    if (!mkdtemp(directory))
-        return 1;
-    snprintf(cache, sizeof(cache), "%s/cache", directory);
-    if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1) ||
-        pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
+    if (pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
         return 1;
     set->tuning.chunk_bytes = 128;
-    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_poseidon_destroy(&set);
-    snprintf(command, sizeof(command), "rm -rf %s", directory);
-    return system(command) || failed;
+    return failed;
 }

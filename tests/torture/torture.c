@@ -407,3 +407,18 @@ int torture_main(const struct torture_scenario *scenarios, size_t count)
         count);
     return bad ? 1 : 0;
 }
+
+int torture_main_with_cache(const struct torture_scenario *scenarios, size_t count)
+{
+    char directory[] = "/tmp/devicepool-torture-XXXXXX";
+    char cache[64], command[80];
+    int failed;
+
+    /* Two levels deep: the cache refuses a directory directly below a world-writable one. */
+    if (!mkdtemp(directory))
+        return 1;
+    snprintf(cache, sizeof(cache), "%s/cache", directory);
+    failed = setenv("DEVICEPOOL_CACHE_DIR", cache, 1) || torture_main(scenarios, count);
+    snprintf(command, sizeof(command), "rm -rf %s", directory);
+    return system(command) || failed;
+}

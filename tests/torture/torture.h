@@ -93,4 +93,7 @@ uint64_t torture_file_operations(void);
 /* Runs a table of scenarios, prints the numbers and returns an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);
 
+/* The same with a disk cache of kernels in a directory of its own, which is removed. */
+int torture_main_with_cache(const struct torture_scenario *scenarios, size_t count);
+
 #endif
