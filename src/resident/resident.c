@@ -595,15 +595,14 @@ pool_status pool_resident_destroy(pool_resident **resident)
         return base_fail(POOL_ERR_BUSY, "pool_resident_destroy: %u use%s of \"%s\" are open", uses,
             base_plural(uses), gone->name);
     for (size_t i = 0; i < gone->count; i++) {
-        struct resident_copy *copy = gone->slots[i].copy;
         pool_device *device = NULL;
         uint32_t users;
         pool_status status = pool_device_at(gone->pool, i, &device);
 
         if (!is_forked)
             status = release_copy(gone, device, &users);
-        else if (copy) /* a forked child frees host memory only and takes no lock */
-            status = destroy_copy(copy);
+        else if (gone->slots[i].copy) /* a forked child frees host memory only, takes no lock */
+            status = destroy_copy(gone->slots[i].copy);
         first = first ? first : status;
     }
     if (!is_forked)
