@@ -19,8 +19,8 @@
  * All functions but those that return a property fail with POOL_ERR_UNSUPPORTED where the driver or
  * the device has no virtual memory. On devices in worker processes, memory is mapped to addresses
  * of its own device only, and when the process of a device has ended, its ranges and physical
- * memory can only be destroyed. Every function leaves the calling thread's current context
- * unchanged.
+ * memory fail with POOL_ERR_DEVICE_LOST and can only be destroyed. Every function leaves the
+ * calling thread's current context unchanged.
  */
 #ifndef DEVICEPOOL_VIRTUAL_H
 #define DEVICEPOOL_VIRTUAL_H

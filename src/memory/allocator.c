@@ -665,6 +665,7 @@ static pool_status renew_memory(pool_device *device, void **object)
 
     (void)device;
     memory_lose_blocks(memory);
+    memory_lose_physical(memory);
     forget_quarantined(memory);
     memory_staging_renew(memory);
     memory_digest_free(memory, 0);

@@ -88,6 +88,7 @@ struct memory_virtual {
     atomic_uint_least64_t granularity; /* 0: not asked yet */
     pthread_mutex_t lock;
     pool_range *orphans; /* guarded by lock: no caller has them, and they could not be destroyed */
+    pool_physical *physical; /* guarded by lock: where the device can be lost */
 };
 
 #define MEMORY_PEERS_MAX 64

@@ -27,6 +27,12 @@ pool_status memory_check_physical(const char *call, const pool_physical *physica
     return POOL_OK;
 }
 
+pool_status memory_check_physical_renewals(const pool_physical *physical)
+{
+    return device_check_renewals(
+        physical->memory->device, physical->renewals, "the physical memory");
+}
+
 /* ---- granularity ------------------------------------------------------------------------------
  */
 
@@ -116,7 +122,7 @@ pool_status pool_virtual_granularity(pool_device *device, uint64_t *bytes)
     return status;
 }
 
-/* ---- creation ---------------------------------------------------------------------------------
+/* ---- the driver's part -------------------------------------------------------------------------
  */
 
 pool_cu_result memory_physical_allocate(struct device_memory *memory, pool_physical *physical)
@@ -138,6 +144,65 @@ static struct memory_request request_of(pool_physical *physical)
     return (struct memory_request){.bytes = physical->bytes, .physical = physical};
 }
 
+/* ---- physical memory of devices that can be lost ----------------------------------------------
+ */
+
+static void list(pool_physical *physical)
+{
+    struct memory_virtual *virtual = &physical->memory->virtual;
+
+    if (!(physical->memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+        return;
+    pthread_mutex_lock(&virtual->lock);
+    physical->previous = NULL;
+    physical->next = virtual->physical;
+    if (physical->next)
+        physical->next->previous = physical;
+    virtual->physical = physical;
+    physical->is_listed = true;
+    pthread_mutex_unlock(&virtual->lock);
+}
+
+static void unlink_locked(struct memory_virtual *virtual, pool_physical *physical)
+{
+    *(physical->previous ? &physical->previous->next : &virtual->physical) = physical->next;
+    if (physical->next)
+        physical->next->previous = physical->previous;
+    physical->is_listed = false;
+}
+
+/* false: the memory has ended, and counts no longer. The caller releases it otherwise. */
+static bool unlist(pool_physical *physical)
+{
+    struct memory_virtual *virtual = &physical->memory->virtual;
+    bool was_listed;
+
+    if (!(physical->memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
+        device_is_forked(physical->memory->device))
+        return true;
+    pthread_mutex_lock(&virtual->lock);
+    was_listed = physical->is_listed;
+    if (was_listed)
+        unlink_locked(virtual, physical);
+    pthread_mutex_unlock(&virtual->lock);
+    return was_listed;
+}
+
+void memory_lose_physical(struct device_memory *memory)
+{
+    pthread_mutex_lock(&memory->virtual.lock);
+    while (memory->virtual.physical) {
+        const struct memory_request request = request_of(memory->virtual.physical);
+
+        unlink_locked(&memory->virtual, memory->virtual.physical);
+        memory_release_none(memory, &request);
+    }
+    pthread_mutex_unlock(&memory->virtual.lock);
+}
+
+/* ---- creation ---------------------------------------------------------------------------------
+ */
+
 static pool_physical *new_physical(struct device_memory *memory, uint64_t bytes, uint32_t flags)
 {
     pool_physical *created = base_calloc(1, sizeof(*created));
@@ -147,6 +212,7 @@ static pool_physical *new_physical(struct device_memory *memory, uint64_t bytes,
     created->memory = memory;
     created->bytes = bytes;
     created->flags = flags;
+    created->renewals = device_renewals(memory->device);
     atomic_init(&created->references, 1);
     atomic_init(&created->magic, MEMORY_PHYSICAL_MAGIC);
     device_dependent_added(memory->device, DEVICE_DEPENDENT_VIRTUAL);
@@ -184,11 +250,13 @@ static pool_status create_inside(
         return base_fail_memory("physical memory");
     request = request_of(created);
     status = memory_allocate(memory, &request, &none);
-    if (status)
+    if (status) {
         free_physical(created);
-    else
-        *physical = created;
-    return status;
+        return status;
+    }
+    list(created);
+    *physical = created;
+    return POOL_OK;
 }
 
 pool_status pool_physical_create(
@@ -225,7 +293,12 @@ pool_status memory_physical_drop(pool_physical *physical, bool *stays)
     *stays = false;
     if (atomic_fetch_sub(&physical->references, 1) != 1)
         return POOL_OK;
-    switch (device_enter_to_destroy(physical->memory->device, &scope, &status)) {
+    if (!unlist(physical)) {
+        free_physical(physical);
+        return POOL_OK;
+    }
+    switch (device_enter_to_destroy_object(
+        physical->memory->device, physical->renewals, &scope, &status)) {
     case DEVICE_RELEASE_ENTERED:
         status = device_leave(&scope, memory_release(physical->memory, &request, 0));
         break;
@@ -233,6 +306,7 @@ pool_status memory_physical_drop(pool_physical *physical, bool *stays)
         memory_release_none(physical->memory, &request);
         break;
     case DEVICE_RELEASE_RETAIN:
+        list(physical);
         atomic_fetch_add(&physical->references, 1);
         *stays = true;
         return status;
@@ -249,11 +323,15 @@ void memory_physical_abandon(pool_physical *physical)
     base_error_save(&first);
     (void)memory_physical_drop(physical, &stays);
     base_error_restore(&first);
-    if (stays) {
+    if (!stays)
+        return;
+    if (unlist(physical)) {
         const struct memory_request request = request_of(physical);
 
         retire(physical);
         memory_quarantine_physical(physical->memory, &request);
+    } else {
+        free_physical(physical);
     }
 }
 
@@ -311,7 +389,10 @@ pool_status pool_physical_export(pool_physical *physical, int *descriptor)
         status = device_enter(physical->memory->device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, export_inside(&scope, physical, &made));
+    status = memory_check_physical_renewals(physical);
+    if (!status)
+        status = export_inside(&scope, physical, &made);
+    status = device_leave(&scope, status);
     if (status && made >= 0)
         close(made);
     if (!status)
@@ -345,11 +426,13 @@ static pool_status import_inside(
         (void *)(intptr_t)descriptor, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     status = DRIVER_CHECK_FOR(
         scope->driver, code, "cuMemImportFromShareableHandle", "descriptor %d", descriptor);
-    if (status)
+    if (status) {
         free_physical(created);
-    else
-        *physical = created;
-    return status;
+        return status;
+    }
+    list(created);
+    *physical = created;
+    return POOL_OK;
 }
 
 pool_status pool_physical_import(
@@ -395,6 +478,8 @@ pool_status pool_physical_handle(
 
     if (!status && !handle)
         status = base_fail_null(__func__, "handle");
+    if (!status)
+        status = memory_check_physical_renewals(physical);
     if (!status)
         *handle = physical->allocation;
     return status;

@@ -27,6 +27,7 @@ struct pool_range {
     struct device_memory *memory;
     CUdeviceptr address;
     uint64_t bytes;
+    unsigned renewals;   /* of the device when it was reserved */
     atomic_uint buffers; /* blocks in the list below */
     pthread_mutex_t lock;
     struct range_mapping *mappings;             /* guarded by lock, in order of their offsets */
@@ -44,6 +45,22 @@ static pool_status check_range(const char *call, const pool_range *range)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `range` has been destroyed, or never was a range", call);
     return POOL_OK;
+}
+
+static pool_status check_renewals(const pool_range *range)
+{
+    return device_check_renewals(range->memory->device, range->renewals, "the range of addresses");
+}
+
+/* Enters the device of a range that has not ended with an earlier process. */
+static pool_status enter(const pool_range *range, struct device_scope *scope)
+{
+    pool_status status = device_enter(range->memory->device, scope);
+
+    if (status)
+        return status;
+    status = check_renewals(range);
+    return status ? device_leave(scope, status) : POOL_OK;
 }
 
 /* Whether the two ranges of bytes have one in common. */
@@ -108,6 +125,7 @@ static pool_status reserve_inside(struct device_scope *scope, uint64_t bytes, po
     }
     created->memory = memory;
     created->bytes = bytes;
+    created->renewals = device_renewals(memory->device);
     created->devices[created->device_count++] = memory;
     pthread_mutex_init(&created->lock, NULL);
     atomic_init(&created->magic, MEMORY_RANGE_MAGIC);
@@ -292,7 +310,7 @@ pool_status pool_range_grant_access(pool_range *range, pool_device *const *devic
     for (size_t i = 0; i < count && !status; i++)
         status = memory_of_device(range, devices[i], &added[i]);
     if (!status)
-        status = device_enter(range->memory->device, &scope);
+        status = enter(range, &scope);
     if (status)
         return status;
     pthread_mutex_lock(&range->lock);
@@ -403,8 +421,13 @@ pool_status pool_range_map(pool_range *range, uint64_t offset, pool_physical *ph
         status = base_fail(POOL_ERR_WRONG_DEVICE,
             "pool_range_map: the range and the memory belong to different drivers");
     if (!status)
-        status = device_enter(range->memory->device, &scope);
-    return status ? status : device_leave(&scope, map_inside(&scope, range, offset, physical));
+        status = enter(range, &scope);
+    if (status)
+        return status;
+    status = memory_check_physical_renewals(physical);
+    if (!status)
+        status = map_inside(&scope, range, offset, physical);
+    return device_leave(&scope, status);
 }
 
 /* What may still use the mappings. A device that cannot be entered any more has no work that could
@@ -488,7 +511,7 @@ pool_status pool_range_unmap(pool_range *range, uint64_t offset, uint64_t bytes)
     if (!status)
         status = check_inside(__func__, range, offset, bytes);
     if (!status)
-        status = device_enter(range->memory->device, &scope);
+        status = enter(range, &scope);
     if (status)
         return status;
     status = memory_granularity(range->memory, &granularity);
@@ -567,7 +590,8 @@ pool_status pool_range_destroy(pool_range **range)
                 atomic_load(&(*range)->buffers) == 1 ? "s" : "");
     if (status)
         return status;
-    release = device_enter_to_destroy((*range)->memory->device, &scope, &status);
+    release = device_enter_to_destroy_object(
+        (*range)->memory->device, (*range)->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
@@ -613,6 +637,8 @@ pool_status pool_range_buffer(
         status = device_check_forked(range->memory->device);
     if (!status)
         status = device_check_usable(range->memory->device);
+    if (!status)
+        status = check_renewals(range);
     if (status)
         return status;
     pthread_mutex_lock(&range->lock);
@@ -621,6 +647,7 @@ pool_status pool_range_buffer(
         status = memory_buffer_in_range(
             range->memory, range, bytes ? range->address + offset : 0, bytes, &created);
     if (!status) {
+        atomic_store(&created->block->renewals, range->renewals);
         created->block->next_of_range = range->blocks;
         range->blocks = created->block;
         atomic_fetch_add(&range->buffers, 1);

@@ -18,11 +18,19 @@ struct pool_physical {
     struct device_memory *memory;
     CUmemGenericAllocationHandle allocation;
     uint64_t bytes;
-    uint32_t flags;   /* POOL_PHYSICAL_… */
-    bool is_imported; /* not in the account of the device */
+    uint32_t flags;                 /* POOL_PHYSICAL_… */
+    unsigned renewals;              /* of the device when it was created or imported */
+    bool is_imported;               /* not in the account of the device */
+    bool is_listed;                 /* guarded by memory->virtual.lock */
+    pool_physical *previous, *next; /* likewise: where devices can be lost */
 };
 
 pool_status memory_check_physical(const char *call, const pool_physical *physical);
+/* DEVICE_LOST if the memory has ended with an earlier process of its device. Inside device_enter.
+ */
+pool_status memory_check_physical_renewals(const pool_physical *physical);
+/* When the process of the device has ended: physical memory counts no longer. */
+void memory_lose_physical(struct device_memory *memory);
 /* Drops a reference; the last one releases the memory. The object remains, and *stays is set, only
  * if the context of its device cannot be entered. */
 pool_status memory_physical_drop(pool_physical *physical, bool *stays);

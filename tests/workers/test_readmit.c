@@ -328,11 +328,30 @@ struct objects {
     pool_kernel *kernel;
     pool_bases *bases;
     pool_graph *graph;
+    pool_range *range;
+    pool_physical *physical; /* mapped to the range, and free addresses behind it */
+    pool_buffer *mapped;
 };
 
 static const char nothing_ptx[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
                                   ".visible .global .u32 counter;\n"
                                   ".visible .entry nothing() { ret; }\n";
+
+static void create_virtual(struct objects *made)
+{
+    uint64_t granularity = 0;
+    pool_physical *other = NULL;
+
+    assert_ok(pool_virtual_granularity(made->device, &granularity));
+    assert_ok(pool_range_reserve(made->device, 3 * granularity, &made->range));
+    assert_ok(
+        pool_physical_create(made->device, granularity, POOL_PHYSICAL_EXPORTABLE, &made->physical));
+    assert_ok(pool_range_map(made->range, 0, made->physical));
+    assert_ok(pool_physical_create(made->device, granularity, 0, &other));
+    assert_ok(pool_range_map(made->range, granularity, other));
+    assert_ok(pool_physical_destroy(&other)); /* the mapping remains */
+    assert_ok(pool_range_buffer(made->range, granularity - 4096, 8192, &made->mapped));
+}
 
 static struct objects create_objects(pool_device *device)
 {
@@ -357,6 +376,7 @@ static struct objects create_objects(pool_device *device)
     assert_ok(pool_buffer_fill8(made.buffer, 0, 4096, 1, made.captured));
     assert_ok(pool_stream_end_capture(made.captured, &made.graph));
     assert_ok(pool_stream_begin_capture(made.captured)); /* and does not end */
+    create_virtual(&made);
     return made;
 }
 
@@ -364,7 +384,7 @@ static struct objects create_objects(pool_device *device)
 
 static void assert_buffers_lost(const struct objects *of, pool_buffer *present)
 {
-    pool_buffer *const lost[] = {of->buffer, of->slice, of->durable};
+    pool_buffer *const lost[] = {of->buffer, of->slice, of->durable, of->mapped};
     unsigned char bytes[64] = {0};
     pool_buffer *slice = NULL;
     CUdeviceptr address;
@@ -420,6 +440,24 @@ static void assert_work_lost(const struct objects *of, pool_stream *present)
     assert_ptr_equal(pool_graph_device(of->graph), of->device);
 }
 
+static void assert_virtual_lost(const struct objects *of, const struct objects *present)
+{
+    uint64_t granularity = pool_physical_bytes(of->physical);
+    CUmemGenericAllocationHandle handle;
+    pool_buffer *buffer = NULL;
+    int descriptor = -1;
+
+    assert_lost(pool_physical_export(of->physical, &descriptor));
+    assert_int_equal(descriptor, -1);
+    assert_lost(pool_physical_handle(of->physical, &handle));
+    assert_lost(pool_range_map(of->range, 2 * granularity, present->physical));
+    assert_lost(pool_range_map(present->range, 2 * granularity, of->physical));
+    assert_lost(pool_range_grant_access(of->range, (pool_device *const[]){of->device}, 1));
+    assert_lost(pool_range_buffer(of->range, 0, granularity, &buffer));
+    assert_null(buffer);
+    assert_lost(pool_range_unmap(of->range, 2 * granularity, granularity));
+}
+
 static void assert_operations_lost(const struct objects *of)
 {
     pool_msm_params msm = {.struct_size = sizeof(msm), .bases = of->bases};
@@ -443,6 +481,10 @@ static void assert_operations_lost(const struct objects *of)
 
 static void destroy_objects(struct objects *of)
 {
+    assert_status(pool_range_destroy(&of->range), POOL_ERR_BUSY);
+    assert_ok(pool_buffer_destroy(&of->mapped));
+    assert_ok(pool_range_destroy(&of->range));
+    assert_ok(pool_physical_destroy(&of->physical));
     assert_ok(pool_graph_destroy(&of->graph));
     assert_ok(pool_bases_destroy(&of->bases));
     assert_ok(pool_module_destroy(&of->module));
@@ -482,6 +524,7 @@ static void test_objects_stay(void **state)
         assert_ok(compute_on(device, NULL));
         assert_ok(compute_on(device, resident));
         again = create_objects(device);
+        assert_virtual_lost(&objects, &again);
         assert_ok(pool_graph_launch(again.graph, stream));
         assert_ok(pool_stream_synchronize(stream));
         assert_ok(pool_stream_end_capture(again.captured, NULL));
