@@ -53,7 +53,7 @@ struct driver {
     struct driver_fault fault;
     /* With POOL_CUDA_ISOLATED_DEVICES: why the process of a device has ended; device -1: of the one
      * whose loss made this thread's last call fail. May be NULL. */
-    void (*explain_loss)(int device, char *text, size_t size);
+    void (*_Atomic explain_loss)(int device, char *text, size_t size);
     /* private to src/driver; guarded by the state lock unless constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */
     void (*release)(void);       /* called after each driver_close; may be NULL */

@@ -43,7 +43,8 @@ void driver_state_unlock(void)
 
 static pool_status poisoned_failure(const struct driver *driver, const char *call)
 {
-    return base_fail_driver(POOL_ERR_PROCESS_POISONED, driver->fault.code, driver->fault.name, call,
+    return base_fail_driver(POOL_ERR_PROCESS_POISONED, driver->fault.code,
+        driver_code_name((pool_cu_result)driver->fault.code), call,
         "a sticky fault has ended this process's use of every GPU, only a new process can "
         "continue; "
         "the first cause: %s",
@@ -214,10 +215,11 @@ static pool_status lost_failure(
     struct driver *driver, pool_cu_result code, const struct call_text *call)
 {
     const char *name = code == DRIVER_CODE_LOST ? "POOL_WORKER_LOST" : driver_code_name(code);
+    void (*explain)(int device, char *text, size_t size) = atomic_load(&driver->explain_loss);
     char cause[512] = "";
 
-    if (driver->explain_loss)
-        driver->explain_loss(call->device, cause, sizeof(cause));
+    if (explain)
+        explain(call->device, cause, sizeof(cause));
     return base_fail_driver(POOL_ERR_DEVICE_LOST, (int)code, name, call->call,
         "%s%s failed: the worker process of the device is lost%s%s", call->call, call->where,
         cause[0] ? ": " : "", cause);

@@ -183,7 +183,7 @@ void driver_work_launch(struct driver_work *work, struct driver_queue *queue, co
     uint64_t number = atomic_fetch_add_explicit(&work->launches, 1, memory_order_relaxed) + 1;
     struct driver_launch *launch = &work->last[number % DRIVER_WORK_LAUNCHES];
 
-    atomic_store_explicit(&queue->kernel, kernel, memory_order_relaxed);
+    atomic_store_explicit(&queue->kernel, kernel, memory_order_release); /* its text, too */
     copy_label(&queue->kernel_label, &queue->label);
     atomic_store_explicit(&launch->number, 0, memory_order_relaxed);
     copy_label(&launch->label, &queue->label);
@@ -395,7 +395,7 @@ static int add_kernels(struct driver_work *work, struct driver_fault *fault)
         is_unfinished = 1;
         for (unsigned i = 0; i < fault->kernel_count; i++)
             is_named |= fault->kernels[i].work == work && fault->kernels[i].stream == stream;
-        kernel = atomic_load_explicit(&queue->kernel, memory_order_relaxed);
+        kernel = atomic_load_explicit(&queue->kernel, memory_order_acquire);
         read_label(&queue->kernel_label, label);
         if (!is_named && kernel)
             add_kernel(fault, work, queue, kernel, label);

@@ -75,6 +75,7 @@ static pool_status create_cache(pool_device *device, void **object)
 static void destroy_cache(pool_device *device, void *object, int driver_alive)
 {
     struct stream_cache *cache = object;
+    uint32_t in_use = cache->created - cache->count;
 
     (void)driver_alive; /* pool_stream_destroy finds out itself */
     while (cache->count) {
@@ -84,6 +85,9 @@ static void destroy_cache(pool_device *device, void *object, int driver_alive)
         device_dependent_added(device, DEVICE_DEPENDENT_STREAM);
         stream_discard(stream);
     }
+    /* A lease of an abandoned device outlives the pool, and returns its streams here. */
+    if (in_use && device_may_block(device))
+        return;
     device_lock_destroy(device, &cache->lock);
     base_free(cache->idle);
     base_free(cache);

@@ -238,9 +238,13 @@ void memory_resident_wait(pool_device *device)
     pthread_mutex_unlock(&list->lock);
 }
 
+/* Which objects are evicted. */
+enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST, VICTIMS_ENDED };
+
 /* With the lock held: code that no launch is using, and that from now on none begins to use. Code
  * that was launched meanwhile moves to its place in the order of use instead. */
-static bool claim_code(struct resident_list *list, struct memory_resident *entry)
+static bool claim_code(
+    struct resident_list *list, struct memory_resident *entry, enum victims victims)
 {
     unsigned none = 0;
 
@@ -249,11 +253,14 @@ static bool claim_code(struct resident_list *list, struct memory_resident *entry
         append_entry(list, entry);
         return false;
     }
-    return atomic_compare_exchange_strong(&entry->launches, &none, MEMORY_RESIDENT_EVICTED);
+    if (!atomic_compare_exchange_strong(&entry->launches, &none, MEMORY_RESIDENT_EVICTED))
+        return false;
+    /* It may have been captured since the list looked for graphs: launches take no lock. */
+    if (victims == VICTIMS_ENDED || !stream_has_graphs(entry->device))
+        return true;
+    atomic_fetch_and(&entry->launches, ~MEMORY_RESIDENT_EVICTED);
+    return false;
 }
-
-/* Which objects are evicted. */
-enum victims { VICTIMS_DATA, VICTIMS_DATA_AND_CODE, VICTIMS_LOST, VICTIMS_ENDED };
 
 static bool is_victim(const struct memory_resident *entry, enum victims victims)
 {
@@ -274,7 +281,7 @@ static struct memory_resident *find_victim(struct resident_list *list, enum vict
         next = at->next;
         if (!is_victim(at, victims))
             continue;
-        if (!at->is_code || claim_code(list, at))
+        if (!at->is_code || claim_code(list, at, victims))
             return at;
         next = next ? next : list->last;
     }

@@ -65,7 +65,8 @@ static pool_status destroy_ring(
     return first;
 }
 
-static pool_status create_ring(struct device_memory *memory, struct memory_ring **ring)
+static pool_status create_ring(struct device_memory *memory,
+    const struct memory_staging_shape *shape, struct memory_ring **ring)
 {
     struct memory_ring *created = base_calloc(1, sizeof(*created));
     struct driver *driver = memory->driver;
@@ -74,7 +75,7 @@ static pool_status create_ring(struct device_memory *memory, struct memory_ring 
 
     if (!created)
         return base_fail_memory("a staging ring");
-    created->shape = memory->staging.shape;
+    created->shape = *shape;
     created->in_use = 1;
     status = memory_host_allocate(memory, memory_ring_bytes(created), 0, &created->block);
     if (!status) {
@@ -216,11 +217,12 @@ static pool_status wait_until_idle(struct device_memory *memory, struct memory_r
 static pool_status add_ring(struct device_memory *memory, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
+    const struct memory_staging_shape shape = staging->shape;
     pool_status status;
 
     staging->count++;
     pthread_mutex_unlock(&staging->lock);
-    status = create_ring(memory, ring);
+    status = create_ring(memory, &shape, ring);
     pthread_mutex_lock(&staging->lock);
     if (status) {
         staging->count--;

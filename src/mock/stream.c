@@ -54,19 +54,20 @@ void pool_mock_resume(pool_mock *mock)
     if (!mock)
         return;
     pthread_mutex_lock(&mock->lock);
-    struct mock_host_call *deferred = mock->deferred;
-    size_t count = mock->deferred_count;
-    mock->deferred = NULL;
-    mock->deferred_count = 0;
-    pthread_mutex_unlock(&mock->lock);
+    while (mock->deferred_count) { /* a function may enqueue others */
+        struct mock_host_call *deferred = mock->deferred;
+        size_t count = mock->deferred_count;
 
-    mock_guest_begin();
-    for (size_t i = 0; i < count; i++)
-        deferred[i].function(deferred[i].user);
-    mock_guest_end();
-    free(deferred);
-
-    pthread_mutex_lock(&mock->lock);
+        mock->deferred = NULL;
+        mock->deferred_count = 0;
+        pthread_mutex_unlock(&mock->lock);
+        mock_guest_begin();
+        for (size_t i = 0; i < count; i++)
+            deferred[i].function(deferred[i].user);
+        mock_guest_end();
+        free(deferred);
+        pthread_mutex_lock(&mock->lock);
+    }
     mock->stalled = false;
     pthread_cond_broadcast(&mock->work_done);
     pthread_mutex_unlock(&mock->lock);

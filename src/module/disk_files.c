@@ -215,7 +215,8 @@ static int count_entry(void *user, const struct found *found)
     else if (totals->everything ? base_unlinkat(found->directory, found->entry.key) == 0
                                 : found->result == DISK_BAD_AND_DELETED)
         totals->deleted++;
-    else
+    else if (!faccessat(found->directory, found->entry.key, F_OK, AT_SYMLINK_NOFOLLOW) ||
+             errno != ENOENT) /* else another process has deleted it */
         totals->failed = 1;
     return 0;
 }

@@ -99,12 +99,14 @@ struct source_image {
 static pool_status load_inside(
     struct device_scope *scope, const struct source_image *source, pool_module *made)
 {
+    CUmodule handle = NULL;
     pool_status status;
 
     device_try_release_deferred(scope->device);
-    status = module_load_inside(scope, source->data, source->bytes, &made->handle);
+    status = module_load_inside(scope, source->data, source->bytes, &handle);
     if (status)
         return status;
+    atomic_store(&made->handle, handle);
     made->renewals = device_renewals(scope->device);
     device_dependent_added(scope->device, DEVICE_DEPENDENT_MODULE);
     return module_add_resident(made, source->bytes);

@@ -41,11 +41,11 @@ struct pool_module {
     unsigned renewals; /* of the device when it was loaded first */
     bool
         is_evictable; /* the library's, which is loaded again after a renewal; constant once used */
-    CUmodule handle;  /* guarded by lock where the module can be evicted; NULL: it is evicted */
-    char *names;      /* of name expressions, see names.h */
+    _Atomic(CUmodule) handle; /* NULL: it is evicted; set with the lock held */
+    char *names;              /* of name expressions, see names.h */
     pthread_mutex_t lock;
     struct pool_kernel *kernels;      /* guarded by lock */
-    struct device_deferred *deferred; /* for an unload that has to wait; as handle */
+    struct device_deferred *deferred; /* for an unload that has to wait; of who has the handle */
     struct module_image *image;       /* to load it again; NULL: it is never evicted */
     atomic_bool is_verified;          /* the self-test of its operation has passed */
     char name[80];                    /* "ntt/pass.cu of bn254_fr" */

@@ -20,12 +20,11 @@ static void evict_module(struct memory_resident *entry)
     struct base_error_copy first;
     CUmodule handle;
 
-    pthread_mutex_lock(&module->lock);
-    handle = module->handle;
+    /* Without the lock, which a thread that loads another module and evicts this one has of the
+     * other: who loads this one again waits for the NULL. */
     deferred = module->deferred;
-    module->handle = NULL;
     module->deferred = NULL;
-    pthread_mutex_unlock(&module->lock);
+    handle = atomic_exchange(&module->handle, NULL);
     base_error_save(&first);
     if (module_unload(module->device, handle, deferred))
         base_log(
@@ -88,15 +87,17 @@ static pool_status load_again(struct device_scope *scope, pool_module *module)
 {
     struct device_deferred *deferred = device_deferred_new(module->device, DEVICE_DEFERRED_MODULE);
     struct base_error_copy first;
+    CUmodule handle = NULL;
     pool_status status;
 
     if (!deferred)
         return base_fail_memory("a module");
-    status = module_load_inside(scope, module->image->bytes, module->image->size, &module->handle);
+    status = module_load_inside(scope, module->image->bytes, module->image->size, &handle);
     if (status) {
         device_deferred_free(deferred);
         return status;
     }
+    atomic_store(&module->handle, handle);
     status = find_functions(scope, module);
     if (!status)
         status = memory_resident_add(&module->entry, false);

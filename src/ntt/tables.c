@@ -222,10 +222,11 @@ static void evict_tables(struct memory_resident *entry)
     struct ntt_tables *tables = (struct ntt_tables *)entry;
     pool_ntt_domain *domain = tables->domain;
 
+    /* First: who destroys the domain waits for the tables that are still in its list. */
+    memory_discard(tables->buffer);
     pthread_mutex_lock(&domain->lock);
     unlink_tables(tables);
     pthread_mutex_unlock(&domain->lock);
-    memory_discard(tables->buffer);
     base_free(tables);
 }
 

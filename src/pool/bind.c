@@ -303,13 +303,13 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device)
         unsigned depth = atomic_load_explicit(&stack->depth, memory_order_acquire);
 
         for (unsigned i = 0; i < depth && is_of_this_process(stack); i++) {
-            uintptr_t device = (uintptr_t)entry_of(stack, i);
+            const pool_device *device = entry_of(stack, i); /* once: the thread may replace it */
 
-            if (device < first || device >= end)
+            if ((uintptr_t)device < first || (uintptr_t)device >= end)
                 continue;
-            count += !device_is_abandoned(entry_of(stack, i));
+            count += !device_is_abandoned(device);
             if (by_device)
-                by_device[(device - first) / sizeof(*pool->devices)]++;
+                by_device[device - pool->devices]++;
         }
     }
     base_unlock(&stacks_lock);

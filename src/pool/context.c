@@ -380,7 +380,7 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
     }
     acting = scope->outer;
     if (scope->is_counted)
-        atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_release);
     status = device_classify(scope->device, status);
     device_count_outside(scope->device, scope->is_inside);
     return status;

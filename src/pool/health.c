@@ -19,7 +19,7 @@ pool_status device_pool_refusal(const device_pool *pool)
             "pool in a process that was started by exec");
     if (atomic_load_explicit(&pool->has_fault, memory_order_acquire))
         return base_fail_driver(POOL_ERR_PROCESS_POISONED, pool->driver->fault.code,
-            pool->driver->fault.name, "",
+            driver_code_name((pool_cu_result)pool->driver->fault.code), "",
             "a sticky fault ended this process's use of every GPU, only another process can "
             "continue; "
             "first cause: %s",

@@ -31,6 +31,7 @@ static pool_status read_uuid(pool_device *device)
 {
     struct driver *driver = device->driver;
     pool_cu_uuid whole = {{0}}, uuid;
+    char text[POOL_UUID_TEXT] = "";
     int is_mig = strstr(device->properties.name, " MIG ") != NULL;
     pool_status status =
         DRIVER_CALL_FOR(driver, DeviceGetUuid(&whole, device->handle), "device %d", device->handle);
@@ -45,7 +46,13 @@ static pool_status read_uuid(pool_device *device)
             return status;
         is_mig |= memcmp(&uuid, &whole, sizeof(uuid)) != 0;
     }
-    write_uuid(&uuid, is_mig, device->properties.uuid);
+    write_uuid(&uuid, is_mig, text);
+    /* A fault that another pool of the driver finds meanwhile names the device. */
+    if (device->pool)
+        pthread_mutex_lock(&device->pool->state_lock);
+    memcpy(device->properties.uuid, text, sizeof(text));
+    if (device->pool)
+        pthread_mutex_unlock(&device->pool->state_lock);
     device->properties.mig = is_mig;
     return POOL_OK;
 }

@@ -88,7 +88,7 @@ static pool_status open_workers(const char *text, struct driver **driver)
     if (status)
         worker_close();
     else
-        (*driver)->explain_loss = worker_explain_loss;
+        atomic_store(&(*driver)->explain_loss, worker_explain_loss);
     return status;
 }
 

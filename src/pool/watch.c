@@ -94,7 +94,9 @@ static void watch_device(pool_device *device, uint64_t timeout_ns)
     } else if (!since_ns || finished != watch->finished) {
         /* Not `now`: the thread may have been delayed since. */
         atomic_store(&watch->since_ns, base_clock_ns());
-        clear_stall(device);
+        /* Without progress a stall stays, which another thread may have found during the query. */
+        if (finished != watch->finished)
+            clear_stall(device);
     } else if (now - since_ns >= timeout_ns) {
         report_stall(device, now - since_ns);
     }

@@ -131,13 +131,16 @@ static void discard_graph(pool_graph *created)
 static pool_status end_inside(struct driver *driver, pool_stream *stream, pool_graph **graph)
 {
     CUgraph captured = NULL;
+    /* What was captured must not be evicted between the end and the new graph's own count. */
+    unsigned renewals = stream_graph_added(stream->registry);
     pool_status status = stream_end_capture("pool_stream_end_capture", driver, stream, &captured);
 
-    if (status)
-        return status;
-    if (graph)
-        status = instantiate(driver, stream, captured, graph);
-    (void)DRIVER_CLEANUP(driver, GraphDestroy(captured));
+    if (!status) {
+        if (graph)
+            status = instantiate(driver, stream, captured, graph);
+        (void)DRIVER_CLEANUP(driver, GraphDestroy(captured));
+    }
+    stream_graph_removed(stream->registry, renewals);
     return status;
 }
 

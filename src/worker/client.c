@@ -343,6 +343,20 @@ static pool_status create_client(const char *devices, struct client **created)
     return POOL_OK;
 }
 
+/* Threads that used earlier workers end beside this one. */
+static pool_status open_client(const char *devices)
+{
+    struct client *opened = NULL;
+    pool_status status = create_client(devices, &opened);
+
+    if (status)
+        return status;
+    call_lock_threads();
+    client = opened;
+    call_unlock_threads();
+    return POOL_OK;
+}
+
 pool_status worker_open(const char *devices, const pool_cuda_api **table)
 {
     const char *key = sim_spec_is_sim(devices) ? devices : "";
@@ -362,7 +376,7 @@ pool_status worker_open(const char *devices, const pool_cuda_api **table)
             "pool with them is destroyed",
             client->devices[0] ? client->devices : "all", devices);
     else if (!client)
-        status = create_client(key, &client);
+        status = open_client(key);
     if (!status) {
         client->references++;
         *table = &client->table;

@@ -113,25 +113,34 @@ static bool start_thread(struct client_worker *worker)
     bool is_started;
 
     pthread_mutex_lock(&worker->lock);
-    if (!worker->has_host_thread) {
+    if (!worker->has_host_thread && client_worker_runs(worker)) {
         atomic_store(&worker->stops_host_thread, false);
         worker->has_host_thread =
             base_thread_start(&worker->host_thread, run_host_functions, worker);
     }
-    is_started = worker->has_host_thread;
+    is_started = worker->has_host_thread || !client_worker_runs(worker); /* the call says lost */
     pthread_mutex_unlock(&worker->lock);
     return is_started;
 }
 
 void client_host_stop(struct client_worker *worker)
 {
-    if (!worker->has_host_thread)
-        return;
+    pthread_t thread;
+    bool has_thread;
+
+    pthread_mutex_lock(&worker->lock);
+    has_thread = worker->has_host_thread;
+    thread = worker->host_thread;
     atomic_store(&worker->stops_host_thread, true);
+    pthread_mutex_unlock(&worker->lock);
+    if (!has_thread)
+        return;
     atomic_fetch_add(&worker->shared->host_requests, 1);
     worker_futex_wake(&worker->shared->host_requests);
-    pthread_join(worker->host_thread, NULL);
+    pthread_join(thread, NULL);
+    pthread_mutex_lock(&worker->lock);
     worker->has_host_thread = false;
+    pthread_mutex_unlock(&worker->lock);
 }
 
 pool_cu_result client_cu_LaunchHostFunc(CUstream stream, pool_cu_host_function function, void *user)

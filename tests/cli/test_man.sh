@@ -6,6 +6,8 @@ set -u
 tool=$1
 page=$2
 failed=0
+help=$(mktemp) || exit 1
+trap 'rm -f "$help"' EXIT
 
 for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
     if ! grep -q "^\.It Cm $command\( \|$\)" "$page"; then
@@ -16,14 +18,13 @@ done
 # Every option of the page is an option of a command.
 for command in $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p'); do
     "$tool" "$command" --help
-done >"${TMPDIR:-/tmp}/devicepool-help.$$"
+done >"$help"
 for option in $(grep -o -e 'Fl Fl [a-z-]*' -e ' --[a-z-]*' "$page" | sed 's/Fl Fl /--/' | sort -u); do
-    if ! grep -q -e "$option\b" "${TMPDIR:-/tmp}/devicepool-help.$$"; then
+    if ! grep -q -e "$option\b" "$help"; then
         echo "FAILED: no command has the option $option"
         failed=1
     fi
 done
-rm -f "${TMPDIR:-/tmp}/devicepool-help.$$"
 if ! command -v mandoc >/dev/null; then
     echo "skipped the rest: mandoc is not installed"
     [ $failed = 0 ] && exit 77

@@ -164,7 +164,7 @@ static pool_status create_group(void)
     const pool_mpi_params params = {.struct_size = sizeof(params),
         .device = device,
         .timeout_ns =
-            has_virtual_time ? TIMEOUT_POLLS * UINT64_C(1000000000) : UINT64_C(2000000000),
+            has_virtual_time ? TIMEOUT_POLLS * UINT64_C(1000000000) : UINT64_C(10000000000),
         .chunk_bytes = 32};
 
     return pool_mpi_create(MPI_COMM_WORLD, &params, &group);

@@ -847,7 +847,7 @@ int main(int count, char **arguments)
     device_text = count > 1 ? arguments[1] : "sim";
     chunk_bytes = 64; /* many chunks of few elements */
     if (strcmp(mode, "kill") == 0) {
-        timeout_ns = UINT64_C(3000000000);
+        timeout_ns = UINT64_C(10000000000);
         return test_killing();
     }
     if (strcmp(mode, "workers") == 0)

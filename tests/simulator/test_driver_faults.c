@@ -330,8 +330,12 @@ static void test_close_under_a_waiting_thread(void **state)
     rules("cuLaunchHostFunc=hang");
     assert_int_equal(cu->LaunchHostFunc(NULL, gate_function, NULL), 0);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_context, context), 0);
-    while (!atomic_load(&waiting_thread) || state_of_thread(atomic_load(&waiting_thread)) != 'S')
-        sleep_ms(1);
+    /* Asleep for longer than a lock that another thread has for a moment takes. */
+    for (int times = 0; times < 20; sleep_ms(1)) {
+        pid_t waiting = atomic_load(&waiting_thread);
+
+        times = waiting && state_of_thread(waiting) == 'S' ? times + 1 : 0;
+    }
     sim_close();
     pthread_join(thread, &code);
     assert_int_equal((uintptr_t)code, 4);

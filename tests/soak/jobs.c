@@ -256,10 +256,10 @@ static void report(struct soak_thread *thread, enum soak_kind kind, pool_status 
 
 /* Whether a failure can be due to what the soak does to the devices, so that the job is repeated.
  */
-static bool may_retry(const struct soak *soak, pool_status status)
+static bool may_retry(const struct soak *soak, pool_status status, bool had_lease)
 {
     if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
-        return atomic_load(&soak->may_lack_memory) || !atomic_load(&soak->has_leases);
+        return atomic_load(&soak->may_lack_memory) || !had_lease;
     return status == POOL_ERR_DEVICE_UNUSABLE && atomic_load(&soak->may_lose_devices);
 }
 
@@ -284,8 +284,8 @@ static void run_one(struct soak_thread *thread)
     enum soak_kind kind = (enum soak_kind)(soak_random(&thread->random) % SOAK_KINDS);
 
     for (unsigned i = 0; i < TRIES; i++) {
-        bool is_wrong = false;
-        pool_status status = atomic_load(&soak->has_leases)
+        bool is_wrong = false, has_leases = atomic_load(&soak->has_leases);
+        pool_status status = has_leases
                                  ? run_under_lease(thread, kind, thread->cancel, &is_wrong)
                                  : run_without_lease(thread, kind, thread->cancel, &is_wrong);
         bool is_cancelled = renew_cancel(thread);
@@ -306,7 +306,7 @@ static void run_one(struct soak_thread *thread)
             atomic_fetch_add(&soak->counts.cancelled, 1);
             return;
         }
-        if (!may_retry(soak, status) || i + 1 == TRIES) {
+        if (!may_retry(soak, status, has_leases) || i + 1 == TRIES) {
             if (atomic_fetch_add(&soak->counts.unexpected, 1) < 10)
                 report(thread, kind, status);
             return;

@@ -616,7 +616,7 @@ static void wait_for_more(const atomic_uint *count)
 static void test_objects_of_threads(void **state)
 {
     enum { THREADS = 3, ROUNDS = 4 };
-    struct left_behind before = look(), after;
+    struct left_behind before = look();
     device_pool *pool = create_pool("workers:sim:1,mem=1G");
     struct owner owners[THREADS] = {{0}};
     pthread_t threads[THREADS];
@@ -640,8 +640,7 @@ static void test_objects_of_threads(void **state)
         assert_int_equal(atomic_load(&owners[i].other), 0);
     }
     destroy_pool(pool);
-    after = look();
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_nothing_left(before);
 }
 
 /* Replacements are killed as soon as they run, wherever the device's return is by then. */
@@ -829,7 +828,7 @@ static void *run_jobs(void *user)
 static void test_under_load(void **state)
 {
     enum { THREADS = 6, ROUNDS = 6 };
-    struct left_behind before = look(), after;
+    struct left_behind before = look();
     device_pool *pool = create_pool("workers:sim:4,mem=1G");
     struct jobs jobs = {.pool = pool, .resident = create_resident(pool, 0)};
     pthread_t threads[THREADS];
@@ -855,8 +854,7 @@ static void test_under_load(void **state)
     assert_int_equal(atomic_load(&jobs.other), 0);
     assert_ok(pool_resident_destroy(&jobs.resident));
     destroy_pool(pool);
-    after = look();
-    assert_memory_equal(&before, &after, sizeof(before));
+    assert_nothing_left(before);
 }
 
 /* test_readmit [TESTS]: those whose names match, with * as in a shell. */

@@ -150,6 +150,7 @@ void sim_context_end(struct sim_context *context, bool is_gone)
     sim_memory_release_context(context);
     sim_state.devices[context->device].used_bytes -= context->cost;
     context->cost = 0;
+    pthread_cond_broadcast(&sim_state.changed);
     if (is_gone) {
         if (sim_state.devices[context->device].primary == context)
             sim_state.devices[context->device].primary = NULL;
@@ -183,6 +184,10 @@ pool_cu_result sim_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device
     if (!is_device(device))
         return sim_leave(POOL_CU_INVALID_DEVICE);
     struct sim_device *on = &sim_state.devices[device];
+    /* Another thread has released it and waits for its work. */
+    while (on->primary && !on->primary->is_alive && on->primary->null_stream)
+        if (!sim_wait())
+            return sim_leave(POOL_CU_DEINITIALIZED);
     if (!on->primary)
         code = create_context(device, true, on->primary_flags, &on->primary);
     else if (!on->primary->is_alive)
