@@ -304,6 +304,44 @@ static void test_shared_by_reference(void **state)
     world_end(&world);
 }
 
+/* Each thread's pool retains and releases the one primary context of the device. */
+static void *use_short_pools(void *arg)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:1"};
+    struct gang *gang = arg;
+
+    for (int round = 0; round < 25; round++) {
+        uint8_t out[64], in[64];
+        pool_buffer *buffer = NULL;
+        pool_device *device = NULL;
+        device_pool *pool = NULL;
+
+        memset(in, round, sizeof(in));
+        note(gang, !pool_create(&pool, &params), "a pool is created");
+        note(gang, !pool_device_at(pool, 0, &device), "a device");
+        note(gang, !pool_buffer_alloc(device, sizeof(in), &buffer), "a buffer");
+        note(gang, !pool_copy_to_device(buffer, 0, in, sizeof(in), NULL), "a copy to the device");
+        note(gang, !pool_copy_to_host(out, buffer, 0, sizeof(out), NULL), "a copy to the host");
+        note(gang, !memcmp(in, out, sizeof(in)), "the bytes");
+        note(gang, !pool_buffer_destroy(&buffer), "a buffer is destroyed");
+        note(gang, !pool_destroy(&pool), "a pool is destroyed");
+    }
+    return NULL;
+}
+
+static void test_short_pools(void **state)
+{
+    struct gang gang = {0};
+    pthread_t threads[3];
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, use_short_pools, &gang), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(atomic_load(&gang.wrong), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_everything_at_once),
         cmocka_unit_test(test_pools_come_and_go),
         cmocka_unit_test(test_shared_by_reference),
+        cmocka_unit_test(test_short_pools),
     };
 
     unsetenv("DEVICEPOOL_DEVICES");

@@ -115,20 +115,24 @@ static void test_quarantined_device(void **state)
     world_end(&world);
 }
 
-/* A lease on it does not keep the pool from being destroyed, and can be released even then, by a
- * thread that comes back from a driver call. The last test: the driver stays open for that. */
+/* Leases on it do not keep the pool from being destroyed, and can be released even then, by a
+ * thread that comes back from a driver call; so can the stream that one has on another device. The
+ * last test: the driver stays open for that. */
 static void test_abandoned_device(void **state)
 {
     struct world world = world_with_pool(2);
     struct waiter waiter = {.request = request_of(0)};
-    pool_request request = request_of(0);
-    pool_lease *held = NULL;
+    pool_request request = request_of(0), of_two = request_of(0);
+    pool_lease *held = NULL, *pair = NULL;
     pool_stream *stream = NULL;
 
     (void)state;
     request.device = device_of(&world, 0);
     assert_ok(pool_acquire(world.pool, &request, &held));
     assert_ok(pool_lease_stream(held, 0, &stream));
+    of_two.devices = 2;
+    assert_ok(pool_acquire(world.pool, &of_two, &pair));
+    assert_ok(pool_lease_stream(pair, 1, &stream));
     waiter.request = request;
     waiter.request.slots = POOL_LEASE_SLOTS;
     waiter.request.timeout_ns = POOL_WAIT_FOREVER;
@@ -138,6 +142,7 @@ static void test_abandoned_device(void **state)
     assert_int_equal(waiter.status, POOL_ERR_NO_DEVICE);
     assert_ok(pool_destroy(&world.pool));
     assert_ok(pool_release(&held));
+    assert_ok(pool_release(&pair));
     pool_mock_destroy(&world.mock);
 }
 
