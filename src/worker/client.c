@@ -225,6 +225,7 @@ static pool_status create_workers(struct client *opened, unsigned count)
 
         worker->ordinal = (int)i;
         worker->control = worker->process = worker->lifeline = worker->passing = -1;
+        pthread_mutex_init(&worker->primary_lock, NULL);
         pthread_mutex_init(&worker->pass_lock, NULL);
         pthread_mutex_init(&worker->lock, NULL);
         for (unsigned j = 0; j < WORKER_RINGS; j++)
@@ -287,13 +288,14 @@ static void free_client(struct client *closing)
     for (unsigned i = 0; i < closing->count; i++) {
         struct client_worker *worker = &closing->workers[i];
 
-        client_layouts_free(worker);
+        client_kernels_free(worker);
         if (worker->shared)
             munmap(worker->shared, sizeof(*worker->shared));
         if (worker->control >= 0)
             close(worker->control);
         if (worker->passing >= 0)
             close(worker->passing);
+        pthread_mutex_destroy(&worker->primary_lock);
         pthread_mutex_destroy(&worker->pass_lock);
         pthread_mutex_destroy(&worker->lock);
         for (unsigned j = 0; j < WORKER_RINGS; j++)
@@ -302,6 +304,7 @@ static void free_client(struct client *closing)
     client_arena_close(closing);
     if (closing->wake >= 0)
         close(closing->wake);
+    worker_layouts_free(&closing->layouts);
     pthread_rwlock_destroy(&closing->memory_lock);
     pthread_mutex_destroy(&closing->lock);
     pthread_cond_destroy(&closing->changed);
@@ -328,6 +331,7 @@ static pool_status create_client(const char *devices, struct client **created)
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->changed, NULL);
     pthread_rwlock_init(&opened->memory_lock, NULL);
+    worker_layouts_init(&opened->layouts);
     status = client_find_program(opened->program, sizeof(opened->program));
     if (!status)
         status = devices[0] ? open_simulated(opened) : open_real(opened);

@@ -2,8 +2,9 @@
 /*
  * The pool's side of the workers. There is one set of workers per process, as there is one driver.
  *
- * Locks, in the order in which a thread may hold them: client.memory_lock, a worker's pass_lock,
- * the mutex of a ring, client.lock, a worker's lock.
+ * Locks, in the order in which a thread may hold them: client.memory_lock, a worker's pass_lock or
+ * primary_lock, the mutex of a ring, client.lock, a worker's lock. The lock of client.layouts is
+ * held alone.
  */
 #ifndef WORKER_CLIENT_H
 #define WORKER_CLIENT_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 
 #include "driver/driver.h"
+#include "worker/layout.h"
 #include "worker/protocol.h"
 #include "worker/ring.h"
 #include "worker/worker.h"
@@ -68,20 +70,13 @@ struct client_context {
     atomic_uint serial; /* odd: alive */
 };
 
-/* The sizes of a kernel's parameters, in the order of a launch. */
-struct client_layout {
-    uint64_t handle;
-    uint32_t count; /* UINT32_MAX: not known */
-    uint32_t bytes; /* each parameter starts at a multiple of 8 */
-    uint32_t sizes[];
+/* Kernels by the index of their handle; changed with the worker's lock held. */
+struct client_kernel {
+    atomic_uint_least64_t handle; /* 0 while the entry changes */
+    _Atomic(const struct worker_layout *) layout;
 };
-
-/* Kernels by the index of their handle. */
-#define CLIENT_LAYOUT_CHUNK 1024u
-#define CLIENT_LAYOUT_CHUNKS 1024u
-struct client_layouts {
-    _Atomic(struct client_layout *) items[CLIENT_LAYOUT_CHUNK];
-};
+#define CLIENT_KERNEL_CHUNK 1024u
+#define CLIENT_KERNEL_CHUNKS 1024u
 
 struct client_worker {
     int ordinal;
@@ -95,7 +90,8 @@ struct client_worker {
     atomic_bool is_wanted;  /* a thread waits for it to run; changed with the state */
     struct client_ring rings[WORKER_RINGS];
     struct client_context contexts[WORKER_CONTEXTS];
-    _Atomic(struct client_layouts *) layouts[CLIENT_LAYOUT_CHUNKS];
+    pthread_mutex_t primary_lock; /* held while the primary context is retained or released */
+    _Atomic(struct client_kernel *) kernels[CLIENT_KERNEL_CHUNKS];
     /* Addresses of device memory, reserved here. Each process of the worker uses another part, so
      * that an address of an ended one is recognised. */
     uint64_t region_base, region_bytes;
@@ -145,6 +141,7 @@ struct client {
     bool is_closing;                   /* guarded by lock */
     struct client_listener *listeners; /* guarded by lock */
     struct client_listener *calling;
+    struct worker_layouts layouts;
     /* pinned memory */
     int arena;
     unsigned char *arena_base;
@@ -300,7 +297,7 @@ pool_cu_result call_accesses(
     struct client_call *call, const pool_cu_mem_access *access, size_t count, unsigned ordinal);
 
 /* --- module.c --------------------------------------------------------------------------------- */
-void client_layouts_free(struct client_worker *worker);
+void client_kernels_free(struct client_worker *worker);
 
 /* --- host_function.c -------------------------------------------------------------------------- */
 bool client_in_host_function(void);

@@ -62,12 +62,12 @@ const char *execution_text(struct execution *execution)
     return execution->is_malformed ? NULL : text;
 }
 
-static void set_stream(struct execution *execution, uint64_t handle, struct server_slot *slot)
+static void set_stream(struct execution *execution, uint64_t handle)
 {
     struct server *server = execution->server;
 
-    if (slot)
-        execution->stream_failure = &slot->failure;
+    if (execution->object.handle)
+        execution->stream_failure = execution->object.failure;
     else if (handle <= 2 && execution->context)
         execution->stream_failure = &server->contexts[execution->context - 1].failure;
 }
@@ -77,18 +77,16 @@ void *execution_handle(struct execution *execution, enum worker_kind kind)
 {
     uint64_t handle = execution_word(execution);
     bool is_default = handle == 0 || (kind == WORKER_STREAM && handle <= 2);
-    struct server_slot *slot = is_default ? NULL : server_find(execution->server, kind, handle);
 
-    if (kind == WORKER_STREAM)
-        set_stream(execution, handle, slot);
-    if (kind == WORKER_EVENT)
-        execution->event = slot;
-    execution->object = slot;
-    if (is_default)
-        return (void *)(uintptr_t)handle;
-    if (!slot && !execution->code)
+    execution->object = (struct server_object){0};
+    if (!is_default && !server_find(execution->server, kind, handle, &execution->object) &&
+        !execution->code)
         execution->code = POOL_CU_INVALID_HANDLE;
-    return slot ? slot->object : NULL;
+    if (kind == WORKER_STREAM)
+        set_stream(execution, handle);
+    if (kind == WORKER_EVENT)
+        execution->event_failure = execution->object.failure;
+    return is_default ? (void *)(uintptr_t)handle : execution->object.object;
 }
 
 void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage)
@@ -122,12 +120,12 @@ void execution_reply_bytes(struct execution *execution, const void *data, size_t
 
 pool_cu_result execution_reply_new(struct execution *execution, enum worker_kind kind, void *object)
 {
-    unsigned context = execution->context ? execution->context - 1 : 0;
-    uint32_t handle = server_add(execution->server, kind, object, context, NULL);
+    struct server_object added = {
+        .kind = kind, .object = object, .context = execution->context ? execution->context - 1 : 0};
 
-    if (!handle)
+    if (!server_add(execution->server, &added))
         return POOL_CU_OUT_OF_MEMORY;
-    execution_reply(execution, handle);
+    execution_reply(execution, added.handle);
     return POOL_CU_SUCCESS;
 }
 
@@ -178,8 +176,8 @@ static pool_cu_result report_failure(struct execution *execution, pool_cu_result
         thread->failed_on = NULL;
     } else if (execution->stream_failure) {
         failure = atomic_exchange(execution->stream_failure, 0);
-    } else if (execution->event) {
-        failure = atomic_load(&execution->event->failure);
+    } else if (execution->event_failure) {
+        failure = atomic_load(execution->event_failure);
     }
     return failure ? failure : code;
 }
@@ -195,12 +193,12 @@ static void propagate_failure(struct execution *execution)
 {
     unsigned failure;
 
-    if (!execution->event || !execution->stream_failure)
+    if (!execution->event_failure || !execution->stream_failure)
         return;
     if (execution->function == WORKER_EventRecord) {
-        atomic_store(&execution->event->failure, atomic_load(execution->stream_failure));
+        atomic_store(execution->event_failure, atomic_load(execution->stream_failure));
     } else if (execution->function == WORKER_StreamWaitEvent) {
-        failure = atomic_load(&execution->event->failure);
+        failure = atomic_load(execution->event_failure);
         if (failure)
             store_failure(execution, failure);
     }
@@ -208,12 +206,17 @@ static void propagate_failure(struct execution *execution)
 
 static void publish_fault(struct execution *execution, pool_cu_result code)
 {
-    struct worker_shared *shared = execution->server->shared;
+    struct server *server = execution->server;
+    struct worker_shared *shared = server->shared;
 
-    if (!shared || driver_code_class(code) != POOL_CLASS_PROCESS || atomic_load(&shared->fault))
+    if (!shared || driver_code_class(code) != POOL_CLASS_PROCESS)
         return;
-    atomic_store(&shared->fault_function, execution->function);
-    atomic_store(&shared->fault, code);
+    pthread_mutex_lock(&server->lock); /* function and code are those of one call */
+    if (!atomic_load(&shared->fault)) {
+        atomic_store(&shared->fault_function, execution->function);
+        atomic_store(&shared->fault, code);
+    }
+    pthread_mutex_unlock(&server->lock);
 }
 
 /* --- execution -------------------------------------------------------------------------------- */
@@ -227,8 +230,9 @@ static pool_cu_result select_context(struct execution *execution)
     pool_cu_result code;
 
     if (execution->context) {
-        context = atomic_load(&server->contexts[execution->context - 1].object);
+        /* In this order: a change that only the second load sees makes the epoch a former one. */
         epoch = atomic_load(&server->contexts[execution->context - 1].epoch);
+        context = atomic_load(&server->contexts[execution->context - 1].object);
         if (!context)
             return POOL_CU_CONTEXT_IS_DESTROYED;
     }
@@ -245,13 +249,8 @@ static pool_cu_result select_context(struct execution *execution)
 /* The handle of an object that the call has destroyed becomes invalid. */
 static void remove_destroyed(struct execution *execution)
 {
-    struct server_slot *object = execution->object;
-
     switch (execution->function) {
     case WORKER_ModuleUnload:
-        if (object)
-            server_remove_kernels(execution->server, object);
-        break;
     case WORKER_StreamDestroy:
     case WORKER_EventDestroy:
     case WORKER_MemPoolDestroy:
@@ -262,9 +261,8 @@ static void remove_destroyed(struct execution *execution)
     default:
         return;
     }
-    if (object)
-        server_remove(execution->server, object);
-    execution->event = NULL;
+    server_remove(execution->server, execution->object.handle);
+    execution->event_failure = NULL;
     execution->stream_failure = NULL;
 }
 

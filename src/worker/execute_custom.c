@@ -41,13 +41,22 @@ static uint64_t context_number(struct server *server, const void *context)
     return 0;
 }
 
-static void set_context(struct server *server, unsigned number, CUcontext object)
+/* False: the number is that of another context. Number 0 is always that of the primary one. */
+static bool set_context(struct server *server, unsigned number, CUcontext object)
 {
+    struct server_context *context = &server->contexts[number];
+    CUcontext former;
+    bool is_free;
+
     pthread_mutex_lock(&server->lock);
-    if (atomic_load(&server->contexts[number].object) != object)
-        atomic_fetch_add(&server->contexts[number].epoch, 1);
-    atomic_store(&server->contexts[number].object, object);
+    former = atomic_load(&context->object);
+    is_free = !former || !number;
+    if (is_free && former != object) {
+        atomic_store(&context->object, object);
+        atomic_fetch_add(&context->epoch, 1);
+    }
     pthread_mutex_unlock(&server->lock);
+    return is_free;
 }
 
 pool_cu_result execute_DevicePrimaryCtxRetain(struct execution *execution)
@@ -61,7 +70,7 @@ pool_cu_result execute_DevicePrimaryCtxRetain(struct execution *execution)
         return code;
     code = server->api->DevicePrimaryCtxRetain(has_context ? &context : NULL, server->device);
     if (!code)
-        set_context(server, 0, context);
+        (void)set_context(server, 0, context);
     return code;
 }
 
@@ -96,22 +105,26 @@ pool_cu_result execute_CtxCreate(struct execution *execution)
     code = server->api->CtxCreate(has_context ? &context : NULL, flags, server->device);
     if (code)
         return code;
-    set_context(server, (unsigned)number, context);
-    return server->api->CtxPopCurrent(&popped);
+    code = server->api->CtxPopCurrent(&popped);
+    if (!set_context(server, (unsigned)number, context)) {
+        server->api->CtxDestroy(context);
+        execution->is_malformed = true;
+    }
+    return code;
 }
 
 pool_cu_result execute_CtxDestroy(struct execution *execution)
 {
     struct server *server = execution->server;
+    uint64_t number = execution->next < execution->count ? execution->words[execution->next] : 0;
     CUcontext context = read_context(execution);
     pool_cu_result code = execution_check(execution);
 
     if (code)
         return code;
     code = server->api->CtxDestroy(context);
-    if (code)
-        return code;
-    server_remove_context(server, (unsigned)context_number(server, context) - 1);
+    if (!code && context)
+        server_remove_context(server, (unsigned)number - 1);
     return code;
 }
 
@@ -230,17 +243,15 @@ static uint64_t translate_attribute(
     struct execution *execution, pool_cu_enum attribute, uint64_t value)
 {
     struct server *server = execution->server;
-    struct server_slot *slot;
     uint64_t arena = (uint64_t)(uintptr_t)server->arena;
 
     switch (attribute) {
     case DRIVER_POINTER_ATTRIBUTE_CONTEXT:
         return context_number(server, (const void *)(uintptr_t)value);
     case DRIVER_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-        slot = value ? server_find_object(
-                           server, WORKER_MEMORY_POOL, (const void *)(uintptr_t)value, NULL)
-                     : NULL;
-        return slot ? atomic_load(&slot->handle) : 0;
+        return value
+                   ? server_handle_of(server, WORKER_MEMORY_POOL, (const void *)(uintptr_t)value, 0)
+                   : 0;
     case DRIVER_POINTER_ATTRIBUTE_HOST_POINTER:
         return value >= arena && value - arena < server->arena_bytes
                    ? value - arena + server->client_arena
@@ -621,46 +632,44 @@ pool_cu_result execute_ModuleLoadDataEx(struct execution *execution)
     return code;
 }
 
-/* The sizes of a kernel's parameters, which a launch's message cannot do without. */
-static struct server_layout *read_layout(const pool_cuda_api *api, CUfunction function)
+/* The sizes of a kernel's parameters, which a launch's message cannot do without; NULL: memory has
+ * run out. */
+static const struct worker_layout *read_layout(struct server *server, CUfunction function)
 {
-    struct server_layout *layout =
-        base_calloc(1, sizeof(*layout) + WORKER_MAX_PARAMETERS * sizeof(layout->sizes[0]));
+    const pool_cuda_api *api = server->api;
+    uint32_t sizes[WORKER_MAX_PARAMETERS], count = 0;
     size_t offset, bytes;
 
-    if (!layout)
-        return NULL;
     if (!api->FuncGetParamInfo)
-        layout->count = UINT32_MAX;
-    while (layout->count < WORKER_MAX_PARAMETERS &&
-           api->FuncGetParamInfo(function, layout->count, &offset, &bytes) == POOL_CU_SUCCESS) {
-        layout->sizes[layout->count++] = (uint32_t)bytes;
-        layout->bytes += (uint32_t)((bytes + 7) / 8 * 8);
-    }
-    return layout;
+        return worker_layouts_add(&server->layouts, WORKER_LAYOUT_UNKNOWN, NULL);
+    while (count < WORKER_MAX_PARAMETERS &&
+           api->FuncGetParamInfo(function, count, &offset, &bytes) == POOL_CU_SUCCESS)
+        sizes[count++] = (uint32_t)bytes;
+    return worker_layouts_add(&server->layouts, count, sizes);
 }
 
-static pool_cu_result add_kernel(
-    struct execution *execution, struct server_slot *module, CUfunction function)
+/* Replies with the handle of a kernel and the sizes of its parameters. */
+static pool_cu_result reply_kernel(
+    struct execution *execution, const struct server_object *module, CUfunction function)
 {
     struct server *server = execution->server;
-    struct server_slot *slot = server_find_object(server, WORKER_KERNEL, function, module);
+    uint32_t handle = server_handle_of(server, WORKER_KERNEL, function, module->handle);
+    struct server_object kernel;
 
-    if (!slot) {
-        struct server_layout *layout = read_layout(server->api, function);
-
-        if (!layout || !server_add(server, WORKER_KERNEL, function, module->context, &slot)) {
-            base_free(layout);
+    if (!server_find(server, WORKER_KERNEL, handle, &kernel)) {
+        kernel = (struct server_object){.kind = WORKER_KERNEL,
+            .object = function,
+            .context = module->context,
+            .module = module->handle,
+            .layout = read_layout(server, function)};
+        if (!kernel.layout || !server_add(server, &kernel))
             return POOL_CU_OUT_OF_MEMORY;
-        }
-        slot->module = module;
-        slot->layout = layout;
     }
-    execution_reply(execution, atomic_load(&slot->handle));
-    execution_reply(execution, slot->layout->count);
-    for (uint32_t i = 0; slot->layout->count <= WORKER_MAX_PARAMETERS && i < slot->layout->count;
+    execution_reply(execution, kernel.handle);
+    execution_reply(execution, kernel.layout->count);
+    for (uint32_t i = 0; kernel.layout->count != WORKER_LAYOUT_UNKNOWN && i < kernel.layout->count;
          i++)
-        execution_reply(execution, slot->layout->sizes[i]);
+        execution_reply(execution, kernel.layout->sizes[i]);
     return POOL_CU_SUCCESS;
 }
 
@@ -668,7 +677,7 @@ pool_cu_result execute_ModuleGetFunction(struct execution *execution)
 {
     uint64_t has_function = execution_word(execution);
     CUmodule module = execution_handle(execution, WORKER_MODULE);
-    struct server_slot *slot = execution->object;
+    const struct server_object *object = &execution->object;
     const char *name = execution_text(execution);
     CUfunction function = NULL;
     pool_cu_result code = execution_check(execution);
@@ -676,9 +685,9 @@ pool_cu_result execute_ModuleGetFunction(struct execution *execution)
     if (!code)
         code = execution->server->api->ModuleGetFunction(
             has_function ? &function : NULL, module, name);
-    if (!code && !slot)
+    if (!code && !object->handle)
         code = POOL_CU_INVALID_HANDLE;
-    return code ? code : add_kernel(execution, slot, function);
+    return code ? code : reply_kernel(execution, object, function);
 }
 
 /* --- captures --------------------------------------------------------------------------------- */

@@ -23,9 +23,8 @@ enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };
 
 /* Pointers to the arguments in the message, whose bytes must be exactly the kernel's. */
 static void read_arguments(
-    struct execution *execution, const struct server_slot *kernel, struct launch *launch)
+    struct execution *execution, const struct worker_layout *layout, struct launch *launch)
 {
-    const struct server_layout *layout = kernel ? kernel->layout : NULL;
     uint64_t how = execution_word(execution), bytes;
     /* The message is this process's private copy. */
     unsigned char *data = (unsigned char *)(uintptr_t)execution_bytes(execution, &bytes);
@@ -40,7 +39,7 @@ static void read_arguments(
         }
         for (uint32_t i = 0; i < layout->count; i++) {
             launch->arguments[i] = data;
-            data += (layout->sizes[i] + 7) / 8 * 8;
+            data += worker_parameter_bytes(layout->sizes[i]);
         }
         launch->given = launch->arguments;
     } else if (how == ARGUMENTS_BUFFER) {
@@ -56,17 +55,17 @@ static void read_arguments(
 
 static void read_launch(struct execution *execution, struct launch *launch)
 {
-    const struct server_slot *kernel;
+    const struct worker_layout *layout;
 
     launch->function = execution_handle(execution, WORKER_KERNEL);
-    kernel = execution->object;
+    layout = execution->object.layout;
     for (int i = 0; i < 3; i++)
         launch->grid[i] = (unsigned)execution_word(execution);
     for (int i = 0; i < 3; i++)
         launch->block[i] = (unsigned)execution_word(execution);
     launch->dynamic_shared_bytes = (unsigned)execution_word(execution);
     launch->stream = execution_handle(execution, WORKER_STREAM);
-    read_arguments(execution, kernel, launch);
+    read_arguments(execution, layout, launch);
 }
 
 pool_cu_result execute_LaunchKernel(struct execution *execution)

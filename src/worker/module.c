@@ -207,69 +207,70 @@ pool_cu_result client_cu_ModuleLoadDataEx(
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-static unsigned index_of(const void *function)
+/* The entry of a kernel; NULL: there is none, and none can be made. */
+static struct client_kernel *kernel_entry(
+    struct client_worker *worker, const void *function, bool creates)
 {
-    return (client_handle_read(function).id & WORKER_INDEX_MASK) - WORKER_FIRST_INDEX;
-}
+    unsigned index = (client_handle_read(function).id & WORKER_INDEX_MASK) - WORKER_FIRST_INDEX;
+    _Atomic(struct client_kernel *) *chunk;
+    struct client_kernel *found, *made;
 
-static _Atomic(struct client_layout *) *layout_entry(
-    struct client_worker *worker, unsigned index, bool creates)
-{
-    _Atomic(struct client_layouts *) *chunk;
-    struct client_layouts *found, *made;
-
-    if (index >= CLIENT_LAYOUT_CHUNK * CLIENT_LAYOUT_CHUNKS)
+    if (index >= CLIENT_KERNEL_CHUNK * CLIENT_KERNEL_CHUNKS)
         return NULL;
-    chunk = &worker->layouts[index / CLIENT_LAYOUT_CHUNK];
+    chunk = &worker->kernels[index / CLIENT_KERNEL_CHUNK];
     found = atomic_load(chunk);
     if (!found && creates) {
-        made = base_calloc(1, sizeof(*made));
+        made = base_calloc(CLIENT_KERNEL_CHUNK, sizeof(*made));
         if (made && !atomic_compare_exchange_strong(chunk, &found, made))
             base_free(made);
         found = atomic_load(chunk);
     }
-    return found ? &found->items[index % CLIENT_LAYOUT_CHUNK] : NULL;
+    return found ? &found[index % CLIENT_KERNEL_CHUNK] : NULL;
 }
 
-void client_layouts_free(struct client_worker *worker)
+void client_kernels_free(struct client_worker *worker)
 {
-    for (unsigned i = 0; i < CLIENT_LAYOUT_CHUNKS; i++) {
-        struct client_layouts *chunk = atomic_exchange(&worker->layouts[i], NULL);
-
-        for (unsigned j = 0; chunk && j < CLIENT_LAYOUT_CHUNK; j++)
-            base_free(atomic_load(&chunk->items[j]));
-        base_free(chunk);
-    }
+    for (unsigned i = 0; i < CLIENT_KERNEL_CHUNKS; i++)
+        base_free(atomic_exchange(&worker->kernels[i], NULL));
 }
 
 /* Stores the parameters that the reply lists. A kernel that had the index before is gone. */
-static pool_cu_result store_layout(struct client_call *call, CUfunction function)
+static pool_cu_result store_kernel(struct client_call *call, CUfunction function)
 {
-    uint32_t count = (uint32_t)call_result(call), listed = count;
-    _Atomic(struct client_layout *) *entry = layout_entry(call->worker, index_of(function), true);
-    struct client_layout *layout, *old;
+    uint64_t handle = (uint64_t)(uintptr_t)function;
+    uint32_t count = (uint32_t)call_result(call), sizes[WORKER_MAX_PARAMETERS] = {0};
+    struct client_kernel *entry = kernel_entry(call->worker, function, true);
+    const struct worker_layout *layout;
 
     if (count > WORKER_MAX_PARAMETERS)
-        listed = 0;
-    layout = base_calloc(1, sizeof(*layout) + listed * sizeof(layout->sizes[0]));
-    if (!entry || !layout) {
-        base_free(layout);
+        count = WORKER_LAYOUT_UNKNOWN;
+    for (uint32_t i = 0; count != WORKER_LAYOUT_UNKNOWN && i < count; i++)
+        sizes[i] = (uint32_t)call_result(call);
+    layout = worker_layouts_add(&client->layouts, count, sizes);
+    if (!entry || !layout)
         return POOL_CU_OUT_OF_MEMORY;
+    pthread_mutex_lock(&call->worker->lock);
+    if (atomic_load_explicit(&entry->handle, memory_order_relaxed) != handle) {
+        atomic_store_explicit(&entry->handle, 0, memory_order_relaxed);
+        atomic_store_explicit(&entry->layout, layout, memory_order_release);
+        atomic_store_explicit(&entry->handle, handle, memory_order_release);
     }
-    layout->count = count;
-    layout->handle = (uint64_t)(uintptr_t)function;
-    for (uint32_t i = 0; i < listed; i++) {
-        layout->sizes[i] = (uint32_t)call_result(call);
-        layout->bytes += (uint32_t)base_round_up(layout->sizes[i], 8);
-    }
-    old = atomic_load(entry);
-    if (old && old->handle == layout->handle) {
-        base_free(layout);
-        return POOL_CU_SUCCESS;
-    }
-    old = atomic_exchange(entry, layout);
-    base_free(old);
+    pthread_mutex_unlock(&call->worker->lock);
     return POOL_CU_SUCCESS;
+}
+
+/* NULL: the kernel is none, or no more. */
+static const struct worker_layout *find_layout(const struct client_call *call, CUfunction function)
+{
+    const struct client_kernel *entry =
+        call->worker ? kernel_entry(call->worker, function, false) : NULL;
+    uint64_t handle = (uint64_t)(uintptr_t)function;
+    const struct worker_layout *layout;
+
+    if (!entry || atomic_load_explicit(&entry->handle, memory_order_acquire) != handle)
+        return NULL;
+    layout = atomic_load_explicit(&entry->layout, memory_order_acquire);
+    return atomic_load_explicit(&entry->handle, memory_order_relaxed) == handle ? layout : NULL;
 }
 
 pool_cu_result client_cu_ModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
@@ -288,7 +289,7 @@ pool_cu_result client_cu_ModuleGetFunction(CUfunction *function, CUmodule module
     if (code)
         return code;
     made = call_result_handle(&call, WORKER_KERNEL);
-    code = store_layout(&call, made);
+    code = store_kernel(&call, made);
     if (!code && function)
         *function = made;
     return code;
@@ -302,23 +303,21 @@ enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };
 /* Appends the bytes of the arguments, each at a multiple of 8. */
 static pool_cu_result write_each(struct client_call *call, CUfunction function, void **arguments)
 {
-    _Atomic(struct client_layout *) *entry =
-        call->worker ? layout_entry(call->worker, index_of(function), false) : NULL;
-    const struct client_layout *layout = entry ? atomic_load(entry) : NULL;
+    const struct worker_layout *layout = find_layout(call, function);
 
-    if (!layout || layout->handle != (uint64_t)(uintptr_t)function) {
+    if (!layout) {
         call_word(call, ARGUMENTS_NONE);
         call_word(call, 0);
         return POOL_CU_SUCCESS; /* the worker will refuse the handle */
     }
-    if (layout->count > WORKER_MAX_PARAMETERS)
+    if (layout->count == WORKER_LAYOUT_UNKNOWN)
         return POOL_CU_NOT_SUPPORTED;
     call_word(call, ARGUMENTS_EACH);
     if (call->count + 1 + layout->bytes / 8 > WORKER_MESSAGE_BYTES / 8)
         return POOL_CU_NOT_SUPPORTED;
     call_word(call, layout->bytes);
     for (uint32_t i = 0; i < layout->count; i++) {
-        size_t words = (size_t)base_ceil_div(layout->sizes[i], 8);
+        size_t words = (size_t)(worker_parameter_bytes(layout->sizes[i]) / 8);
 
         if (!arguments[i])
             return POOL_CU_INVALID_VALUE;
@@ -465,7 +464,7 @@ static pool_cu_result ask_clusters(
     code = write_extended(&call, config, function, NULL, NULL);
     if (!code)
         code = call_run(&call);
-    if (!code)
+    if (!code && value)
         *value = (int)call_result(&call);
     return code;
 }

@@ -10,31 +10,39 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "worker/layout.h"
 #include "worker/protocol.h"
 
-/* A kernel's parameters; each starts at the next multiple of 8 in a launch's message. */
-struct server_layout {
-    uint32_t count; /* UINT32_MAX: this driver cannot report them */
-    uint32_t bytes;
-    uint32_t sizes[];
+/* An object of the driver. */
+struct server_object {
+    uint32_t handle; /* the slot's index and how often the slot has been reused; 0: none */
+    enum worker_kind kind;
+    void *object;
+    unsigned context;                   /* number of the context that it belongs to */
+    uint32_t module;                    /* of a kernel: the handle of its module; 0: no kernel */
+    const struct worker_layout *layout; /* of a kernel */
+    atomic_uint *failure; /* of a stream or a recorded event: the code that is not reported yet */
 };
 
-/* An object of the driver. A handle is the slot's index and how often the slot has been reused. */
+/*
+ * The place of an object in the table. Threads read it while others fill, empty and reuse it, see
+ * slots.c; what is not atomic is guarded by the server's lock.
+ */
 struct server_slot {
     atomic_uint handle; /* 0: free */
+    atomic_uint kind;
+    _Atomic(void *) object;
+    atomic_uint context;
+    atomic_uint module;
+    _Atomic(const struct worker_layout *) layout;
+    atomic_uint failure;
     unsigned serial;
-    enum worker_kind kind;
-    unsigned context; /* number of the context that it belongs to */
-    void *object;
-    struct server_slot *module; /* of a kernel */
-    struct server_layout *layout;
-    atomic_uint failure; /* of a stream or a recorded event: the code that is not reported yet */
     uint32_t next_free;
 };
 
 struct server_context {
     _Atomic(CUcontext) object; /* NULL: none */
-    atomic_uint epoch;         /* changes with the object */
+    atomic_uint epoch;         /* incremented after each change of the object */
     atomic_uint failure;       /* of the default stream */
 };
 
@@ -50,10 +58,12 @@ struct server {
     uint64_t arena_bytes;
     uint64_t client_arena; /* its address in the client */
     struct server_context contexts[WORKER_CONTEXTS];
-    pthread_mutex_t lock; /* for the allocation of slots, contexts and lists of kernels */
+    pthread_mutex_t lock; /* for changes of slots and contexts */
+    /* Written with the lock before slot_count, which is read before it. */
     struct server_slot *chunks[SERVER_CHUNKS];
     atomic_uint slot_count;
-    uint32_t first_free; /* index + 1 */
+    uint32_t first_free; /* index + 1; guarded by lock */
+    struct worker_layouts layouts;
 };
 
 /* What belongs to one ring. */
@@ -78,8 +88,8 @@ struct execution {
     bool is_malformed;
     pool_cu_result code;         /* of an argument; 0: all of them are valid */
     atomic_uint *stream_failure; /* of the stream argument; NULL: none */
-    struct server_slot *event;
-    struct server_slot *object; /* of the last handle that was read */
+    atomic_uint *event_failure;  /* of the event argument; NULL: none */
+    struct server_object object; /* of the last handle that was read */
     struct worker_reply *reply;
     size_t reply_words;
 };
@@ -89,17 +99,19 @@ struct execution {
 void server_init(struct server *server, const pool_cuda_api *api, CUdevice device);
 void server_free(struct server *server);
 
-/* The handle of a new object, 0 if memory has run out. */
-uint32_t server_add(struct server *server, enum worker_kind kind, void *object, unsigned context,
-    struct server_slot **slot);
-/* The object of a handle, or NULL. */
-struct server_slot *server_find(struct server *server, enum worker_kind kind, uint64_t handle);
-/* The slot of an object that may have a handle already, or NULL; with `module` only its kernels. */
-struct server_slot *server_find_object(struct server *server, enum worker_kind kind,
-    const void *object, const struct server_slot *module);
-void server_remove(struct server *server, struct server_slot *slot);
-/* A module was unloaded. */
-void server_remove_kernels(struct server *server, const struct server_slot *module);
+/*
+ * Stores a new object and its handle; false: memory has run out, or the kernel's module is
+ * unloaded. A kernel that has a handle already keeps it.
+ */
+bool server_add(struct server *server, struct server_object *object);
+/* Copies the object of a handle; false: it has none, and the copy is empty. */
+bool server_find(
+    struct server *server, enum worker_kind kind, uint64_t handle, struct server_object *found);
+/* The handle of an object of the driver, 0: none; of a kernel with that of its module. */
+uint32_t server_handle_of(
+    struct server *server, enum worker_kind kind, const void *object, uint32_t module);
+/* An object was destroyed; with a module its kernels are. */
+void server_remove(struct server *server, uint32_t handle);
 /* A context was destroyed with everything in it. */
 void server_remove_context(struct server *server, unsigned number);
 

@@ -4,6 +4,9 @@
  * stale or made-up handles. Nothing that a client sends may make the worker read or write outside
  * of the message, the arena and the stage; sanitizers watch.
  */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,13 +25,18 @@ static const char ptx[] =
     " atom.global.add.u32 c, [a], b; ret; }\n";
 
 static struct server server;
-static struct server_thread thread;
-static struct worker_reply reply;
+static _Thread_local struct server_thread thread;
+static _Thread_local struct worker_reply reply;
 
 union message {
     struct worker_header header;
     uint64_t words[WORKER_MESSAGE_BYTES / 8];
 };
+
+static void open_thread(void)
+{
+    thread = (struct server_thread){.server = &server, .stage = calloc(1, WORKER_STAGE_BYTES)};
+}
 
 static int open_server(void **state)
 {
@@ -40,8 +48,7 @@ static int open_server(void **state)
     server_init(&server, api, 0);
     server.arena = calloc(1, ARENA_BYTES);
     server.arena_bytes = ARENA_BYTES;
-    thread.server = &server;
-    thread.stage = calloc(1, WORKER_STAGE_BYTES);
+    open_thread();
     return 0;
 }
 
@@ -59,14 +66,15 @@ static int close_server(void **state)
 static bool execute(
     enum worker_function function, unsigned context, const uint64_t *words, size_t count)
 {
-    static union message message; /* on its own, so that sanitizers see its end */
+    static _Thread_local union message message; /* on its own, so that sanitizers see its end */
     bool has_reply;
 
     message.header = (struct worker_header){.bytes = (uint32_t)(16 + 8 * count),
         .function = (uint16_t)function,
         .flags = WORKER_FLAG_WAITS,
         .context = context};
-    memcpy(message.words + 2, words, 8 * count);
+    if (count)
+        memcpy(message.words + 2, words, 8 * count);
     return server_execute(&thread, &message.header, &reply, &has_reply);
 }
 
@@ -74,19 +82,22 @@ static bool execute(
     execute(WORKER_##function, context, (const uint64_t[]){__VA_ARGS__},                           \
         sizeof((const uint64_t[]){__VA_ARGS__}) / 8)
 
-static uint64_t load_kernel(uint64_t *parameters)
+static uint64_t load_module(void)
 {
-    uint64_t words[8] = {1, 0, 4}, module;
-
     memcpy(thread.stage, ptx, sizeof(ptx));
     assert_true(EXECUTE(ModuleLoadData, 1, 1, 1, WORKER_STAGE, sizeof(ptx)));
     assert_int_equal(reply.code, 0);
-    module = reply.words[0];
-    words[1] = module;
+    return reply.words[0];
+}
+
+static uint64_t find_kernel(uint64_t module)
+{
+    uint64_t words[4] = {1, module, 4};
+
     memcpy(words + 3, "add", 4);
     assert_true(execute(WORKER_ModuleGetFunction, 1, words, 4));
     assert_int_equal(reply.code, 0);
-    *parameters = reply.words[1];
+    assert_int_equal(reply.words[1], 2);
     assert_int_equal(reply.words[2], 8);
     assert_int_equal(reply.words[3], 4);
     return reply.words[0];
@@ -94,7 +105,7 @@ static uint64_t load_kernel(uint64_t *parameters)
 
 static void test_calls(void **state)
 {
-    uint64_t stream, address, kernel, parameters;
+    uint64_t stream, address, kernel;
 
     (void)state;
     assert_true(EXECUTE(DevicePrimaryCtxRetain, 0, 1));
@@ -104,8 +115,7 @@ static void test_calls(void **state)
     stream = reply.words[0];
     assert_true(EXECUTE(MemAlloc, 1, 1, 4096));
     address = reply.words[0];
-    kernel = load_kernel(&parameters);
-    assert_int_equal(parameters, 2);
+    kernel = find_kernel(load_module());
     assert_true(EXECUTE(MemsetD32, 1, address, 40, 1));
     assert_true(execute(WORKER_CtxSynchronize, 1, &address, 0)); /* a fill does not wait */
     assert_int_equal(reply.code, 0);
@@ -192,6 +202,121 @@ static void test_posted_failure(void **state)
     assert_true(EXECUTE(StreamDestroy, 1, other));
 }
 
+/* Kernels with equal parameters have one layout, and no sizes that the other side reports make the
+ * bytes of a message less than their sum. */
+static void test_layouts(void **state)
+{
+    const uint32_t sizes[] = {8, 4, UINT32_MAX, UINT32_MAX};
+    struct worker_layouts layouts;
+    const struct worker_layout *two, *none, *unknown;
+
+    (void)state;
+    worker_layouts_init(&layouts);
+    two = worker_layouts_add(&layouts, 2, sizes);
+    none = worker_layouts_add(&layouts, 0, sizes);
+    unknown = worker_layouts_add(&layouts, WORKER_LAYOUT_UNKNOWN, NULL);
+    assert_true(two && none && unknown);
+    assert_int_equal(two->bytes, 16);
+    assert_int_equal(none->bytes, 0);
+    assert_ptr_equal(worker_layouts_add(&layouts, 2, sizes), two);
+    assert_ptr_equal(worker_layouts_add(&layouts, 0, NULL), none);
+    assert_ptr_equal(worker_layouts_add(&layouts, WORKER_LAYOUT_UNKNOWN, NULL), unknown);
+    assert_ptr_not_equal(worker_layouts_add(&layouts, 1, sizes), two);
+    assert_true(worker_layouts_add(&layouts, 4, sizes)->bytes == 16 + (UINT64_C(2) << 32));
+    worker_layouts_free(&layouts);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, MODULES = 40, COUNT_AT = 128 };
+
+/*
+ * What the threads of a client tell each other. It orders nothing between the threads that execute
+ * their messages, as the other process is none that ThreadSanitizer sees; only what the first
+ * thread has done before it tells of a module is seen by all.
+ */
+static atomic_uint_least64_t told_module, told_kernels[THREADS];
+static atomic_uint threads_done;
+static uint64_t count_address;
+
+static uint64_t wait_for_another(
+    const atomic_uint_least64_t *value, uint64_t former, memory_order order)
+{
+    uint64_t found;
+
+    while ((found = atomic_load_explicit(value, order)) == former)
+        sched_yield();
+    return found;
+}
+
+static uint32_t launch(uint64_t kernel, uint64_t stream)
+{
+    assert_true(
+        EXECUTE(LaunchKernel, 1, kernel, 1, 1, 1, 1, 1, 1, 0, stream, 1, 16, count_address, 1));
+    return reply.code;
+}
+
+/* Each thread asks for the kernel of every module and launches the one that its neighbour got. */
+static void *run_thread(void *user)
+{
+    unsigned index = (unsigned)(uintptr_t)user;
+    uint64_t module = 0, kernel = 0, stream;
+
+    open_thread();
+    assert_true(EXECUTE(StreamCreateWithPriority, 1, 1, 1, 0));
+    stream = reply.words[0];
+    for (unsigned round = 0; round < MODULES; round++) {
+        const atomic_uint_least64_t *neighbour = &told_kernels[(index + 1) % THREADS];
+        uint64_t former = kernel, told;
+
+        module = wait_for_another(&told_module, module, memory_order_acquire);
+        if (former)
+            assert_int_equal(launch(former, stream), POOL_CU_INVALID_HANDLE);
+        kernel = find_kernel(module);
+        atomic_store_explicit(&told_kernels[index], kernel, memory_order_relaxed);
+        told = wait_for_another(neighbour, former, memory_order_relaxed);
+        assert_int_equal(told, kernel);
+        while (launch(told, stream) == POOL_CU_INVALID_HANDLE)
+            sched_yield(); /* another thread has added it: it may not be visible here so far */
+        assert_int_equal(reply.code, 0);
+        assert_true(EXECUTE(StreamSynchronize, 1, stream));
+        assert_int_equal(reply.code, 0);
+        atomic_fetch_add_explicit(&threads_done, 1, memory_order_relaxed);
+    }
+    assert_true(EXECUTE(StreamDestroy, 1, stream));
+    free(thread.stage);
+    return NULL;
+}
+
+/* Threads look up, launch and see unloaded what other threads have added. */
+static void test_threads(void **state)
+{
+    pthread_t threads[THREADS];
+
+    (void)state;
+    assert_true(EXECUTE(MemAlloc, 1, 1, 4));
+    count_address = reply.words[0];
+    assert_true(EXECUTE(MemsetD32, 1, count_address, 0, 1));
+    assert_true(
+        execute(WORKER_CtxSynchronize, 1, NULL, 0)); /* before the launches of other streams */
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, run_thread, (void *)i);
+    for (unsigned round = 1; round <= MODULES; round++) {
+        uint64_t module = load_module();
+
+        atomic_store_explicit(&told_module, module, memory_order_release);
+        while (atomic_load_explicit(&threads_done, memory_order_relaxed) != round * THREADS)
+            sched_yield();
+        assert_true(EXECUTE(ModuleUnload, 1, module));
+        assert_int_equal(reply.code, 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_true(EXECUTE(MemcpyDtoH, 1, count_address, COUNT_AT, 4));
+    assert_int_equal(*(uint32_t *)(void *)(server.arena + COUNT_AT), THREADS * MODULES);
+    assert_true(EXECUTE(MemFree, 1, count_address));
+}
+
 static uint64_t random_word(void)
 {
     static const uint64_t known[] = {0, 1, 2, 3, 4, 5, 8, 16, 64, 4096, ARENA_BYTES, UINT64_MAX,
@@ -245,7 +370,8 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_calls), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_posted_failure), cmocka_unit_test(test_random)};
+        cmocka_unit_test(test_posted_failure), cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_random)};
 
     return cmocka_run_group_tests(tests, open_server, close_server);
 }

@@ -248,6 +248,112 @@ static void test_many_threads(void **state)
     worker_close();
 }
 
+/* --- threads that share kernels and the context -------------------------------------------------
+ */
+
+enum { LAUNCHERS = 4, MODULES = 25, RETAINS = 200 };
+
+static CUmodule shared_module;
+static CUfunction shared_functions[LAUNCHERS];
+
+/* Asks for the kernel of each module at the same time as the others, and launches the next one's.
+ */
+static void *launch_in_rounds(void *user)
+{
+    unsigned index = (unsigned)(uintptr_t)user;
+    uint64_t address = shared_address;
+    uint32_t one = 1;
+    void *arguments[] = {&address, &one};
+    CUfunction former = NULL;
+    CUstream stream;
+
+    CODE(0, CtxPushCurrent(shared_context));
+    CODE(0, StreamCreateWithPriority(&stream, 1, 0));
+    for (int round = 0; round < MODULES; round++) {
+        pthread_barrier_wait(&barrier);
+        if (former) {
+            CODE(0, LaunchKernel(former, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
+            CODE(POOL_CU_INVALID_HANDLE, StreamSynchronize(stream));
+        }
+        CODE(0, ModuleGetFunction(&shared_functions[index], shared_module, "add"));
+        pthread_barrier_wait(&barrier);
+        former = shared_functions[(index + 1) % LAUNCHERS];
+        assert_ptr_equal(former, shared_functions[index]);
+        CODE(0, LaunchKernel(former, 1, 1, 1, 1, 1, 1, 0, stream, arguments, NULL));
+        CODE(0, StreamSynchronize(stream));
+        pthread_barrier_wait(&barrier);
+    }
+    CODE(0, StreamDestroy(stream));
+    CODE(0, CtxPopCurrent(NULL));
+    return NULL;
+}
+
+static void test_shared_kernels(void **state)
+{
+    static const char ptx[] =
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry add(.param .u64 to, .param .u32 n)\n"
+        "{ .reg .b64 a; .reg .b32 b, c; ld.param.u64 a, [to]; ld.param.u32 b, [n];"
+        " atom.global.add.u32 c, [a], b; ret; }\n";
+    pthread_t threads[LAUNCHERS];
+    uint32_t count = 0;
+
+    (void)state;
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    CODE(0, MemAlloc(&shared_address, sizeof(count)));
+    CODE(0, MemsetD32(shared_address, 0, 1));
+    CODE(0, CtxSynchronize()); /* before the launches of other streams */
+    pthread_barrier_init(&barrier, NULL, LAUNCHERS + 1);
+    for (uintptr_t i = 0; i < LAUNCHERS; i++)
+        pthread_create(&threads[i], NULL, launch_in_rounds, (void *)i);
+    for (int round = 0; round < MODULES; round++) {
+        CODE(0, ModuleLoadData(&shared_module, ptx));
+        for (int phase = 0; phase < 3; phase++)
+            pthread_barrier_wait(&barrier);
+        CODE(0, ModuleUnload(shared_module));
+    }
+    for (int i = 0; i < LAUNCHERS; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    CODE(0, MemcpyDtoH(&count, shared_address, sizeof(count)));
+    assert_int_equal(count, LAUNCHERS * MODULES);
+    leave(0);
+    worker_close();
+}
+
+/* The context that a thread has retained is alive, whatever the others release. */
+static void *retain(void *user)
+{
+    (void)user;
+    for (int i = 0; i < RETAINS; i++) {
+        CUcontext context;
+        size_t bytes;
+
+        CODE(0, DevicePrimaryCtxRetain(&context, 0));
+        CODE(0, CtxPushCurrent(context));
+        CODE(0, MemGetInfo(&bytes, &bytes));
+        CODE(0, CtxPopCurrent(NULL));
+        CODE(0, DevicePrimaryCtxRelease(0));
+    }
+    return NULL;
+}
+
+static void test_retaining_threads(void **state)
+{
+    pthread_t threads[LAUNCHERS];
+
+    (void)state;
+    open_workers("sim:1,mem=1G");
+    (void)enter(0);
+    leave(0);
+    for (int i = 0; i < LAUNCHERS; i++)
+        pthread_create(&threads[i], NULL, retain, NULL);
+    for (int i = 0; i < LAUNCHERS; i++)
+        pthread_join(threads[i], NULL);
+    worker_close();
+}
+
 /* --- host functions --------------------------------------------------------------------------- */
 
 /* Atomic because what orders host functions before a wait is in the worker, where ThreadSanitizer
@@ -468,6 +574,16 @@ static void test_crash_loop(void **state)
     unsetenv("DEVICEPOOL_WORKER_PAUSE_MS");
 }
 
+/* A race that ThreadSanitizer finds in a worker is a failure here: it ends the process. */
+static void halt_workers_at_races(void)
+{
+    const char *options = getenv("TSAN_OPTIONS");
+    char text[4096];
+
+    snprintf(text, sizeof(text), "%s:halt_on_error=1", options ? options : "");
+    setenv("TSAN_OPTIONS", text, 1);
+}
+
 static const char *program;
 
 static int restore_program(void **state)
@@ -482,9 +598,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_nothing_left), TEST(test_refused),
         TEST(test_wrong_program), TEST(test_addresses), TEST(test_copies),
-        TEST(test_order_of_threads), TEST(test_many_threads), TEST(test_host_functions),
-        TEST(test_kill), TEST(test_kill_while_waiting), TEST(test_fault), TEST(test_crash_loop)};
+        TEST(test_order_of_threads), TEST(test_many_threads), TEST(test_shared_kernels),
+        TEST(test_retaining_threads), TEST(test_host_functions), TEST(test_kill),
+        TEST(test_kill_while_waiting), TEST(test_fault), TEST(test_crash_loop)};
 
+    halt_workers_at_races();
     program = getenv("DEVICEPOOL_WORKER");
     if (!program) {
         fprintf(stderr, "DEVICEPOOL_WORKER must name the worker program\n");
