@@ -192,6 +192,29 @@ pool_cu_result client_cu_CtxGetDevice(CUdevice *device)
 
 /* --- creation and destruction ----------------------------------------------------------------- */
 
+/* Runs a call that retains or releases the primary context. Threads do so one after another:
+ * whether it is alive is what the last of their calls in the worker has left. */
+static pool_cu_result run_primary(struct client_call *call)
+{
+    struct client_worker *worker = call->worker; /* NULL: the device is none */
+    pool_cu_result code;
+
+    if (!worker)
+        return call_run(call);
+    pthread_mutex_lock(&worker->primary_lock);
+    code = call_run(call);
+    if (!code) {
+        bool is_alive = call->function == WORKER_DevicePrimaryCtxRetain || call_result(call);
+
+        pthread_mutex_lock(&worker->lock);
+        if (atomic_load(&worker->generation) == call->generation) /* its process has not ended */
+            set_alive(&worker->contexts[0], is_alive);
+        pthread_mutex_unlock(&worker->lock);
+    }
+    pthread_mutex_unlock(&worker->primary_lock);
+    return code;
+}
+
 pool_cu_result client_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     struct client_call call;
@@ -204,10 +227,9 @@ pool_cu_result client_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice dev
     call_begin(&call, WORKER_DevicePrimaryCtxRetain, CLIENT_WAIT);
     call_device(&call, device);
     call.message.words[call.count - 1] = 1;
-    code = call_run(&call);
+    code = run_primary(&call);
     if (code)
         return code;
-    set_alive(&call.worker->contexts[0], true);
     *context = client_handle_make(
         WORKER_CONTEXT, (unsigned)call.worker->ordinal, call.generation, context_id(0, 0));
     return POOL_CU_SUCCESS;
@@ -226,10 +248,7 @@ pool_cu_result client_cu_DevicePrimaryCtxRelease(CUdevice device)
     if (call.worker && call.generation > 1 &&
         atomic_load(&call.worker->contexts[0].serial) % 2 == 0)
         return POOL_CU_SUCCESS;
-    code = call_run(&call);
-    if (!code && !call_result(&call))
-        set_alive(&call.worker->contexts[0], false);
-    return code;
+    return run_primary(&call);
 }
 
 /* A number that no context of the worker has; 0: none is left. */
