@@ -178,4 +178,11 @@ enum driver_constant {
 #undef DRIVER_CONSTANT
 };
 
+/* In the `extra` argument of launches; cuda.h has pointers of these values. */
+enum driver_launch_param {
+    DRIVER_LAUNCH_PARAM_END,
+    DRIVER_LAUNCH_PARAM_BUFFER_POINTER,
+    DRIVER_LAUNCH_PARAM_BUFFER_SIZE
+};
+
 #endif

@@ -150,7 +150,8 @@ struct client {
     struct client_block *blocks; /* in order of address; guarded by memory_lock */
     size_t block_count, block_capacity;
     struct client_range *ranges; /* device memory outside of the workers' regions; the same */
-    size_t range_count, range_capacity;
+    atomic_size_t range_count;   /* also read without the lock */
+    size_t range_capacity;
     uint64_t next_block_id;
     uint64_t reserved_base, reserved_bytes;
 };
@@ -248,7 +249,16 @@ CUcontext client_context_handle(const struct client_worker *worker, unsigned num
 /* All contexts of the worker are gone. */
 void client_contexts_end(struct client_worker *worker);
 
-/* --- memory.c, copy.c ------------------------------------------------------------------------- */
+/* --- addresses.c ------------------------------------------------------------------------------ */
+
+#define CLIENT_PAGE UINT64_C(4096)
+
+pool_status client_arena_open(struct client *opened);
+void client_arena_close(struct client *closing);
+/* Keeps others from using the addresses; MAP_FAILED: they are in use. */
+void *client_reserve(uint64_t base, uint64_t bytes);
+
+/* --- pinned.c --------------------------------------------------------------------------------- */
 
 /* Pinned memory: a range of the arena. */
 struct client_block {
@@ -260,23 +270,6 @@ struct client_block {
     uint32_t registered[WORKER_MAX_DEVICES]; /* generation + 1 of the worker that knows it */
 };
 
-struct client_range {
-    uint64_t base, bytes, mapped_bytes;
-    unsigned worker;
-    unsigned opened;     /* how often, besides the first time; memory of another process */
-    unsigned generation; /* of the worker */
-};
-
-pool_status client_arena_open(struct client *opened);
-void client_arena_close(struct client *closing);
-/* Reserves addresses for the memory of each worker's device. */
-pool_status client_regions_open(struct client *opened);
-void client_regions_close(struct client *closing);
-#define CLIENT_REGION_PARTS 4u
-/* The worker that an address of device memory belongs to; NULL: host memory. */
-struct client_worker *client_address_worker(uint64_t address);
-/* A call that concerns the address of this worker's device. */
-void call_address(struct client_call *call, struct client_worker *worker, uint64_t address);
 /* A range of the arena for the time of a call; UINT64_MAX: none is free. */
 uint64_t client_arena_borrow(uint64_t bytes);
 void client_arena_return(uint64_t offset, uint64_t bytes);
@@ -285,6 +278,30 @@ bool client_find_pinned(const void *memory, size_t bytes, uint64_t *offset);
 /* A copy of the block at the offset; false: there is none. */
 bool client_copy_block(uint64_t offset, struct client_block *copy);
 pool_cu_result client_register_block(struct client_worker *worker, uint64_t offset);
+
+/* --- ranges.c --------------------------------------------------------------------------------- */
+
+/* An allocation outside of the addresses that are reserved for its worker. */
+struct client_range {
+    uint64_t base, bytes, mapped_bytes;
+    unsigned worker;
+    unsigned opened;     /* how often, besides the first time; memory of another process */
+    unsigned generation; /* of the worker */
+};
+
+/* Addresses of a worker's device memory, of which each of its processes uses one part. */
+#define CLIENT_REGION_PARTS 4u
+/* The worker that an address of device memory belongs to; NULL: host memory. */
+struct client_worker *client_address_worker(uint64_t address);
+/* A call that concerns the address of this worker's device. */
+void call_address(struct client_call *call, struct client_worker *worker, uint64_t address);
+/* Takes the addresses of an allocation of the worker, which may be 0; false: they are in use. */
+bool client_range_claim(const struct client_worker *worker, uint64_t address, uint64_t bytes);
+/* They are used no longer. */
+void client_range_release(const struct client_worker *worker, uint64_t address);
+/* Whether the process that has the range has not ended. */
+bool client_range_is_present(const struct client_range *range);
+void client_ranges_free(struct client *closing);
 
 /* --- memory_pool.c ---------------------------------------------------------------------------- */
 /* Whether the location is a device of a worker. */
@@ -298,6 +315,9 @@ pool_cu_result call_accesses(
 
 /* --- module.c --------------------------------------------------------------------------------- */
 void client_kernels_free(struct client_worker *worker);
+/* The parameters of a kernel of the call's worker; NULL: the kernel is none, or no more. */
+const struct worker_layout *client_kernel_layout(
+    const struct client_call *call, CUfunction function);
 
 /* --- host_function.c -------------------------------------------------------------------------- */
 bool client_in_host_function(void);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "driver/attributes.h"
 #include "worker/server.h"
 
 /* A launch as a message has it. */
@@ -18,9 +19,6 @@ struct launch {
     size_t extra_bytes;
 };
 
-enum { ARGUMENTS_NONE, ARGUMENTS_EACH, ARGUMENTS_BUFFER };
-enum { EXTRA_END, EXTRA_BUFFER, EXTRA_SIZE };
-
 /* Pointers to the arguments in the message, whose bytes must be exactly the kernel's. */
 static void read_arguments(
     struct execution *execution, const struct worker_layout *layout, struct launch *launch)
@@ -30,9 +28,9 @@ static void read_arguments(
     unsigned char *data = (unsigned char *)(uintptr_t)execution_bytes(execution, &bytes);
 
     launch->given = launch->given_extra = NULL;
-    if (how > ARGUMENTS_BUFFER)
+    if (how > WORKER_ARGUMENTS_BUFFER)
         execution->is_malformed = true;
-    if (how == ARGUMENTS_EACH && layout) {
+    if (how == WORKER_ARGUMENTS_EACH && layout) {
         if (layout->count > WORKER_MAX_PARAMETERS || layout->bytes != bytes) {
             execution->is_malformed = true;
             return;
@@ -42,13 +40,13 @@ static void read_arguments(
             data += worker_parameter_bytes(layout->sizes[i]);
         }
         launch->given = launch->arguments;
-    } else if (how == ARGUMENTS_BUFFER) {
+    } else if (how == WORKER_ARGUMENTS_BUFFER) {
         launch->extra_bytes = (size_t)bytes;
-        launch->extra[0] = (void *)EXTRA_BUFFER;
+        launch->extra[0] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_POINTER;
         launch->extra[1] = data;
-        launch->extra[2] = (void *)EXTRA_SIZE;
+        launch->extra[2] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_SIZE;
         launch->extra[3] = &launch->extra_bytes;
-        launch->extra[4] = (void *)EXTRA_END;
+        launch->extra[4] = (void *)DRIVER_LAUNCH_PARAM_END;
         launch->given_extra = launch->extra;
     }
 }

@@ -103,6 +103,13 @@ _Static_assert(sizeof(struct worker_header) == 16, "messages consist of 8-byte w
 /* The client waits for the reply. Otherwise a failure is stored with the stream. */
 #define WORKER_FLAG_WAITS 1u
 
+/* How a launch's message has the arguments of the kernel. */
+enum worker_arguments {
+    WORKER_ARGUMENTS_NONE,
+    WORKER_ARGUMENTS_EACH,  /* one after the other, see layout.h */
+    WORKER_ARGUMENTS_BUFFER /* as the buffer that the caller passed */
+};
+
 /* Host memory in a message: an offset in the arena, or the stage of the ring. */
 #define WORKER_STAGE UINT64_MAX
 

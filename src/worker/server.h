@@ -115,6 +115,22 @@ void server_remove(struct server *server, uint32_t handle);
 /* A context was destroyed with everything in it. */
 void server_remove_context(struct server *server, unsigned number);
 
+/* --- execute_context.c --- */
+
+/* A context argument, number + 1; 0 is NULL. */
+CUcontext execution_context(struct execution *execution);
+/* Number + 1 of the driver's context; 0: none of ours. */
+uint64_t server_context_number(struct server *server, const void *context);
+
+/* --- execute_memory_pool.c --- */
+
+/* A location, whose ordinal is the client's if it is not this worker's device. */
+void execution_location(struct execution *execution, pool_cu_mem_location *location);
+/* Reads at most WORKER_MAX_DEVICES accesses into `access`; *has_access: the client gave an array.
+ */
+uint64_t execution_accesses(
+    struct execution *execution, pool_cu_mem_access *access, bool *has_access);
+
 /* --- execute.c --- */
 
 /*
@@ -131,12 +147,6 @@ const char *execution_text(struct execution *execution);
 void *execution_handle(struct execution *execution, enum worker_kind kind);
 /* `bytes` of host memory; NULL and malformed: outside of the arena or longer than the stage. */
 void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage);
-/* A location, whose ordinal is the client's if it is not this worker's device. */
-void execution_location(struct execution *execution, pool_cu_mem_location *location);
-/* Reads at most WORKER_MAX_DEVICES accesses into `access`; *has_access: the client gave an array.
- */
-uint64_t execution_accesses(
-    struct execution *execution, pool_cu_mem_access *access, bool *has_access);
 /* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
 pool_cu_result execution_check(struct execution *execution);
 /* Whether a SYNC call will report the failure of a posted one. */
@@ -148,7 +158,12 @@ void execution_reply_bytes(struct execution *execution, const void *data, size_t
 pool_cu_result execution_reply_new(
     struct execution *execution, enum worker_kind kind, void *object);
 
-/* The executors, in execute_calls.c (generated) and execute_custom.c. */
+/* Calls a function that the driver may lack. */
+#define EXECUTION_CALL(execution, function, ...)                                                   \
+    ((execution)->server->api->function ? (execution)->server->api->function(__VA_ARGS__)          \
+                                        : POOL_CU_NOT_SUPPORTED)
+
+/* The executors: generated in execute_calls.c, the others in execute_….c by subject. */
 typedef pool_cu_result (*server_executor)(struct execution *execution);
 #define WORKER_CALL(function, mode, ...)                                                           \
     pool_cu_result execute_##function(struct execution *execution);
