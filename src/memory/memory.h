@@ -195,13 +195,6 @@ void memory_quarantine_physical(struct device_memory *memory, const struct memor
 /* Waits for the work of all streams of the device but captured ones, which have none. */
 pool_status memory_wait_for_streams(struct device_memory *memory);
 
-/* Memory that could not be overwritten and is not returned to the driver. */
-struct memory_quarantined {
-    struct memory_quarantined *next;
-    CUdeviceptr address;
-    struct memory_request request;
-};
-
 /* The memory of a buffer and its slices, with a reference count. */
 struct memory_block {
     atomic_uint references;
@@ -286,8 +279,6 @@ pool_status memory_of_both(pool_device *first, pool_device *second,
 /* Removes all links and, if the driver works, disables what memory_grant_access enabled. */
 void memory_close_peers(struct device_memory *memory, int driver_alive);
 
-/* Waits for the work of all streams but captured ones, which have none. */
-pool_status memory_wait_for_streams(struct device_memory *memory);
 /* Waits for pending frees and releases unused memory down to `keep_bytes`; the caller's pool not
  * below its release threshold. */
 pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes);
