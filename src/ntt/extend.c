@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_ntt_extend: validation, and the steps of a chunk's extension; plan_extend.c says where their
- * results are.
+ * pool_ntt_extend and what belongs to it: validation, and calls on one device and on several.
  */
-#include "ntt/extend.h"
+#include "ntt/extend_call.h"
 
 #include <string.h>
 
@@ -11,11 +10,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "memory/pipeline.h"
 #include "pool/counters.h"
-#include "stream/phase.h"
-#include "vector/check.h"
-#include "vector/vector.h"
 
 static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
 
@@ -23,22 +18,6 @@ void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t struct_s
 {
     base_struct_init(params, struct_size);
 }
-
-/* A call, validated. */
-struct extend_call {
-    pool_ntt_extend_params params;
-    pool_exec exec;
-    pool_span in;
-    pool_span coefficients; /* count 0: not kept */
-    pool_span out;
-    pool_ntt_domain *columns_domain; /* of order n */
-    struct exec_target target;
-    struct ntt_extend_job job;
-    struct ntt_extend_operands operands;
-    struct ntt_extend_chunks chunks;
-    uint64_t first;                           /* number of the first column in messages */
-    pool_buffer *kept[MEMORY_PIPELINE_SLOTS]; /* copies of coefficients for host memory */
-};
 
 /* ---- validation ------------------------------------------------------------------------------ */
 
@@ -71,7 +50,7 @@ static pool_status find_columns_domain(
 }
 
 static pool_status check_count(
-    const struct extend_call *call, const pool_span *span, uint32_t log_size, const char *what)
+    const struct ntt_extend_call *call, const pool_span *span, uint32_t log_size, const char *what)
 {
     if (call->params.batch > UINT64_MAX >> log_size)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -86,7 +65,7 @@ static pool_status check_count(
 }
 
 static pool_status check_packed(
-    const struct extend_call *call, const pool_span *span, const char *what)
+    const struct ntt_extend_call *call, const pool_span *span, const char *what)
 {
     if (memory_elements_are_packed(call->target.field, span))
         return POOL_OK;
@@ -96,7 +75,7 @@ static pool_status check_packed(
 }
 
 /* With `checks_data` also its address. */
-static pool_status check_span(const struct extend_call *call, const pool_span *span,
+static pool_status check_span(const struct ntt_extend_call *call, const pool_span *span,
     uint32_t log_size, const char *what, bool checks_data)
 {
     const pool_field *field = call->target.field;
@@ -115,7 +94,7 @@ static bool is_same_device_memory(const pool_span *a, const pool_span *b)
            b->space == POOL_MEMORY_DEVICE;
 }
 
-static pool_status check_overlaps(const struct extend_call *call)
+static pool_status check_overlaps(const struct ntt_extend_call *call)
 {
     const uint64_t bytes = call->target.field->bytes;
 
@@ -136,9 +115,9 @@ static pool_status check_overlaps(const struct extend_call *call)
 }
 
 /* Spans of shards have no memory of their own. */
-static pool_status check_host_overlaps(const struct extend_call *call)
+static pool_status check_host_overlaps(const struct ntt_extend_call *call)
 {
-    struct extend_call host = *call;
+    struct ntt_extend_call host = *call;
     pool_span *spans[] = {&host.in, &host.coefficients, &host.out};
 
     for (int i = 0; i < 3; i++)
@@ -147,7 +126,7 @@ static pool_status check_host_overlaps(const struct extend_call *call)
     return check_overlaps(&host);
 }
 
-static pool_status check_spans(const struct extend_call *call, bool checks_data)
+static pool_status check_spans(const struct ntt_extend_call *call, bool checks_data)
 {
     const uint32_t log_size = call->job.log_size, log_points = log_size - call->job.log_blowup;
     pool_status status = check_span(call, &call->in, log_points, "input", checks_data);
@@ -159,7 +138,7 @@ static pool_status check_spans(const struct extend_call *call, bool checks_data)
     return status ? status : check_overlaps(call);
 }
 
-static void init_job(struct extend_call *call)
+static void init_job(struct ntt_extend_call *call)
 {
     const pool_ntt_extend_params *params = &call->params;
     const pool_field *field = params->domain->field;
@@ -184,7 +163,7 @@ static void init_job(struct extend_call *call)
 
 static pool_status prepare(const char *name, const pool_ntt_extend_params *params,
     const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,
-    struct extend_call *call)
+    struct ntt_extend_call *call)
 {
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
@@ -213,7 +192,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
     return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
-static pool_status plan_chunks(struct extend_call *call)
+static pool_status plan_chunks(struct ntt_extend_call *call)
 {
     const struct chip chip = chip_of(call->target.device);
 
@@ -221,258 +200,9 @@ static pool_status plan_chunks(struct extend_call *call)
         &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), &call->chunks);
 }
 
-/* ---- chunks ---------------------------------------------------------------------------------- */
-
-/* The extension of a chunk. */
-struct extension {
-    const struct extend_call *call;
-    const struct memory_chunk *chunk;
-    struct ntt_extend_plan plan;
-};
-
-static CUdeviceptr device_address(const pool_span *span)
-{
-    return (CUdeviceptr)(uintptr_t)span->data;
-}
-
-static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend_place place)
-{
-    const struct extend_call *call = extension->call;
-    const struct memory_chunk *chunk = extension->chunk;
-    const uint64_t points = chunk->count << (call->job.log_size - call->job.log_blowup);
-    CUdeviceptr kept = device_address(&call->coefficients);
-
-    switch (place) {
-    case NTT_EXTEND_NOWHERE:
-        break;
-    case NTT_EXTEND_IN:
-        return device_address(&chunk->in[0]);
-    case NTT_EXTEND_KEPT:
-        /* Its buffer has been allocated, so that it has an address. */
-        if (call->operands.coefficients_are_on_host)
-            (void)pool_buffer_address(call->kept[chunk->slot], &kept);
-        return kept;
-    case NTT_EXTEND_OUT:
-        return device_address(&chunk->out);
-    case NTT_EXTEND_OUT_TAIL:
-        return device_address(&chunk->out) + points * call->target.field->bytes;
-    case NTT_EXTEND_COEFFICIENTS:
-        return chunk->scratch;
-    case NTT_EXTEND_WORKSPACE:
-        return chunk->scratch + extension->plan.coefficients_bytes;
-    }
-    return 0;
-}
-
-static pool_form coefficients_form(const struct extend_call *call)
-{
-    return call->operands.keeps_coefficients ? call->coefficients.form : call->in.form;
-}
-
-static pool_status check_input(const struct extension *extension)
-{
-    const struct extend_call *call = extension->call;
-    const pool_field *field = call->target.field;
-    const struct memory_chunk *chunk = extension->chunk;
-    const uint32_t log_points = call->job.log_size - call->job.log_blowup;
-    const struct vector_items items = {.address = device_address(&chunk->in[0]),
-        .stride = field->bytes,
-        .count = chunk->count << log_points,
-        .elements = 1,
-        .first = (call->first + chunk->first) << log_points,
-        .what = "input"};
-
-    return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
-}
-
-/* Coefficients of the caller's whose memory the results take. */
-static pool_status copy_coefficients(const struct extension *extension)
-{
-    const struct extend_call *call = extension->call;
-    const uint64_t points = extension->chunk->count << (call->job.log_size - call->job.log_blowup);
-    const pool_span from = {
-        .data = extension->chunk->in[0].data, .count = points, .space = POOL_MEMORY_DEVICE};
-    pool_span to = from;
-
-    to.data = (void *)(uintptr_t)address_of(extension, NTT_EXTEND_COEFFICIENTS);
-    return vector_copy(&extension->chunk->target, &from, &to);
-}
-
-static pool_status enqueue_inverse(const struct extension *extension)
-{
-    const struct extend_call *call = extension->call;
-    const struct ntt_extend_plan *plan = &extension->plan;
-    const struct ntt_run run = {.target = extension->chunk->target,
-        .domain = call->columns_domain,
-        .direction = POOL_NTT_INVERSE,
-        .job = plan->inverse,
-        .form_change = (int)coefficients_form(call) - (int)call->in.form,
-        .in = address_of(extension, NTT_EXTEND_IN),
-        .out = address_of(extension, plan->coefficients),
-        .workspace = address_of(extension, plan->workspace[POOL_NTT_INVERSE]),
-        .in_may_be_overwritten = call->operands.in_is_on_host || call->operands.out_begins_with_in};
-
-    return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_INVERSE]);
-}
-
-static pool_status launch_spread(const struct extension *extension, const struct ntt_tables *tables)
-{
-    const struct extend_call *call = extension->call;
-    const struct ntt_extend_plan *plan = &extension->plan;
-    const struct ntt_table_layout *layout = &tables->layout;
-    const CUdeviceptr base = tables->address;
-    const uint64_t bytes = call->target.field->bytes;
-    const bool has_low = layout->low_bits != 0;
-    struct ntt_extend_args args = {.in = address_of(extension, plan->coefficients),
-        .out = address_of(extension, plan->spread),
-        .twiddles_high = base + layout->twiddles_high * bytes,
-        .twiddles_low = has_low ? base + layout->twiddles_low * bytes : 0,
-        .coset_high = base + layout->coset_high * bytes,
-        .coset_low = has_low ? base + layout->coset_low * bytes : 0,
-        .batch = extension->chunk->count,
-        .log_points = call->job.log_size - call->job.log_blowup,
-        .log_blowup = call->job.log_blowup,
-        .low_bits = layout->low_bits};
-    void *arguments[] = {&args};
-    static const size_t sizes[] = {sizeof(args)};
-    struct module_launch launch = {.threads = NTT_EXTEND_THREADS,
-        .count = 1,
-        .arguments = arguments,
-        .sizes = sizes,
-        .stream = extension->chunk->target.stream};
-    pool_status status = ntt_extend_kernel(call->target.device, call->target.field, &launch.kernel);
-
-    args.count = args.batch << args.log_points;
-    if (call->job.layout == POOL_NTT_COLUMNS)
-        args.flags |= NTT_INTERLEAVED;
-    if (!plan->inverts && plan->inverse.order == POOL_NTT_RN)
-        args.flags |= NTT_REVERSED_INPUT;
-    launch.blocks = base_ceil_div(args.count, NTT_EXTEND_THREADS);
-    return status ? status : module_launch_enqueue(&launch);
-}
-
-static pool_status enqueue_spread(const struct extension *extension)
-{
-    const struct extend_call *call = extension->call;
-    const struct exec_target *target = &extension->chunk->target;
-    const struct chip chip = chip_of(target->device);
-    const struct ntt_tuning tuning = ntt_tuning_for(&extension->plan.forward, &chip);
-    struct ntt_tables *tables = NULL;
-    struct phase phase;
-    pool_status status =
-        ntt_tables_get(call->params.domain, target->stream, POOL_NTT_FORWARD, &tuning, &tables);
-
-    if (status)
-        return status;
-    phase_begin(&phase, target->device, target->stream, "ntt", "extend");
-    status = phase_end(&phase, launch_spread(extension, tables));
-    ntt_tables_release(tables);
-    return status;
-}
-
-static pool_status enqueue_forward(const struct extension *extension)
-{
-    const struct extend_call *call = extension->call;
-    const struct ntt_extend_plan *plan = &extension->plan;
-    const struct ntt_run run = {.target = extension->chunk->target,
-        .domain = call->params.domain,
-        .direction = POOL_NTT_FORWARD,
-        .job = plan->forward,
-        .form_change = (int)call->out.form - (int)coefficients_form(call),
-        .in = address_of(extension, plan->spread),
-        .out = address_of(extension, NTT_EXTEND_OUT),
-        .workspace = address_of(extension, plan->workspace[POOL_NTT_FORWARD]),
-        .in_may_be_overwritten =
-            plan->spreads || (plan->coefficients == NTT_EXTEND_IN && call->operands.in_is_on_host)};
-
-    return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_FORWARD]);
-}
-
-static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
-{
-    const struct extend_call *call = user;
-    const struct chip chip = chip_of(chunk->target.device);
-    struct extension extension = {.call = call, .chunk = chunk};
-    struct ntt_extend_job job = call->job;
-    pool_status status;
-
-    job.batch = chunk->count;
-    if (!ntt_extend_plan_make(&chip, &job, &call->operands, &extension.plan))
-        return ntt_plan_fail(&extension.plan.forward);
-    status = check_input(&extension);
-    if (!status && extension.plan.copies)
-        status = copy_coefficients(&extension);
-    if (!status && extension.plan.inverts)
-        status = enqueue_inverse(&extension);
-    if (!status && extension.plan.spreads)
-        status = enqueue_spread(&extension);
-    return status ? status : enqueue_forward(&extension);
-}
-
-/* Memory for the coefficients of the slot's chunks, which are downloaded from there. */
-static pool_status allocate_kept(void *user, struct memory_chunk *chunk)
-{
-    struct extend_call *call = user;
-    const uint64_t points = call->chunks.columns << (call->job.log_size - call->job.log_blowup);
-    CUdeviceptr address;
-
-    if (call->kept[chunk->slot])
-        return POOL_OK;
-    return memory_scratch(
-        &chunk->target, points * call->target.field->bytes, &call->kept[chunk->slot], &address);
-}
-
-static pool_status download_kept(void *user, struct memory_chunk *chunk)
-{
-    const struct extend_call *call = user;
-    const uint64_t column = (uint64_t)call->target.field->bytes
-                            << (call->job.log_size - call->job.log_blowup);
-
-    return pool_copy_to_host((uint8_t *)call->coefficients.data + chunk->first * column,
-        call->kept[chunk->slot], 0, chunk->count * column, chunk->target.stream);
-}
-
-/* The columns are the pipeline's items. */
-static pool_span columns_of(const struct extend_call *call, const pool_span *span)
-{
-    pool_span columns = *span;
-
-    columns.count = call->params.batch;
-    columns.stride = 0;
-    return columns;
-}
-
-static pool_status run_chunks(struct extend_call *call)
-{
-    const uint64_t column = (uint64_t)call->target.field->bytes << call->job.log_size;
-    const bool downloads =
-        call->operands.keeps_coefficients && call->operands.coefficients_are_on_host;
-    const pool_span in = columns_of(call, &call->in), out = columns_of(call, &call->out);
-    struct memory_progress progress = {
-        .call = "pool_ntt_extend", .exec = &call->exec, .total = call->out.count};
-    const struct memory_pipeline pipeline = {.target = call->target,
-        .progress = &progress,
-        .weight = UINT64_C(1) << call->job.log_size,
-        .count = call->params.batch,
-        .chunk_items = call->chunks.columns,
-        .slots = call->chunks.slots,
-        .in = {{&in, column >> call->job.log_blowup, false}},
-        .out = {&out, column, false},
-        .scratch_bytes = call->chunks.scratch_bytes,
-        .upload = downloads ? allocate_kept : NULL,
-        .compute = compute_chunk,
-        .download = downloads ? download_kept : NULL,
-        .user = call};
-    pool_status status = memory_pipeline_run(&pipeline);
-
-    for (uint32_t i = 0; i < MEMORY_PIPELINE_SLOTS; i++)
-        status = memory_scratch_free(&call->target, &call->kept[i], status);
-    return exec_target_end(&call->target, call->exec.is_async, status);
-}
-
 /* ---- public ---------------------------------------------------------------------------------- */
 
-static pool_status run_inside(struct extend_call *call)
+static pool_status run_inside(struct ntt_extend_call *call)
 {
     pool_status status = check_spans(call, true);
 
@@ -480,10 +210,10 @@ static pool_status run_inside(struct extend_call *call)
         status = plan_chunks(call);
     if (!status)
         status = find_columns_domain(&call->params, &call->columns_domain);
-    return status ? status : run_chunks(call);
+    return status ? status : ntt_extend_run_chunks(call);
 }
 
-static pool_status run_on_device(struct extend_call *call)
+static pool_status run_on_device(struct ntt_extend_call *call)
 {
     struct device_operation operation;
     struct device_scope scope;
@@ -500,7 +230,7 @@ static pool_status run_on_device(struct extend_call *call)
 pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_exec *exec,
     const struct ntt_extend_spans *spans, uint64_t first)
 {
-    struct extend_call call;
+    struct ntt_extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, &spans->in,
         spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, &call);
 
@@ -509,7 +239,7 @@ pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_
 }
 
 /* The whole job's spans in host memory are checked as one device's; shards are, part by part. */
-static pool_status check_job(struct extend_call *call, bool checks_data)
+static pool_status check_job(struct ntt_extend_call *call, bool checks_data)
 {
     const uint32_t log_size = call->job.log_size, log_points = log_size - call->job.log_blowup;
     const struct {
@@ -529,8 +259,8 @@ static pool_status check_job(struct extend_call *call, bool checks_data)
     return status ? status : check_host_overlaps(call);
 }
 
-static pool_status divide_call(
-    const char *name, struct extend_call *call, bool has_data, struct ntt_extend_division *division)
+static pool_status divide_call(const char *name, struct ntt_extend_call *call, bool has_data,
+    struct ntt_extend_division *division)
 {
     pool_status status;
 
@@ -545,14 +275,14 @@ pool_status ntt_extend_read_division(const char *name, const pool_ntt_extend_par
     const pool_exec *exec, const struct ntt_extend_spans *spans, bool has_data,
     struct ntt_extend_division *division)
 {
-    struct extend_call call;
+    struct ntt_extend_call call;
     pool_status status = prepare(name, params, exec, &spans->in,
         spans->coefficients.count ? &spans->coefficients : NULL, &spans->out, &call);
 
     return status ? status : divide_call(name, &call, has_data, division);
 }
 
-static pool_status run_on_devices(struct extend_call *call)
+static pool_status run_on_devices(struct ntt_extend_call *call)
 {
     struct ntt_extend_division division;
     pool_status status = divide_call("pool_ntt_extend", call, true, &division);
@@ -564,7 +294,7 @@ pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exe
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
     MEMORY_EXEC_SCOPE(exec);
-    struct extend_call call;
+    struct ntt_extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
 
     if (status)
@@ -572,7 +302,7 @@ pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exe
     return call.exec.device_count ? run_on_devices(&call) : run_on_device(&call);
 }
 
-static pool_status forecast_on_devices(struct extend_call *call, uint64_t *bytes)
+static pool_status forecast_on_devices(struct ntt_extend_call *call, uint64_t *bytes)
 {
     struct ntt_extend_division division;
     pool_status status = divide_call("pool_ntt_extend_workspace", call, false, &division);
@@ -584,7 +314,7 @@ pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, cons
     const pool_span *in, const pool_span *coefficients, const pool_span *out, uint64_t *bytes)
 {
     MEMORY_EXEC_SCOPE(exec);
-    struct extend_call call;
+    struct ntt_extend_call call;
     pool_status status;
 
     if (!bytes)
