@@ -4,6 +4,7 @@
  * copies from or to it.
  */
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -110,8 +111,10 @@ bool client_copy_block(uint64_t offset, struct client_block *copy)
 
     pthread_rwlock_rdlock(&client->memory_lock);
     block = block_at(offset);
-    if (block)
-        *copy = *block;
+    if (block) { /* without `registered`, which other readers change */
+        memcpy(copy, block, offsetof(struct client_block, registered));
+        memset(copy->registered, 0, sizeof(copy->registered));
+    }
     pthread_rwlock_unlock(&client->memory_lock);
     return block != NULL;
 }
