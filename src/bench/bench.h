@@ -88,6 +88,38 @@ bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *
 void bench_inner_product(const pool_field *field, const void *a, const void *b, uint64_t count,
     uint64_t period, void *sum);
 
+/* ---- small_field.c: arithmetic of checks, independent of the library's ---- */
+
+enum { BENCH_MAX_DEGREE = 4 };
+
+/* A prime field of at most 64 bits, or an extension base[x] / (x^degree - w) of one. */
+struct bench_small_field {
+    const pool_field *field;
+    uint64_t p;
+    uint64_t w;
+    uint32_t degree;
+    size_t bytes; /* of a coordinate */
+};
+
+/* Returns false for other fields and unknown names. */
+bool bench_small_field(const char *name, struct bench_small_field *small);
+
+/* Element `index` of packed ones in standard form, to or from its coordinates. */
+void bench_small_load(
+    const struct bench_small_field *small, const void *packed, uint64_t index, uint64_t *x);
+void bench_small_store(
+    const struct bench_small_field *small, void *packed, uint64_t index, const uint64_t *x);
+
+/* Results may be operands. `b` of bench_small_scale is in the base field. */
+void bench_small_add(
+    const struct bench_small_field *small, uint64_t *sum, const uint64_t *a, const uint64_t *b);
+void bench_small_scale(
+    const struct bench_small_field *small, uint64_t *product, const uint64_t *a, uint64_t b);
+void bench_small_multiply(
+    const struct bench_small_field *small, uint64_t *product, const uint64_t *a, const uint64_t *b);
+bool bench_small_is_equal(
+    const struct bench_small_field *small, const uint64_t *a, const uint64_t *b);
+
 /* ---- measure.c: operations ---- */
 
 /* What is measured. Members that an operation does not have are ignored. */
@@ -105,7 +137,11 @@ struct bench_case {
     const char *scalars;    /* of an MSM, see bench_msm; NULL: uniform */
     bool from_host;         /* scalars of an MSM in pinned memory instead of device memory */
     bool is_permutation;    /* Poseidon: permutations instead of hashes */
-    pool_form form;         /* Poseidon: of inputs and results */
+    pool_form form;         /* Poseidon, vectors: of inputs and results */
+    pool_vector_operation function; /* of vectors */
+    pool_matrix_layout layout;      /* of evaluations and rows in bit-reversed order */
+    uint32_t log_arity;             /* of folds */
+    bool commits;                   /* folds: also to the results, as the next layer */
 };
 
 /* The measurement of one case on one device, and its result. */
@@ -147,8 +183,7 @@ struct bench_operation {
     const char *option; /* of the command, that selects subjects: "field" … */
     const char *default_subjects;
     const char *default_sizes;
-    const char *options; /* of the command, among batch, order, inverse, coset, precompute,
-                            together */
+    const char *options; /* of the command that it takes, besides those of all operations */
     bool is_blocking;
     bool needs_powers; /* sizes are powers of two */
     bool (*has_subject)(const char *subject);
@@ -173,6 +208,10 @@ extern const struct bench_operation bench_ecntt;    /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
 extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
 extern const struct bench_operation bench_commit;   /* of a matrix in device memory */
+extern const struct bench_operation bench_fold;     /* in device memory, as are the next three */
+extern const struct bench_operation bench_evaluate; /* blocking */
+extern const struct bench_operation bench_reverse;
+extern const struct bench_operation bench_vector;
 extern const struct bench_operation bench_copy;
 extern const struct bench_operation bench_pool;
 
@@ -236,6 +275,22 @@ void bench_shards_destroy(struct bench_shards **shards);
 /* A copy of host memory in pinned memory, or zeros where `from` is NULL, as a span. */
 pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
     pool_form form, pool_pinned **pinned, pool_span *span);
+
+/* Device memory with a copy of host memory, or with any content where `from` is NULL, as a span. */
+pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
+    pool_form form, pool_buffer **buffer, pool_span *span);
+
+/* A commitment to one matrix, and what it is checked by. */
+struct bench_commitment {
+    const pool_matrix_commit_params *params;
+    const pool_exec *exec; /* of the openings */
+    const pool_matrix *matrix;
+    const pool_span *levels;
+    const void *root;
+    const uint8_t *elements; /* of the matrix, packed in its layout, in host memory */
+};
+/* Opens a sample of the rows, which have to be those of `elements` and belong to the root. */
+pool_status bench_check_openings(const struct bench_commitment *commitment, bool *is_correct);
 
 /* Measures one case. The result, or the message of the failure, is in the run. */
 pool_status bench_measure(struct bench_run *run);

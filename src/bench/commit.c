@@ -102,18 +102,12 @@ static pool_status upload_commit(struct bench_run *run)
 
     if (run->together)
         return place_commit(run, commit);
-    pool_status status =
-        pool_buffer_from_host(run->device, commit->elements, bytes, &commit->matrix_buffer);
+    pool_status status = bench_place(run, commit->elements, bytes, run->spec.batch,
+        POOL_FORM_MONTGOMERY, &commit->matrix_buffer, &commit->matrix.span);
 
-    if (!status)
-        status = pool_buffer_alloc(run->device, commit->shape.bytes, &commit->level_buffer);
-    if (!status)
-        status = pool_buffer_span(
-            commit->matrix_buffer, 0, run->spec.batch, POOL_FORM_MONTGOMERY, &commit->matrix.span);
-    if (!status)
-        status = pool_buffer_span(commit->level_buffer, 0, commit->shape.digest_count,
-            POOL_FORM_MONTGOMERY, &commit->levels);
-    return status;
+    return status ? status
+                  : bench_place(run, NULL, commit->shape.bytes, commit->shape.digest_count,
+                        POOL_FORM_MONTGOMERY, &commit->level_buffer, &commit->levels);
 }
 
 static pool_status call_commit(struct bench_run *run)
@@ -123,37 +117,76 @@ static pool_status call_commit(struct bench_run *run)
     return pool_matrix_commit(&commit->params, &commit->exec, &commit->matrix, 1, &commit->levels);
 }
 
+/* ---- the check ------------------------------------------------------------------------------- */
+
+static const uint8_t *element_at(
+    const struct bench_commitment *commitment, uint64_t row, uint32_t column, size_t bytes)
+{
+    const pool_matrix *matrix = commitment->matrix;
+
+    return commitment->elements + (matrix->layout == POOL_MATRIX_ROWS
+                                          ? row * matrix->width + column
+                                          : column * matrix->height + row) *
+                                      bytes;
+}
+
 /* The opened row is that of the matrix, and belongs to the root. */
-static pool_status check_row(const struct commit_state *commit, const void *root, uint64_t index,
+static pool_status check_row(const struct bench_commitment *commitment, uint64_t index,
     const uint8_t *row, const uint8_t *path, bool *is_correct)
 {
+    const pool_matrix *matrix = commitment->matrix;
+    const size_t bytes = pool_field_element_bytes(pool_poseidon_field(commitment->params->set));
     int32_t is_member = 0;
+    pool_status status = pool_matrix_verify(commitment->params, matrix->span.form, matrix, 1,
+        commitment->root, index, row, path, &is_member);
 
-    for (uint32_t i = 0; i < commit->matrix.width; i++)
-        if (memcmp(row + i * commit->element_bytes,
-                commit->elements + (i * commit->matrix.height + index) * commit->element_bytes,
-                commit->element_bytes))
-            *is_correct = false;
-    pool_status status = pool_matrix_verify(&commit->params, POOL_FORM_MONTGOMERY, &commit->matrix,
-        1, root, index, row, path, &is_member);
-
+    for (uint32_t i = 0; i < matrix->width; i++)
+        if (memcmp(row + i * bytes, element_at(commitment, index, i, bytes), bytes))
+            is_member = 0;
     *is_correct = *is_correct && is_member;
+    return status;
+}
+
+pool_status bench_check_openings(const struct bench_commitment *commitment, bool *is_correct)
+{
+    const pool_matrix *matrix = commitment->matrix;
+    const pool_poseidon *set = commitment->params->set;
+    const size_t element = pool_field_element_bytes(pool_poseidon_field(set));
+    const pool_form form = matrix->span.form;
+    const uint64_t row_bytes = matrix->width * element;
+    const uint32_t height = (uint32_t)__builtin_ctzll(matrix->height);
+    const uint64_t path_bytes = height * pool_poseidon_digest_elements(set) * element;
+    uint8_t *rows = bench_alloc(SAMPLES, row_bytes), *paths = bench_alloc(SAMPLES, path_bytes + 1);
+    const pool_span row_span = {.data = rows, .count = SAMPLES, .form = form};
+    const pool_span path_span = {.data = paths, .count = SAMPLES * height, .form = form};
+    uint64_t indices[SAMPLES];
+    pool_status status;
+
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        indices[i] = i * (matrix->height - 1) / (SAMPLES - 1);
+    status = pool_matrix_open(commitment->params, commitment->exec, matrix, 1, commitment->levels,
+        indices, SAMPLES, &row_span, &path_span);
+    *is_correct = true;
+    for (uint64_t i = 0; i < SAMPLES && !status; i++)
+        status = check_row(
+            commitment, indices[i], rows + i * row_bytes, paths + i * path_bytes, is_correct);
+    free(paths);
+    free(rows);
     return status;
 }
 
 static pool_status check_commit(struct bench_run *run, bool *is_correct)
 {
     const struct commit_state *commit = run->state;
-    const uint64_t row_bytes = commit->matrix.width * commit->element_bytes;
-    const uint64_t path_bytes = commit->shape.height * commit->digest_bytes;
     const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
-    uint8_t *rows = bench_alloc(SAMPLES, row_bytes), *paths = bench_alloc(SAMPLES, path_bytes + 1);
     uint8_t *root = bench_alloc(1, commit->digest_bytes);
-    const pool_span row_span = {.data = rows, .count = SAMPLES, .form = POOL_FORM_MONTGOMERY};
-    const pool_span path_span = {
-        .data = paths, .count = SAMPLES * commit->shape.height, .form = POOL_FORM_MONTGOMERY};
-    uint64_t indices[SAMPLES];
     const uint64_t root_offset = commit->shape.bytes - commit->digest_bytes;
+    const struct bench_commitment commitment = {.params = &commit->params,
+        .exec = run->together ? &commit->exec : &one,
+        .matrix = &commit->matrix,
+        .levels = &commit->levels,
+        .root = root,
+        .elements = commit->elements};
     pool_status status = POOL_OK;
 
     if (run->together)
@@ -161,19 +194,9 @@ static pool_status check_commit(struct bench_run *run, bool *is_correct)
     else
         status =
             pool_copy_to_host(root, commit->level_buffer, root_offset, commit->digest_bytes, NULL);
-
-    for (uint64_t i = 0; i < SAMPLES; i++)
-        indices[i] = i * (run->spec.size - 1) / (SAMPLES - 1);
     if (!status)
-        status = pool_matrix_open(&commit->params, run->together ? &commit->exec : &one,
-            &commit->matrix, 1, &commit->levels, indices, SAMPLES, &row_span, &path_span);
-    *is_correct = true;
-    for (uint64_t i = 0; i < SAMPLES && !status; i++)
-        status = check_row(
-            commit, root, indices[i], rows + i * row_bytes, paths + i * path_bytes, is_correct);
+        status = bench_check_openings(&commitment, is_correct);
     free(root);
-    free(paths);
-    free(rows);
     return status;
 }
 

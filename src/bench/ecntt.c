@@ -87,16 +87,12 @@ static pool_status upload_ecntt(struct bench_run *run)
     struct ecntt_state *ecntt = run->state;
     const uint64_t bytes = ecntt->count * ecntt->point_bytes;
     uint64_t workspace = 0;
-    pool_status status = pool_buffer_alloc(run->device, bytes, &ecntt->output);
+    pool_status status = bench_place(run, ecntt->points, bytes, ecntt->count, POOL_FORM_MONTGOMERY,
+        &ecntt->input, &ecntt->input_span);
 
     if (!status)
-        status = pool_buffer_from_host(run->device, ecntt->points, bytes, &ecntt->input);
-    if (!status)
-        status = pool_buffer_span(
-            ecntt->input, 0, ecntt->count, POOL_FORM_MONTGOMERY, &ecntt->input_span);
-    if (!status)
-        status = pool_buffer_span(
-            ecntt->output, 0, ecntt->count, POOL_FORM_MONTGOMERY, &ecntt->output_span);
+        status = bench_place(run, NULL, bytes, ecntt->count, POOL_FORM_MONTGOMERY, &ecntt->output,
+            &ecntt->output_span);
     if (!status)
         status = pool_ecntt_workspace(
             &ecntt->params, &ecntt->exec, &ecntt->input_span, &ecntt->output_span, &workspace);

@@ -109,18 +109,12 @@ static pool_status upload_extend(struct bench_run *run)
 
     if (run->together)
         return place_extend(run, extend);
-    pool_status status =
-        pool_buffer_alloc(run->device, bytes << extend->params.log_blowup, &extend->output_buffer);
+    pool_status status = bench_place(run, extend->input, bytes, extend->count, POOL_FORM_STANDARD,
+        &extend->input_buffer, &extend->input_span);
 
-    if (!status)
-        status = pool_buffer_from_host(run->device, extend->input, bytes, &extend->input_buffer);
-    if (!status)
-        status = pool_buffer_span(
-            extend->input_buffer, 0, extend->count, POOL_FORM_STANDARD, &extend->input_span);
-    if (!status)
-        status = pool_buffer_span(
-            extend->output_buffer, 0, results, POOL_FORM_STANDARD, &extend->output_span);
-    return status;
+    return status ? status
+                  : bench_place(run, NULL, bytes << extend->params.log_blowup, results,
+                        POOL_FORM_STANDARD, &extend->output_buffer, &extend->output_span);
 }
 
 static pool_status call_extend(struct bench_run *run)

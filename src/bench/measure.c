@@ -70,6 +70,15 @@ pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, u
     return POOL_OK;
 }
 
+pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
+    pool_form form, pool_buffer **buffer, pool_span *span)
+{
+    pool_status status = from ? pool_buffer_from_host(run->device, from, bytes, buffer)
+                              : pool_buffer_alloc(run->device, bytes, buffer);
+
+    return status ? status : pool_buffer_span(*buffer, 0, count, form, span);
+}
+
 pool_status bench_measure(struct bench_run *run)
 {
     const struct bench_operation *operation = run->operation;

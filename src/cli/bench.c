@@ -9,10 +9,16 @@
 #include "bench.h"
 #include "source.h"
 
-enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1, MAX_AFFINE = 2 };
+enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1, DEFAULT_ARITY = 2, MAX_AFFINE = 2 };
 
 static const struct bench_operation *const operations[] = {&bench_msm, &bench_ntt, &bench_extend,
-    &bench_ecntt, &bench_poseidon, &bench_tree, &bench_commit, &bench_copy, &bench_pool};
+    &bench_ecntt, &bench_poseidon, &bench_tree, &bench_commit, &bench_fold, &bench_evaluate,
+    &bench_reverse, &bench_vector, &bench_copy, &bench_pool};
+
+static const char *const functions[] = {"mul", "add", "inverse", "powers", NULL};
+static const pool_vector_operation function_values[] = {
+    POOL_VECTOR_MUL, POOL_VECTOR_ADD, POOL_VECTOR_INVERSE, POOL_VECTOR_POWERS};
+static const char *const layouts[] = {"columns", "rows", NULL};
 
 /* The strings that check_options reads: names of subjects, then others. */
 enum { BENCH_SUBJECTS = 4, BENCH_AFFINE = BENCH_SUBJECTS };
@@ -32,6 +38,11 @@ struct bench {
     int direction;
     int is_coset;
     uint64_t log_blowup;
+    uint64_t arity;
+    int commits;
+    int layout;
+    int function;
+    int is_montgomery;
     int is_together;
     int is_sharded;
     const char *plot;
@@ -76,6 +87,12 @@ static void add_row(struct bench *bench, const char *device, const struct bench_
     cJSON_AddNumberToObject(row, "size", (double)run->spec.size);
     if (run->spec.batch > 1)
         cJSON_AddNumberToObject(row, "batch", (double)run->spec.batch);
+    if (run->operation == &bench_fold)
+        cJSON_AddNumberToObject(row, "arity", (double)(1u << run->spec.log_arity));
+    if (run->spec.commits)
+        cJSON_AddBoolToObject(row, "committed", true);
+    if (run->operation == &bench_vector)
+        cJSON_AddStringToObject(row, "function", functions[bench->function]);
     if (run->spec.affine_passes)
         cJSON_AddNumberToObject(row, "affine_passes",
             run->spec.affine_passes == POOL_AFFINE_NONE ? 0 : run->spec.affine_passes);
@@ -247,6 +264,8 @@ static const struct cli_column columns[] = {
     {"device", "device", CLI_SHOW_STRING},
     {"size", "size", CLI_SHOW_SIZE},
     {"batch", "batch", CLI_SHOW_SIZE},
+    {"function", "function", CLI_SHOW_STRING},
+    {"arity", "arity", CLI_SHOW_NUMBER},
     {"affine_passes", "affine passes", CLI_SHOW_NUMBER},
     {"first_use_seconds", "first use", CLI_SHOW_DURATION},
     {"median_seconds", "median", CLI_SHOW_DURATION},
@@ -317,6 +336,11 @@ static int check_options(
         {"inverse", bench->direction},
         {"coset", bench->is_coset},
         {"blowup", bench->log_blowup != DEFAULT_BLOWUP},
+        {"arity", bench->arity != DEFAULT_ARITY},
+        {"commit", bench->commits},
+        {"layout", bench->layout},
+        {"function", bench->function},
+        {"montgomery", bench->is_montgomery},
         {"precompute", bench->precompute_factor != 1},
         {"affine", given[BENCH_AFFINE] != NULL},
         {"together", bench->is_together},
@@ -342,6 +366,11 @@ static int check_options(
             return cli_usage(self, "sizes of %s must be powers of two", operation->name);
     if (!bench->log_blowup || bench->log_blowup > POOL_NTT_MAX_LOG_BLOWUP)
         return cli_usage(self, "--blowup must be 1 to %d", POOL_NTT_MAX_LOG_BLOWUP);
+    if (bench->arity != 2 && bench->arity != 4 && bench->arity != 8)
+        return cli_usage(self, "--arity must be 2, 4 or 8");
+    for (size_t i = 0; i < bench->sizes.count && operation == &bench_fold; i++)
+        if (bench->sizes.at[i] < bench->arity)
+            return cli_usage(self, "sizes of fold must be at least --arity");
     if (bench->precompute_factor > UINT32_MAX)
         return cli_usage(self, "--precompute must be at most 2^32 - 1");
     if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT ||
@@ -361,6 +390,11 @@ static int check_options(
     bench->spec.is_coset = bench->is_coset;
     bench->spec.log_blowup = (uint32_t)bench->log_blowup;
     bench->spec.precompute_factor = (uint32_t)bench->precompute_factor;
+    bench->spec.log_arity = (uint32_t)__builtin_ctzll(bench->arity);
+    bench->spec.commits = bench->commits;
+    bench->spec.layout = (pool_matrix_layout)bench->layout;
+    bench->spec.function = function_values[bench->function];
+    bench->spec.form = bench->is_montgomery ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD;
     return CLI_GO;
 }
 
@@ -370,6 +404,7 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
     struct bench bench = {.spec.batch = 1,
         .precompute_factor = 1,
         .log_blowup = DEFAULT_BLOWUP,
+        .arity = DEFAULT_ARITY,
         .repeat = 9,
         .warm_ups = 2,
         .timeout = CLI_TIMEOUT};
@@ -378,8 +413,11 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             NULL},
         {'c', "curve", "NAMES", "msm, ecntt: curves, separated by commas (default bn254_g1)",
             CLI_STRING, &given[0], NULL},
-        {'f', "field", "NAMES", "ntt, extend: fields (default bn254_fr, koalabear)", CLI_STRING,
-            &given[1], NULL},
+        {'f', "field", "NAMES",
+            "ntt, extend, reverse: fields (default bn254_fr, koalabear, babybear);\n"
+            "fold, evaluate: extensions (default babybear_x4); vector: fields of\n"
+            "up to 64 bits, extensions (default goldilocks_x2,babybear_x4)",
+            CLI_STRING, &given[1], NULL},
         {0, "set", "NAMES",
             "poseidon, tree, commit: parameter sets (default circom-bn254-t3;\n"
             "commit: poseidon2-plonky3-babybear-t16)",
@@ -390,8 +428,8 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             "pool: next, best, bind, alloc, event",
             CLI_STRING, &given[3], NULL},
         {'b', "batch", "COUNT",
-            "ntt, extend, ecntt, msm: operations per run, commit: columns\n"
-            "(default 1)",
+            "ntt, extend, ecntt, msm: operations per run; commit, evaluate,\n"
+            "reverse: columns (default 1)",
             CLI_COUNT, &bench.spec.batch, NULL},
         {'o', "order", "ORDER",
             "ntt, extend, ecntt: nn (default), nr, rn, rr; n natural,\n"
@@ -403,6 +441,15 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &bench.is_coset, NULL},
         {0, "blowup", "BITS", "extend: 2^BITS results per element (default 1)", CLI_COUNT,
             &bench.log_blowup, NULL},
+        {0, "arity", "COUNT", "fold: by 2 (default), 4 or 8", CLI_COUNT, &bench.arity, NULL},
+        {0, "commit", NULL, "fold: also commit to the results as the next layer", CLI_SWITCH,
+            &bench.commits, NULL},
+        {0, "layout", "LAYOUT", "evaluate, reverse: matrices as columns (default), rows",
+            CLI_CHOICE, &bench.layout, layouts},
+        {0, "function", "NAME", "vector: mul (default), add, inverse, powers", CLI_CHOICE,
+            &bench.function, functions},
+        {0, "montgomery", NULL, "vector: elements in Montgomery form", CLI_SWITCH,
+            &bench.is_montgomery, NULL},
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
         {0, "affine", "PASSES",

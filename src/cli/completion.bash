@@ -51,7 +51,7 @@ _devicepool() {
         ;;
     esac
     case $command in
-    bench) words="msm ntt extend ecntt poseidon tree copy pool" ;;
+    bench) words="msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool" ;;
     cache) words="list verify clear path" ;;
     list) words="fields curves sets" ;;
     mpi) [ "$COMP_CWORD" = 2 ] && words="info demo msm ntt bench" ;;

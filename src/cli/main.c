@@ -78,11 +78,12 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
-    {"bench", 1, 1, "msm|ntt|extend|ecntt|poseidon|tree|commit|copy|pool",
+    {"bench", 1, 1,
+        "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool",
         CLI_TAKES_DEVICES | CLI_TAKES_JSON, "measure an operation on each device",
         "Every result is checked: MSMs by points of known discrete logarithm, transforms and\n"
-        "extensions by evaluation at a random point, hashes by a sample recomputed on the\n"
-        "host, copies byte by "
+        "extensions by evaluation at a random point, folds, evaluations and vectors by plain\n"
+        "arithmetic, hashes by a sample recomputed on the host, copies and rows byte by "
         "byte. The first use, which compiles, is timed separately. The median of an even number "
         "of\n"
         "runs is the mean of the middle two. A wrong result or a device that hangs gives exit code "

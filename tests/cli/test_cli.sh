@@ -54,6 +54,16 @@ expect 2 'only must be one of copy' "$tool" selftest --only all
 expect 2 'bench ntt does not take --blowup' "$tool" bench ntt --blowup 2
 expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 5
 expect 2 'blowup must be 1 to 4' "$tool" bench extend --blowup 0
+expect 2 'arity must be 2, 4 or 8' "$tool" bench fold --arity 3
+expect 2 'sizes of fold must be at least --arity' "$tool" bench fold --arity 8 -s 4
+expect 2 "bench fold: no field 'babybear'" "$tool" bench fold --field babybear
+expect 2 "bench vector: no field 'bn254_fr'" "$tool" bench vector --field bn254_fr
+expect 2 'nothing was run: goldilocks_x2 has fold sizes up to 2^32, not 2^33' "$tool" bench fold -f goldilocks_x2 -s 2^33
+expect 2 'bench evaluate does not take --arity' "$tool" bench evaluate --arity 4
+expect 2 'bench vector does not take --commit' "$tool" bench vector --commit
+expect 2 'bench commit does not take --layout' "$tool" bench commit --layout rows
+expect 2 'must be one of mul, add' "$tool" bench vector --function neg
+expect 2 'bench reverse does not take --montgomery' "$tool" bench reverse --montgomery
 expect 2 'batch must be 1' "$tool" bench msm --together --sharded --batch 2
 expect 2 'bench ntt does not take --precompute' "$tool" bench ntt --precompute 2
 expect 2 'bench ntt does not take --affine' "$tool" bench ntt --affine 2

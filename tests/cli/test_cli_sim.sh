@@ -24,6 +24,17 @@ every_row "$tool" bench extend -s 2^7 -r 1 -b 3 -o rr --blowup 3 --json --field 
 every_row "$tool" bench ecntt -s 1,2^2 -r 1 -d sim --json --curve bn254_g1
 every_row "$tool" bench ecntt -s 2 -r 1 -b 3 -o nr --inverse --coset -d sim --json --curve bls12_381_g1
 every_row "$tool" bench commit -s 1,2^5 -r 1 -b 5 --json --set poseidon2-plonky3-koalabear-t16,plonky2-goldilocks-t12
+every_row "$tool" bench fold -s 2,2^6 -r 1 --json --field babybear_x4,goldilocks_x2
+every_row "$tool" bench fold -s 2^5 -r 1 --arity 4 -d sim --json --field koalabear_x4
+every_row "$tool" bench fold -s 8,2^6 -r 1 --arity 8 --commit --json --field babybear_x4,goldilocks_x2
+every_row "$tool" bench evaluate -s 1,2^5 -r 1 -b 3 --json --field goldilocks_x2,koalabear_x4
+every_row "$tool" bench evaluate -s 2^5 -r 1 -b 3 --layout rows -d sim --json
+every_row "$tool" bench reverse -s 1,2^5 -r 1 -b 3 --json --field babybear,bn254_fr
+every_row "$tool" bench reverse -s 2^5 -r 1 -b 3 --layout rows -d sim --json
+for function in mul add inverse powers; do
+    every_row "$tool" bench vector -s 1,50 -r 1 --function $function -d sim --json
+done
+every_row "$tool" bench vector -s 50 -r 1 --montgomery -d sim --json --field koalabear_x4,mersenne31
 every_row "$tool" bench poseidon -s 1,100 -r 1 --json --set circom-bn254-t3
 every_row "$tool" bench msm -s 1,50 -r 1 -d sim --json --curve bn254_g1,bn254_g2
 every_row "$tool" bench msm -s 20 -r 1 -b 3 --precompute 3 -d sim --json --curve bls12_381_g1

@@ -32,7 +32,7 @@ proposes() {
 proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top mpi version help
 proposes "devicepool sel" selftest
 proposes "devicepool help be" bench
-proposes "devicepool bench " msm ntt extend ecntt poseidon copy pool
+proposes "devicepool bench " msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool
 proposes "devicepool bench ntt --" --sizes --field --json --devices --plot
 proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
 proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks

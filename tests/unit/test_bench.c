@@ -156,11 +156,69 @@ static void test_inner_product(void **state)
     assert_int_equal(sum, 3);
 }
 
+/* Products and sums of elements that the library computes as well. */
+static void check_small(const char *name)
+{
+    const pool_field *field = pool_field_by_name(name);
+    struct bench_small_field small;
+    uint8_t *elements = malloc(64 * field->bytes), *one = malloc(field->bytes);
+
+    assert_true(bench_small_field(name, &small));
+    assert_int_equal(small.degree * small.bytes, field->bytes);
+    assert_ok(pool_random_scalars(field, 1, 64, POOL_FORM_STANDARD, elements));
+    for (uint64_t i = 0; i < 63; i++) {
+        uint64_t a[BENCH_MAX_DEGREE], b[BENCH_MAX_DEGREE], got[BENCH_MAX_DEGREE];
+        uint64_t left[FIELD_MAX_LIMBS] = {0}, right[FIELD_MAX_LIMBS] = {0};
+        uint64_t sum[FIELD_MAX_LIMBS] = {0};
+
+        bench_small_load(&small, elements, i, a);
+        bench_small_load(&small, elements, i + 1, b);
+        bench_small_store(&small, one, 0, a);
+        assert_memory_equal(one, elements + i * field->bytes, field->bytes);
+        field_load(field, left, elements + i * field->bytes);
+        field_load(field, right, elements + (i + 1) * field->bytes);
+        field_add(field, sum, left, right);
+        field_store(field, one, sum);
+        bench_small_add(&small, got, a, b);
+        bench_small_load(&small, one, 0, sum);
+        assert_true(bench_small_is_equal(&small, got, sum));
+        field_to_montgomery(field, left, left);
+        field_mul(field, sum, left, right);
+        field_store(field, one, sum);
+        bench_small_load(&small, one, 0, sum);
+        bench_small_multiply(&small, got, a, b);
+        assert_true(bench_small_is_equal(&small, got, sum));
+        got[small.degree - 1] ^= 1;
+        assert_false(bench_small_is_equal(&small, got, sum));
+        memcpy(got, b, sizeof(got));
+        memset(b + 1, 0, sizeof(b) - sizeof(b[0]));
+        bench_small_multiply(&small, sum, a, b);
+        bench_small_scale(&small, got, a, b[0]);
+        assert_true(bench_small_is_equal(&small, got, sum));
+    }
+    free(elements);
+    free(one);
+}
+
+static void test_small_fields(void **state)
+{
+    static const char *const names[] = {"goldilocks", "babybear", "koalabear", "mersenne31",
+        "goldilocks_x2", "babybear_x4", "koalabear_x4"};
+    struct bench_small_field small;
+
+    (void)state;
+    for (size_t i = 0; i < BENCH_COUNT_OF(names); i++)
+        check_small(names[i]);
+    assert_false(bench_small_field("bn254_fr", &small));
+    assert_false(bench_small_field("none", &small));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_median), cmocka_unit_test(test_time),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_ntt),
-        cmocka_unit_test(test_large_ntt), cmocka_unit_test(test_inner_product)};
+        cmocka_unit_test(test_large_ntt), cmocka_unit_test(test_inner_product),
+        cmocka_unit_test(test_small_fields)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Measures folds of FRI in device memory, on the coset and in bit-reversed order, alone or with the
+ * commitment to the next layer, whose openings are verified on the host. The size is the number of
+ * values. They are those of a random polynomial; the results have to be the values of the
+ * polynomial whose coefficients are folded by plain arithmetic. Both are checked at a random point.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+/* The sets of the provers that have these fields. */
+static const struct {
+    const char *base;
+    const char *set;
+} sets[] = {{"goldilocks", "plonky2-goldilocks-t12"},
+    {"babybear", "poseidon2-plonky3-babybear-t16"},
+    {"koalabear", "poseidon2-plonky3-koalabear-t16"}};
+
+struct fold_state {
+    struct bench_small_field small;
+    const pool_field *base;
+    pool_fri_fold_params params;
+    pool_exec exec;
+    uint64_t count;   /* values */
+    uint64_t results; /* after the fold */
+    size_t bytes;     /* of a value */
+    uint8_t challenge[POOL_FIELD_MAX_BYTES];
+    uint8_t *coefficients;
+    pool_buffer *values;
+    pool_buffer *folded;
+    pool_span value_span;
+    pool_span folded_span;
+    /* Of the next layer, with spec.commits: */
+    pool_poseidon *set;
+    pool_matrix_commit_params commit;
+    pool_matrix_commit_shape shape;
+    uint32_t next_log_arity;
+    pool_matrix layer;
+    pool_buffer *levels;
+    pool_span level_span;
+};
+
+static bool has_field(const char *subject)
+{
+    struct bench_small_field small;
+
+    return bench_small_field(subject, &small) && small.degree > 1;
+}
+
+static uint64_t max_values(const char *subject)
+{
+    const pool_field *field = pool_field_by_name(subject);
+    const uint32_t most = pool_field_two_adicity(pool_field_base(field));
+
+    return UINT64_C(1) << (most < POOL_NTT_MAX_LOG_SIZE ? most : POOL_NTT_MAX_LOG_SIZE);
+}
+
+static pool_status create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain)
+{
+    const pool_ntt_domain_params params = {
+        .struct_size = sizeof(params), .field = field, .log_size = (uint32_t)__builtin_ctzll(size)};
+
+    return pool_ntt_domain_create(&params, domain);
+}
+
+/* The next fold is by as many values, or by all that are left. */
+static pool_status create_commitment(struct fold_state *fold)
+{
+    const char *name = NULL;
+    pool_status status;
+
+    for (size_t i = 0; i < BENCH_COUNT_OF(sets); i++)
+        if (strcmp(sets[i].base, pool_field_name(fold->base)) == 0)
+            name = sets[i].set;
+    fold->next_log_arity = fold->params.log_arity;
+    while (fold->next_log_arity && fold->results >> fold->next_log_arity == 0)
+        fold->next_log_arity--;
+    fold->layer.height = fold->results >> fold->next_log_arity;
+    fold->layer.width = fold->small.degree << fold->next_log_arity;
+    fold->layer.layout = POOL_MATRIX_ROWS;
+    status = pool_poseidon_by_name(name, &fold->set);
+    fold->commit =
+        (pool_matrix_commit_params){.struct_size = sizeof(fold->commit), .set = fold->set};
+    fold->shape.struct_size = sizeof(fold->shape);
+    return status ? status
+                  : pool_matrix_commit_get_shape(&fold->commit, &fold->layer, 1, &fold->shape);
+}
+
+static pool_status create_fold(struct bench_run *run)
+{
+    const struct bench_case *spec = &run->spec;
+    struct fold_state *fold = bench_alloc(1, sizeof(*fold));
+    const pool_field *field;
+    pool_ntt_domain *domain = NULL;
+    pool_status status;
+
+    run->state = fold;
+    run->units = (double)spec->size;
+    bench_small_field(spec->subject, &fold->small);
+    field = fold->small.field;
+    fold->base = pool_field_base(field);
+    fold->bytes = pool_field_element_bytes(field);
+    fold->count = spec->size;
+    fold->results = spec->size >> spec->log_arity;
+    fold->exec = (pool_exec){.struct_size = sizeof(fold->exec),
+        .device = run->device,
+        .stream = run->stream,
+        .is_async = 1};
+    fold->coefficients = bench_alloc(fold->count, fold->bytes);
+    status = create_domain(fold->base, spec->size, &domain);
+    fold->params = (pool_fri_fold_params){.struct_size = sizeof(fold->params),
+        .field = field,
+        .domain = domain,
+        .log_arity = spec->log_arity,
+        .is_bit_reversed = 1,
+        .challenge = fold->challenge};
+    if (!status)
+        status = pool_random_scalars(field, 1, fold->count, POOL_FORM_STANDARD, fold->coefficients);
+    if (!status)
+        status = pool_random_scalars(field, 2, 1, POOL_FORM_STANDARD, fold->challenge);
+    return status || !spec->commits ? status : create_commitment(fold);
+}
+
+static pool_status warm_up_fold(struct bench_run *run)
+{
+    const struct fold_state *fold = run->state;
+    pool_status status = pool_fri_warm_up(fold->params.field, run->device);
+
+    return status || !run->spec.commits ? status
+                                        : pool_matrix_commit_warm_up(&fold->commit, run->device);
+}
+
+/* The transform whose results are the values on the coset: coordinate by coordinate. */
+static pool_ntt_params forward_of(
+    const struct fold_state *fold, const pool_ntt_domain *domain, int32_t coset)
+{
+    return (pool_ntt_params){.struct_size = sizeof(pool_ntt_params),
+        .domain = (pool_ntt_domain *)(uintptr_t)domain,
+        .coset = coset,
+        .order = POOL_NTT_NR,
+        .layout = POOL_NTT_COLUMNS,
+        .batch = fold->small.degree};
+}
+
+static pool_status upload_fold(struct bench_run *run)
+{
+    struct fold_state *fold = run->state;
+    const pool_ntt_params forward = forward_of(fold, fold->params.domain, 1);
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    const pool_span in = {.data = fold->coefficients, .count = fold->count * fold->small.degree};
+    pool_span out;
+    uint32_t matrices = 0;
+    pool_status status = bench_place(run, NULL, fold->count * fold->bytes, fold->count,
+        POOL_FORM_STANDARD, &fold->values, &fold->value_span);
+
+    if (!status)
+        status = bench_place(run, NULL, fold->results * fold->bytes, fold->results,
+            POOL_FORM_STANDARD, &fold->folded, &fold->folded_span);
+    if (!status) {
+        out = fold->value_span;
+        out.count = in.count;
+        status = pool_ntt(&forward, &exec, &in, &out);
+    }
+    if (!status && run->spec.commits)
+        status = pool_fri_layer(fold->params.field, &fold->folded_span, fold->next_log_arity, 1,
+            &fold->layer, &matrices);
+    if (!status && run->spec.commits)
+        status = bench_place(run, NULL, fold->shape.bytes, fold->shape.digest_count,
+            POOL_FORM_STANDARD, &fold->levels, &fold->level_span);
+    return status;
+}
+
+static pool_status call_fold(struct bench_run *run)
+{
+    const struct fold_state *fold = run->state;
+
+    return run->spec.commits
+               ? pool_fri_fold_commit(&fold->params, fold->next_log_arity, &fold->commit,
+                     &fold->exec, &fold->value_span, &fold->folded_span, &fold->level_span)
+               : pool_fri_fold(&fold->params, &fold->exec, &fold->value_span, &fold->folded_span);
+}
+
+/* ---- the check ------------------------------------------------------------------------------- */
+
+/*
+ * The coefficients of sum over j of challenge^j f_j, each times a power of the coset's generator
+ * g^k, so that the values on the coset are those of a plain transform.
+ */
+static void fold_coefficients(const struct fold_state *fold, uint8_t *folded)
+{
+    const struct bench_small_field *small = &fold->small;
+    const uint32_t arity = 1u << fold->params.log_arity;
+    uint64_t challenge[BENCH_MAX_DEGREE], term[BENCH_MAX_DEGREE];
+    uint64_t shift[BENCH_MAX_DEGREE] = {0}, scale[BENCH_MAX_DEGREE] = {1};
+
+    bench_small_load(small, fold->challenge, 0, challenge);
+    pool_ntt_domain_coset(fold->params.domain, POOL_FORM_STANDARD, shift);
+    for (uint32_t i = 0; i < fold->params.log_arity; i++)
+        bench_small_multiply(small, shift, shift, shift);
+    for (uint64_t i = 0; i < fold->results; i++) {
+        uint64_t sum[BENCH_MAX_DEGREE] = {0};
+
+        for (uint32_t j = arity; j-- > 0;) {
+            bench_small_multiply(small, sum, sum, challenge);
+            bench_small_load(small, fold->coefficients, i * arity + j, term);
+            bench_small_add(small, sum, sum, term);
+        }
+        bench_small_scale(small, sum, sum, scale[0]);
+        bench_small_store(small, folded, i, sum);
+        bench_small_scale(small, scale, scale, shift[0]);
+    }
+}
+
+static pool_status check_values(const struct fold_state *fold, bool *is_correct)
+{
+    const pool_ntt_params forward = forward_of(fold, fold->params.domain, 1);
+    uint8_t *values = bench_alloc(fold->count, fold->bytes);
+    pool_status status =
+        pool_copy_to_host(values, fold->values, 0, fold->count * fold->bytes, NULL);
+
+    if (!status)
+        *is_correct = bench_check_ntt(&forward, fold->coefficients, values);
+    free(values);
+    return status;
+}
+
+static pool_status check_folded(
+    const struct fold_state *fold, const uint8_t *folded, bool *is_correct)
+{
+    uint8_t *coefficients = bench_alloc(fold->results, fold->bytes);
+    pool_ntt_domain *domain = NULL;
+    pool_status status = create_domain(fold->base, fold->results, &domain);
+
+    if (!status) {
+        const pool_ntt_params forward = forward_of(fold, domain, 0);
+
+        fold_coefficients(fold, coefficients);
+        *is_correct =
+            *is_correct &&
+            !pool_field_check(fold->base, folded, fold->results * fold->small.degree, NULL) &&
+            bench_check_ntt(&forward, coefficients, folded);
+    }
+    pool_ntt_domain_destroy(&domain);
+    free(coefficients);
+    return status;
+}
+
+static pool_status check_layer(struct bench_run *run, const uint8_t *folded, bool *is_correct)
+{
+    const struct fold_state *fold = run->state;
+    const uint64_t digest = fold->shape.bytes / fold->shape.digest_count;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    uint8_t *root = bench_alloc(1, digest);
+    const struct bench_commitment commitment = {.params = &fold->commit,
+        .exec = &exec,
+        .matrix = &fold->layer,
+        .levels = &fold->level_span,
+        .root = root,
+        .elements = folded};
+    bool has_rows = false;
+    pool_status status =
+        pool_copy_to_host(root, fold->levels, fold->shape.bytes - digest, digest, NULL);
+
+    if (!status)
+        status = bench_check_openings(&commitment, &has_rows);
+    *is_correct = *is_correct && has_rows;
+    free(root);
+    return status;
+}
+
+static pool_status check_fold(struct bench_run *run, bool *is_correct)
+{
+    const struct fold_state *fold = run->state;
+    uint8_t *folded = bench_alloc(fold->results, fold->bytes);
+    pool_status status =
+        pool_copy_to_host(folded, fold->folded, 0, fold->results * fold->bytes, NULL);
+
+    if (!status)
+        status = check_values(fold, is_correct);
+    if (!status)
+        status = check_folded(fold, folded, is_correct);
+    if (!status && run->spec.commits)
+        status = check_layer(run, folded, is_correct);
+    free(folded);
+    return status;
+}
+
+static void destroy_fold(struct bench_run *run)
+{
+    struct fold_state *fold = run->state;
+    pool_ntt_domain *domain;
+
+    if (!fold)
+        return;
+    domain = (pool_ntt_domain *)(uintptr_t)fold->params.domain;
+    pool_buffer_destroy(&fold->values);
+    pool_buffer_destroy(&fold->folded);
+    pool_buffer_destroy(&fold->levels);
+    pool_ntt_domain_destroy(&domain);
+    pool_poseidon_destroy(&fold->set);
+    free(fold->coefficients);
+    free(fold);
+}
+
+const struct bench_operation bench_fold = {
+    .name = "fold",
+    .options = "arity commit",
+    .unit = "elements",
+    .option = "field",
+    .default_subjects = "babybear_x4",
+    .default_sizes = "2^10,2^12,2^14",
+    .needs_powers = true,
+    .has_subject = has_field,
+    .max_size = max_values,
+    .create = create_fold,
+    .warm_up = warm_up_fold,
+    .upload = upload_fold,
+    .call = call_fold,
+    .check = check_fold,
+    .destroy = destroy_fold,
+};
