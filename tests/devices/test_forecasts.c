@@ -573,6 +573,16 @@ static void test_vectors(void **state)
     }
 }
 
+/* Elements of an extension, which pass as others do. */
+static void test_extension_vectors(void **state)
+{
+    const pool_field *other = field;
+
+    field = pool_field_by_name("babybear_x4");
+    test_vectors(state);
+    field = other;
+}
+
 static void test_vector_arguments(void **state)
 {
     const pool_exec exec = exec_here();
@@ -770,6 +780,148 @@ static void test_extensions(void **state)
             check_extension(way % 3 ? 5 : 1, way);
         assert_ok(pool_ntt_domain_destroy(&extension.domain));
     }
+}
+
+/* ---- folds and evaluations ------------------------------------------------------------------- */
+
+enum { LOG_VALUES = 6 };
+
+static pool_fri_fold_params fold = {.struct_size = sizeof(fold)};
+static uint32_t next_log_arity; /* of the committed layer */
+static pool_matrix_evaluate_params evaluation = {.struct_size = sizeof(evaluation)};
+static pool_matrix evaluated;
+static const uint32_t points[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};
+
+static pool_status run_fold(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span out = output(results);
+    pool_status status = pool_fri_fold(&fold, &with, &call.in[0], &out);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_fold(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in = without_data(call.in[0]), out = without_data(call.out);
+
+    return pool_fri_fold_workspace(&fold, &with, &in, &out, bytes);
+}
+
+/* Results are in call.in[1], the levels are the output. */
+static pool_status run_fold_commit(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+    const pool_span levels = output(results);
+    pool_status status = pool_fri_fold_commit(
+        &fold, next_log_arity, &commit, &with, &call.in[0], &call.in[1], &levels);
+
+    read_back(call.out_buffer, results);
+    return status;
+}
+
+static pool_status forecast_fold_commit(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    const pool_span in = without_data(call.in[0]), out = without_data(call.in[1]);
+    const pool_span levels = without_data(call.out);
+
+    return pool_fri_fold_commit_workspace(
+        &fold, next_log_arity, &commit, &with, &in, &out, &levels, bytes);
+}
+
+/* Bits of `way`: bit-reversed, values and results on the device, a check; `way` also selects the
+ * arity. Values in natural order are not divided. */
+static void check_fold(int way)
+{
+    const uint64_t values = 1 << LOG_VALUES, bytes = field->bytes;
+    const bool is_divided = way & 1 && (way & 6) != 6;
+    const struct operation alone = {
+        "fold", run_fold, forecast_fold, is_divided ? DIVIDED : REFUSED};
+    const struct operation both = {
+        "fold and commitment", run_fold_commit, forecast_fold_commit, EITHER};
+    uint8_t *data = ntt_random(field, 5, values), *none = calloc(values, bytes);
+    uint64_t results, leaves;
+
+    fold.field = field;
+    fold.is_bit_reversed = way & 1;
+    fold.log_arity = 1 + (uint32_t)(way % 3);
+    fold.challenge = points[0];
+    results = values >> fold.log_arity;
+    call.checks = way & 8 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    call.in[0] = operand(data, values, bytes, 0, way & 2, &call.in_buffer[0]);
+    call.out = operand(none, results, bytes, 0, way & 4, &call.out_buffer);
+    check_operation(&alone);
+    assert_ok(pool_buffer_destroy(&call.out_buffer));
+    call.in[1] = operand(none, results, bytes, 0, way & 4, &call.in_buffer[1]);
+    next_log_arity = 1 + (uint32_t)(way / 3 % 3);
+    leaves = results >> next_log_arity;
+    call.out = operand(NULL, 2 * leaves - 1, 32, 0, false, NULL);
+    check_operation(&both);
+    free_call();
+    free(data);
+    free(none);
+}
+
+static pool_status run_evaluation(const pool_exec *exec, uint8_t *results)
+{
+    const pool_exec with = checked(exec);
+
+    return pool_matrix_evaluate(&evaluation, &with, &evaluated, points, 2, results);
+}
+
+static pool_status forecast_evaluation(const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_exec with = checked(exec);
+    pool_matrix without = evaluated;
+
+    without.span.data = NULL;
+    return pool_matrix_evaluate_workspace(&evaluation, &with, &without, 2, bytes);
+}
+
+/* Bits of `way`: rows, on the device, gaps, coefficients, a check. */
+static void check_evaluation(pool_ntt_domain *domain, uint32_t width, int way)
+{
+    const struct operation operation = {"evaluation", run_evaluation, forecast_evaluation, REFUSED};
+    const uint64_t height = 1 << LOG_VALUES, items = way & 1 ? height : width;
+    const uint64_t length = (way & 1 ? width : height) * 4, stride = way & 4 ? length + 4 : 0;
+    uint8_t *data = calloc(items, length + 4);
+
+    data[length - 4] = 9;
+    evaluation.field = field;
+    evaluation.domain = way & 8 ? NULL : domain;
+    evaluated = (pool_matrix){.height = height,
+        .width = width,
+        .layout = way & 1 ? POOL_MATRIX_ROWS : POOL_MATRIX_COLUMNS,
+        .span = operand(data, items, length, stride, way & 2, &call.in_buffer[0])};
+    call.checks = way & 16 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
+    check_operation(&operation);
+    free_call();
+    free(data);
+}
+
+static void test_folds_and_evaluations(void **state)
+{
+    const pool_field *other_field = field;
+    pool_poseidon *hash = NULL;
+    pool_ntt_domain *domain;
+
+    (void)state;
+    field = pool_field_by_name("babybear_x4");
+    domain = ntt_domain(field->base, LOG_VALUES);
+    fold.domain = domain;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &hash));
+    commit = (pool_matrix_commit_params){.struct_size = sizeof(commit), .set = hash};
+    for (int way = 0; way < 16; way++)
+        check_fold(way);
+    for (int way = 0; way < 32; way++)
+        check_evaluation(domain, way % 3 ? 3 : 200, way); /* a sum per column is the larger part */
+    pool_poseidon_destroy(&hash);
+    assert_ok(pool_ntt_domain_destroy(&domain));
+    commit.set = NULL;
+    field = other_field;
 }
 
 /* ---- domains --------------------------------------------------------------------------------- */
@@ -988,10 +1140,12 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_merkle),
         cmocka_unit_test(test_commitments),
         cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_extension_vectors),
         cmocka_unit_test(test_vector_arguments),
         cmocka_unit_test(test_ntt),
         cmocka_unit_test(test_ecntt),
         cmocka_unit_test(test_extensions),
+        cmocka_unit_test(test_folds_and_evaluations),
         cmocka_unit_test(test_domain_tables),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_bases),
