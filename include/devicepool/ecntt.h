@@ -59,7 +59,7 @@ POOL_API void pool_ecntt_params_init(pool_ecntt_params *params, size_t struct_si
  * curve, give wrong results without the check and do no other harm. Infinity, equal and opposite
  * points are handled everywhere. Not constant-time.
  *
- * Of `exec` all members but on_host and devices are used. Checks: POOL_CHECK_ON_CURVE and
+ * Of `exec` all members but on_host are used. Checks: POOL_CHECK_ON_CURVE and
  * POOL_CHECK_SUBGROUP, which costs as much as three or four stages of the transform where the
  * curve has a cofactor. The workspace must
  * be aligned to 256 bytes, have the size that pool_ecntt_workspace reports, and not overlap the
@@ -67,7 +67,9 @@ POOL_API void pool_ecntt_params_init(pool_ecntt_params *params, size_t struct_si
  * memory_limit requires, at least one; batches of columns are one chunk. Progress counts points,
  * chunk by chunk; a request to cancel is examined before each chunk. With is_async the call still
  * waits for results in host memory that is pageable or strided. The first use of a curve on a
- * device compiles its kernels, which blocks, also with is_async.
+ * device compiles its kernels, which blocks, also with is_async. Over several devices whole
+ * transforms are dealt out; those of POOL_NTT_COLUMNS must be sharded unless batch is 1
+ * (POOL_ERR_UNSUPPORTED), and shards of input and output have the same transforms.
  *
  * POOL_ERR_INVALID_ARGUMENT: no curve or domain, a domain of another modulus than the curve's
  * order, a count of `in` or `out` other than batch * 2^log_size, a product of batch, size and
@@ -85,7 +87,8 @@ POOL_API pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec
 /*
  * The exact number of device bytes that pool_ecntt uses for these spans, params and exec: the size
  * of its workspace, at most exec->memory_limit, unless that is 0. The spans' data is not read and
- * may be NULL. Requires exec->device, or a device that the calling thread has bound.
+ * may be NULL, but for the array of shards. Requires exec->device, or a device that the calling
+ * thread has bound; with exec->device_count writes one number per device.
  */
 POOL_API pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures transforms of points in device memory, one or a batch of rows, with a workspace. The
- * discrete logarithms of the points are known, so that a random linear combination of the results,
- * an MSM, is one multiple of the generator; the logarithms are transformed by pool_ntt, whose
- * results are checked at a random point.
+ * Measures transforms of points in device memory, one or a batch of rows, with a workspace, or,
+ * together, batches that are dealt out, in shards or pinned memory. The discrete logarithms of the
+ * points are known, so that a random linear combination of the results, an MSM, is one multiple of
+ * the generator; the logarithms are transformed by pool_ntt, whose results are checked at a random
+ * point.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ struct ecntt_state {
     pool_buffer *workspace;
     pool_span input_span;
     pool_span output_span;
+    pool_pinned *pinned[2]; /* of input and output, together; or: */
+    struct bench_shards *shards[2];
 };
 
 static bool has_curve(const char *subject)
@@ -82,10 +85,29 @@ static pool_status warm_up_ecntt(struct bench_run *run)
     return pool_ecntt_warm_up(ecntt->curve, run->device);
 }
 
+static pool_status place_ecntt(struct bench_run *run, struct ecntt_state *ecntt)
+{
+    const void *const data[2] = {ecntt->points, NULL};
+    pool_span *const spans[2] = {&ecntt->input_span, &ecntt->output_span};
+    pool_status status = POOL_OK;
+
+    ecntt->exec = *run->together;
+    for (int i = 0; i < 2 && !status; i++)
+        status = run->is_sharded
+                     ? bench_shard(run, data[i], ecntt->point_bytes, run->spec.size, ecntt->count,
+                           POOL_FORM_MONTGOMERY, false, &ecntt->shards[i], spans[i])
+                     : bench_pin(run, data[i], ecntt->count * ecntt->point_bytes, ecntt->count,
+                           POOL_FORM_MONTGOMERY, &ecntt->pinned[i], spans[i]);
+    return status;
+}
+
 static pool_status upload_ecntt(struct bench_run *run)
 {
     struct ecntt_state *ecntt = run->state;
     const uint64_t bytes = ecntt->count * ecntt->point_bytes;
+
+    if (run->together)
+        return place_ecntt(run, ecntt);
     uint64_t workspace = 0;
     pool_status status = bench_place(run, ecntt->points, bytes, ecntt->count, POOL_FORM_MONTGOMERY,
         &ecntt->input, &ecntt->input_span);
@@ -111,7 +133,7 @@ static pool_status call_ecntt(struct bench_run *run)
 
 /* The transform of the logarithms. */
 static pool_status transform_logarithms(
-    const struct ecntt_state *ecntt, uint8_t *transformed, bool *is_correct)
+    const struct ecntt_state *ecntt, pool_device *device, uint8_t *transformed, bool *is_correct)
 {
     const pool_ntt_params params = {.struct_size = sizeof(params),
         .domain = ecntt->params.domain,
@@ -119,7 +141,7 @@ static pool_status transform_logarithms(
         .coset = ecntt->params.coset,
         .order = ecntt->params.order,
         .batch = ecntt->params.batch};
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = ecntt->exec.device};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
     const pool_span in = {.data = ecntt->logarithms, .count = ecntt->count};
     const pool_span out = {.data = transformed, .count = ecntt->count};
     pool_status status = pool_ntt(&params, &exec, &in, &out);
@@ -131,14 +153,23 @@ static pool_status transform_logarithms(
 
 /* The MSM of the results and the given factors. */
 static pool_status combine_results(
-    const struct ecntt_state *ecntt, uint8_t *factors, uint8_t *combination)
+    struct bench_run *run, uint8_t *results, uint8_t *factors, uint8_t *combination)
 {
+    const struct ecntt_state *ecntt = run->state;
     const pool_msm_params params = {.struct_size = sizeof(params), .curve = ecntt->curve};
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = ecntt->exec.device};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    const pool_span points = {.data = results, .count = ecntt->count, .form = POOL_FORM_MONTGOMERY};
     const pool_span scalars = {.data = factors, .count = ecntt->count};
     const pool_span result = {.data = combination, .count = 1};
+    pool_status status = POOL_OK;
 
-    return pool_msm(&params, &exec, &ecntt->output_span, &scalars, &result);
+    if (ecntt->shards[1])
+        status = bench_gather(ecntt->shards[1], results);
+    else if (run->together)
+        memcpy(results, ecntt->output_span.data, ecntt->count * ecntt->point_bytes);
+    return status ? status
+                  : pool_msm(&params, &exec, run->together ? &points : &ecntt->output_span,
+                        &scalars, &result);
 }
 
 static pool_status check_ecntt(struct bench_run *run, bool *is_correct)
@@ -146,14 +177,15 @@ static pool_status check_ecntt(struct bench_run *run, bool *is_correct)
     struct ecntt_state *ecntt = run->state;
     uint8_t *transformed = bench_alloc(ecntt->count, ecntt->scalar_bytes);
     uint8_t *factors = bench_alloc(ecntt->count, ecntt->scalar_bytes);
+    uint8_t *results = bench_alloc(run->together ? ecntt->count : 1, ecntt->point_bytes);
     uint8_t combination[4 * POOL_FIELD_MAX_BYTES], expected[4 * POOL_FIELD_MAX_BYTES];
     uint8_t generator[4 * POOL_FIELD_MAX_BYTES], sum[POOL_FIELD_MAX_BYTES];
-    pool_status status = transform_logarithms(ecntt, transformed, is_correct);
+    pool_status status = transform_logarithms(ecntt, run->device, transformed, is_correct);
 
     if (!status)
         status = pool_random_scalars(ecntt->field, 3, ecntt->count, POOL_FORM_STANDARD, factors);
     if (!status)
-        status = combine_results(ecntt, factors, combination);
+        status = combine_results(run, results, factors, combination);
     if (!status)
         status = pool_curve_generator(ecntt->curve, NULL, generator);
     if (!status) {
@@ -164,6 +196,7 @@ static pool_status check_ecntt(struct bench_run *run, bool *is_correct)
         *is_correct = *is_correct && memcmp(combination, expected, ecntt->point_bytes) == 0;
     free(transformed);
     free(factors);
+    free(results);
     return status;
 }
 
@@ -176,6 +209,10 @@ static void destroy_ecntt(struct bench_run *run)
     pool_buffer_destroy(&ecntt->input);
     pool_buffer_destroy(&ecntt->output);
     pool_buffer_destroy(&ecntt->workspace);
+    for (int i = 0; i < 2; i++) {
+        bench_shards_destroy(&ecntt->shards[i]);
+        pool_pinned_destroy(&ecntt->pinned[i]);
+    }
     pool_ntt_domain_destroy(&ecntt->params.domain);
     free(ecntt->points);
     free(ecntt->logarithms);
@@ -184,7 +221,7 @@ static void destroy_ecntt(struct bench_run *run)
 
 const struct bench_operation bench_ecntt = {
     .name = "ecntt",
-    .options = "batch order inverse coset",
+    .options = "batch order inverse coset together sharded",
     .unit = "points",
     .option = "curve",
     .default_subjects = "bn254_g1,bls12_381_g1",

@@ -457,9 +457,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             "(default: as the library chooses)",
             CLI_STRING, &given[BENCH_AFFINE], NULL},
         {0, "together", NULL,
-            "msm, ntt, poseidon, tree: one job over all devices, from and to\n"
-            "pinned host memory, MSMs over sharded bases; timed by the host's\n"
-            "clock, after the same job on the first device alone",
+            "msm, ntt, extend, ecntt, poseidon, tree, commit: one job over all\n"
+            "devices, from and to pinned host memory, MSMs over sharded bases;\n"
+            "timed by the host's clock, after the same job on the first device\n"
+            "alone",
             CLI_SWITCH, &bench.is_together, NULL},
         {0, "sharded", NULL, "with --together: from and to shards on the devices", CLI_SWITCH,
             &bench.is_sharded, NULL},

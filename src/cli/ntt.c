@@ -188,8 +188,8 @@ static int check_count(
     if (!n || n * request->batch != count || (n & (n - 1)))
         return cli_usage(self, "%llu elements are not %llu times a power of two",
             (unsigned long long)count, (unsigned long long)request->batch);
-    if (source->section.item == POOL_FILE_POINTS && (request->log_blowup || request->is_together))
-        return cli_usage(self, "--extend and --together do not go with points");
+    if (source->section.item == POOL_FILE_POINTS && request->log_blowup)
+        return cli_usage(self, "--extend does not go with points");
     return CLI_GO;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_ecntt: validation and the workspace; run.c runs the chunks.
+ * pool_ecntt: validation and the workspace; run.c runs the chunks, devices.c deals batches out.
  */
 #include "ecntt/ecntt.h"
 
@@ -52,7 +52,8 @@ static pool_status read_params(const char *call, const pool_ecntt_params *given,
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP,
         .has_async = true,
         .has_workspace = true,
-        .has_memory_limit = true};
+        .has_memory_limit = true,
+        .has_devices = true};
     pool_status status = base_struct_read(&ecntt_params_type, call, "params", given, params);
 
     if (!status)
@@ -107,7 +108,7 @@ static pool_status prepare(const char *name, const pool_ecntt_params *params, co
     call->in = *in;
     call->out = *out;
     init_job(call);
-    return exec_target_init(&call->target, &call->exec);
+    return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
 static pool_status check_count(
@@ -144,25 +145,31 @@ static bool is_same_memory(const struct ecntt_call *call)
            call->job.in_stride == memory_span_stride(&call->out, call->job.out_bytes);
 }
 
+/* Shards are checked by the calls on their devices; devices.c refuses memory of one device. */
+static pool_status check_span(const struct ecntt_call *call, const pool_span *span,
+    uint64_t point_bytes, const char *what, bool checks_data)
+{
+    const struct memory_item item = {point_bytes, "points", call->params.curve->name};
+    pool_status status = POOL_OK;
+
+    if (span->space == POOL_MEMORY_HOST || !call->exec.device_count)
+        status = checks_data ? memory_span_check(&call->target, span, &item, what)
+                             : memory_span_check_shape(span, &item, what);
+    return status ? status : check_count(call, span, what);
+}
+
 static pool_status check_spans(const struct ecntt_call *call, bool checks_data)
 {
-    const struct memory_item in = {call->job.in_bytes, "points", call->params.curve->name};
-    const struct memory_item out = {call->job.out_bytes, "points", call->params.curve->name};
-    pool_status status = checks_data ? memory_span_check(&call->target, &call->in, &in, "input")
-                                     : memory_span_check_shape(&call->in, &in, "input");
+    const uint64_t in_bytes = call->job.in_bytes, out_bytes = call->job.out_bytes;
+    pool_status status = check_span(call, &call->in, in_bytes, "input", checks_data);
 
     if (!status)
-        status = checks_data ? memory_span_check(&call->target, &call->out, &out, "output")
-                             : memory_span_check_shape(&call->out, &out, "output");
-    if (!status)
-        status = check_count(call, &call->in, "input");
-    if (!status)
-        status = check_count(call, &call->out, "output");
-    if (!status && memory_spans_overlap(&call->in, in.bytes, &call->out, out.bytes) &&
-        !is_same_memory(call))
+        status = check_span(call, &call->out, out_bytes, "output", checks_data);
+    if (!status && call->in.space != POOL_MEMORY_SHARDED &&
+        memory_spans_overlap(&call->in, in_bytes, &call->out, out_bytes) && !is_same_memory(call))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "input and output overlap in memory and are not the same points");
-    return status ? status : check_grid(call);
+    return status || call->exec.device_count ? status : check_grid(call);
 }
 
 static pool_status make_plan(struct ecntt_call *call)
@@ -229,23 +236,43 @@ static pool_status run_inside(struct ecntt_call *call)
     return exec_target_end(&call->target, call->exec.is_async, status);
 }
 
+static pool_status run_on_device(struct ecntt_call *call)
+{
+    struct device_operation operation;
+    struct device_scope scope;
+    pool_status status = device_enter(call->target.device, &scope);
+
+    if (status)
+        return status;
+    device_operation_begin(
+        &operation, call->target.device, "ecntt", call->params.curve->name, call->in.count);
+    status = device_operation_end(&operation, run_inside(call));
+    return device_leave(&scope, status);
+}
+
+pool_status ecntt_compute(const pool_ecntt_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, uint64_t first)
+{
+    struct ecntt_call call;
+    pool_status status = prepare("pool_ecntt", params, exec, in, out, &call);
+
+    call.first = first;
+    return status ? status : run_on_device(&call);
+}
+
 pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, const pool_span *in,
     const pool_span *out)
 {
     MEMORY_EXEC_SCOPE(exec);
-    struct device_operation operation;
-    struct device_scope scope;
     struct ecntt_call call;
     pool_status status = prepare("pool_ecntt", params, exec, in, out, &call);
 
-    if (!status)
-        status = device_enter(call.target.device, &scope);
     if (status)
         return status;
-    device_operation_begin(
-        &operation, call.target.device, "ecntt", call.params.curve->name, call.in.count);
-    status = device_operation_end(&operation, run_inside(&call));
-    return device_leave(&scope, status);
+    if (!call.exec.device_count)
+        return run_on_device(&call);
+    status = check_spans(&call, true);
+    return status ? status : ecntt_run_on_devices(&call);
 }
 
 pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exec *exec,
@@ -260,6 +287,8 @@ pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exe
     status = prepare("pool_ecntt_workspace", params, exec, in, out, &call);
     if (!status)
         status = check_spans(&call, false);
+    if (!status && call.exec.device_count)
+        return ecntt_workspace_on_devices(&call, bytes);
     if (!status)
         status = make_plan(&call);
     if (!status)

@@ -86,9 +86,23 @@ struct ecntt_call {
     pool_buffer *owned;     /* the workspace, where the call allocated it */
     pool_buffer *workspace; /* owned, or the caller's */
     CUdeviceptr address;    /* of the workspace */
+    uint64_t first;         /* of the points in a job over several devices */
 };
 
 /* Enqueues everything. */
 pool_status ecntt_run(struct ecntt_call *call);
+
+/* ---- ecntt.c --------------------------------------------------------------------------------- */
+
+/* pool_ecntt on one device; messages count points from `first`. */
+pool_status ecntt_compute(const pool_ecntt_params *params, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, uint64_t first);
+
+/* ---- devices.c ------------------------------------------------------------------------------- */
+
+/* A job over several devices, whose spans have been checked as far as they are in host memory. */
+pool_status ecntt_run_on_devices(const struct ecntt_call *call);
+/* One number per device. */
+pool_status ecntt_workspace_on_devices(const struct ecntt_call *call, uint64_t *bytes);
 
 #endif

@@ -240,7 +240,7 @@ static pool_status check_points(const struct ecntt_call *call, const struct memo
     const struct msm_check_result result = {.buffer = call->workspace,
         .offset = call->plan.check_at,
         .address = call->address + call->plan.check_at,
-        .first_index = chunk->first};
+        .first_index = call->first + chunk->first};
     const CUdeviceptr bases = call->address + call->plan.points_at;
     pool_status status;
 

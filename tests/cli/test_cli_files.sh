@@ -180,7 +180,9 @@ same "ntt of points" "$scratch/got" "$scratch/generator"
 "$tool" ntt --curve bn254_g1 --devices sim:1 --inverse "$scratch/points.bin" --output "$scratch/lagrange.bin"
 "$tool" ntt --curve bn254_g1 --devices sim:1 "$scratch/lagrange.bin" >"$scratch/got"
 same "ntt --curve" "$scratch/got" "$scratch/points"
-expect 2 'do not go with points' "$tool" ntt "$ptau:lagrange:2" --extend 1
+"$tool" ntt "$ptau:lagrange:2" --devices sim:2 --together >"$scratch/got"
+same "ntt --together of points" "$scratch/got" "$scratch/points"
+expect 2 'does not go with points' "$tool" ntt "$ptau:lagrange:2" --extend 1
 expect 2 'not 1 times a power of two' "$tool" ntt "$ptau:tauG1"
 "$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"
 same "MSM over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"

@@ -42,7 +42,7 @@ every_row "$tool" bench msm -s 20 -r 1 --affine 0,2 -d sim --json --curve bls12_
 every_row "$tool" bench tree -s 1,100 -r 1 --json
 # One job over the devices: in host memory and in shards, with the speed over that of one of them.
 for job in "ntt -s 2^5 -o nn" "ntt -s 2^5 -o rr" "poseidon -s 100" "tree -s 64" \
-    "extend -s 2^5 -b 3" "commit -s 2^5 -b 3"; do
+    "extend -s 2^5 -b 3" "ecntt -s 2 -b 3 --curve bn254_g1" "commit -s 2^5 -b 3"; do
     # shellcheck disable=SC2086
     every_row "$tool" bench $job -r 1 --json --together
     # shellcheck disable=SC2086

@@ -16,98 +16,7 @@
 #include "ecntt/ecntt.h"
 
 #include "support/curve.h"
-
-/* ---- problems -------------------------------------------------------------------------------- */
-
-/* Points in standard affine form, and their logarithms. */
-struct problem {
-    const pool_curve *curve;
-    const pool_field *order;
-    uint64_t count;
-    size_t point_bytes;
-    uint8_t *logarithms;
-    uint8_t *points;
-};
-
-static void multiply_generator(const pool_curve *curve, const uint8_t *scalar, uint8_t *point)
-{
-    uint8_t generator[MSM_POINT_MAX];
-
-    assert_ok(pool_curve_generator(curve, NULL, generator));
-    assert_ok(pool_point_mul(
-        curve, NULL, generator, scalar, pool_curve_scalar_field(curve)->bytes, point));
-}
-
-static struct problem problem_of_logarithms(
-    const pool_curve *curve, const uint8_t *logarithms, uint64_t count)
-{
-    struct problem problem = {.curve = curve,
-        .order = pool_curve_scalar_field(curve),
-        .count = count,
-        .point_bytes = pool_point_bytes(curve, POOL_POINT_AFFINE)};
-
-    problem.logarithms = malloc(count * problem.order->bytes);
-    problem.points = malloc(count * problem.point_bytes);
-    memcpy(problem.logarithms, logarithms, count * problem.order->bytes);
-    for (uint64_t i = 0; i < count; i++)
-        multiply_generator(
-            curve, logarithms + i * problem.order->bytes, problem.points + i * problem.point_bytes);
-    return problem;
-}
-
-static struct problem random_problem(const pool_curve *curve, uint64_t seed, uint64_t count)
-{
-    uint8_t *logarithms = ntt_random(pool_curve_scalar_field(curve), seed, count);
-    struct problem problem = problem_of_logarithms(curve, logarithms, count);
-
-    free(logarithms);
-    return problem;
-}
-
-static void free_problem(struct problem *problem)
-{
-    free(problem->logarithms);
-    free(problem->points);
-}
-
-static pool_ecntt_params params_of(const pool_curve *curve, uint32_t log_size)
-{
-    return (pool_ecntt_params){.struct_size = sizeof(pool_ecntt_params),
-        .curve = curve,
-        .domain = ntt_domain(pool_curve_scalar_field(curve), log_size),
-        .batch = 1};
-}
-
-/* The generator times the transform of the logarithms, by the host's reference of pool_ntt. */
-static uint8_t *expected(const pool_ecntt_params *params, const struct problem *problem)
-{
-    const pool_ntt_params scalars = {.struct_size = sizeof(scalars),
-        .domain = params->domain,
-        .direction = params->direction,
-        .coset = params->coset,
-        .order = params->order,
-        .layout = params->layout,
-        .batch = params->batch};
-    uint8_t *logarithms = ntt_expected(&scalars, problem->logarithms);
-    struct problem answer = problem_of_logarithms(problem->curve, logarithms, problem->count);
-
-    free(logarithms);
-    free(answer.logarithms);
-    return answer.points;
-}
-
-static void assert_points(
-    const pool_ecntt_params *params, const uint8_t *got, const uint8_t *wanted, uint64_t count)
-{
-    const size_t bytes = pool_point_bytes(params->curve, POOL_POINT_AFFINE);
-
-    for (uint64_t i = 0; i < count; i++)
-        if (memcmp(got + i * bytes, wanted + i * bytes, bytes) != 0)
-            fail_msg("%s 2^%u direction %d coset %d order %d layout %d batch %llu: point %llu",
-                pool_curve_name(params->curve), params->domain->log_size, params->direction,
-                params->coset, params->order, params->layout, (unsigned long long)params->batch,
-                (unsigned long long)i);
-}
+#include "support/ecntt.h"
 
 /* From host memory to host memory. */
 static void transform(const pool_ecntt_params *params, const pool_exec *exec, const uint8_t *points,
@@ -119,14 +28,14 @@ static void transform(const pool_ecntt_params *params, const pool_exec *exec, co
     assert_ok(pool_ecntt(params, exec, &in, &out));
 }
 
-static void compare(const pool_ecntt_params *params, const struct problem *problem)
+static void compare(const pool_ecntt_params *params, const struct ecntt_problem *problem)
 {
     const pool_exec exec = exec_here();
-    uint8_t *wanted = expected(params, problem);
+    uint8_t *wanted = ecntt_expected(params, problem);
     uint8_t *got = malloc(problem->count * problem->point_bytes);
 
     transform(params, &exec, problem->points, got, problem->count);
-    assert_points(params, got, wanted, problem->count);
+    assert_ecntt_points(params, got, wanted, problem->count);
     free(wanted);
     free(got);
 }
@@ -136,8 +45,8 @@ static void compare(const pool_ecntt_params *params, const struct problem *probl
 static void test_directions_and_orders(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem problem = random_problem(curve, 3, 8);
-    pool_ecntt_params params = params_of(curve, 3);
+    struct ecntt_problem problem = ecntt_random(curve, 3, 8);
+    pool_ecntt_params params = ecntt_params_of(curve, 3);
 
     (void)state;
     for (int way = 0; way < 16; way++) {
@@ -147,7 +56,7 @@ static void test_directions_and_orders(void **state)
         compare(&params, &problem);
     }
     assert_ok(pool_ntt_domain_destroy(&params.domain));
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 static void test_sizes(void **state)
@@ -156,8 +65,8 @@ static void test_sizes(void **state)
 
     (void)state;
     for (uint32_t log_size = 0; log_size <= 4; log_size += log_size < 2 ? 1 : 2) {
-        struct problem problem = random_problem(curve, log_size, UINT64_C(1) << log_size);
-        pool_ecntt_params params = params_of(curve, log_size);
+        struct ecntt_problem problem = ecntt_random(curve, log_size, UINT64_C(1) << log_size);
+        pool_ecntt_params params = ecntt_params_of(curve, log_size);
 
         for (int way = 0; way < 4; way++) {
             params.direction = (pool_ntt_direction)(way & 1);
@@ -166,15 +75,15 @@ static void test_sizes(void **state)
                 compare(&params, &problem);
         }
         assert_ok(pool_ntt_domain_destroy(&params.domain));
-        free_problem(&problem);
+        ecntt_free(&problem);
     }
 }
 
 static void test_batches(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem problem = random_problem(curve, 5, 12);
-    pool_ecntt_params params = params_of(curve, 2);
+    struct ecntt_problem problem = ecntt_random(curve, 5, 12);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
 
     (void)state;
     params.batch = 3;
@@ -185,7 +94,7 @@ static void test_batches(void **state)
         compare(&params, &problem);
     }
     assert_ok(pool_ntt_domain_destroy(&params.domain));
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 /* G2, curves with other coefficients a, without an endomorphism or without a spare bit. */
@@ -202,14 +111,14 @@ static void test_curves(void **state)
         const uint32_t log_size = most < 2 ? most : 2;
 
         if (!msm_is_left_out(curve, device)) {
-            struct problem problem = random_problem(curve, i, UINT64_C(1) << log_size);
-            pool_ecntt_params params = params_of(curve, log_size);
+            struct ecntt_problem problem = ecntt_random(curve, i, UINT64_C(1) << log_size);
+            pool_ecntt_params params = ecntt_params_of(curve, log_size);
 
             params.direction = (pool_ntt_direction)(i & 1);
             params.coset = i >> 1 & 1;
             compare(&params, &problem);
             assert_ok(pool_ntt_domain_destroy(&params.domain));
-            free_problem(&problem);
+            ecntt_free(&problem);
         }
         pool_curve_destroy(&curve);
     }
@@ -218,7 +127,7 @@ static void test_curves(void **state)
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static uint8_t *in_format(
-    const struct problem *problem, const uint8_t *points, const pool_point_format *format)
+    const struct ecntt_problem *problem, const uint8_t *points, const pool_point_format *format)
 {
     const size_t stride = curve_point_stride(problem->curve, format);
     const pool_point_format plain = {0};
@@ -243,7 +152,7 @@ static uint64_t extent(const pool_curve *curve, const pool_point_format *format,
 }
 
 /* Results are affine coordinates in every layout: Z is 1, and infinity as curve.h says. */
-static void assert_normalised(const struct problem *problem, const uint8_t *wanted,
+static void assert_normalised(const struct ecntt_problem *problem, const uint8_t *wanted,
     const uint8_t *got, const pool_point_format *format)
 {
     const size_t stride = curve_point_stride(problem->curve, format);
@@ -261,7 +170,7 @@ static void assert_normalised(const struct problem *problem, const uint8_t *want
 }
 
 /* Bytes between results are left as they are. */
-static void check_format(const pool_ecntt_params *given, const struct problem *problem,
+static void check_format(const pool_ecntt_params *given, const struct ecntt_problem *problem,
     const uint8_t *wanted, pool_point_format from, pool_point_format to, int spaces)
 {
     const pool_curve *curve = problem->curve;
@@ -305,13 +214,13 @@ static void test_layouts(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     uint8_t logarithms[4 * 32] = {0};
-    pool_ecntt_params params = params_of(curve, 2);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
 
     (void)state;
     /* 7, 7, 0, 0: the results have infinity and other points. */
     logarithms[0] = logarithms[2 * 32] = 7;
-    struct problem problem = problem_of_logarithms(curve, logarithms, 4);
-    uint8_t *wanted = expected(&params, &problem);
+    struct ecntt_problem problem = ecntt_of_logarithms(curve, logarithms, 4);
+    uint8_t *wanted = ecntt_expected(&params, &problem);
     for (int way = 0; way < 20; way++) {
         const pool_point_layout a = (pool_point_layout)(way % 5);
         const pool_point_layout b = (pool_point_layout)((way + way / 5) % 5);
@@ -323,7 +232,7 @@ static void test_layouts(void **state)
         check_format(&params, &problem, wanted, from, to, (way / 5 + way) % 4);
     }
     free(wanted);
-    free_problem(&problem);
+    ecntt_free(&problem);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
@@ -340,8 +249,8 @@ static void count_progress(void *user, uint64_t done, uint64_t total)
 static void test_chunks_in_place(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem problem = random_problem(curve, 6, 12);
-    pool_ecntt_params params = params_of(curve, 2);
+    struct ecntt_problem problem = ecntt_random(curve, 6, 12);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
     uint8_t *wanted, *data = malloc(12 * problem.point_bytes);
     const pool_span span = {.data = data, .count = 12};
     pool_exec exec = exec_here();
@@ -363,9 +272,9 @@ static void test_chunks_in_place(void **state)
     exec.progress = count_progress;
     exec.user = &last;
     memcpy(data, problem.points, 12 * problem.point_bytes);
-    wanted = expected(&params, &problem);
+    wanted = ecntt_expected(&params, &problem);
     assert_ok(pool_ecntt(&params, &exec, &span, &span));
-    assert_points(&params, data, wanted, 12);
+    assert_ecntt_points(&params, data, wanted, 12);
     assert_int_equal(last, 12);
     exec.memory_limit = one - 1;
     assert_status(pool_ecntt(&params, &exec, &span, &span), POOL_ERR_OUT_OF_DEVICE_MEMORY);
@@ -374,17 +283,17 @@ static void test_chunks_in_place(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(wanted);
     free(data);
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 /* A given workspace, of exactly the size; in place on the device, asynchronous. */
 static void test_given_workspace(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem problem = random_problem(curve, 8, 4);
-    pool_ecntt_params params = params_of(curve, 2);
+    struct ecntt_problem problem = ecntt_random(curve, 8, 4);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
     const uint64_t bytes = 4 * problem.point_bytes;
-    uint8_t *wanted = expected(&params, &problem), *got = malloc(bytes);
+    uint8_t *wanted = ecntt_expected(&params, &problem), *got = malloc(bytes);
     pool_exec exec = exec_here();
     pool_buffer *data = NULL, *workspace = NULL, *small = NULL;
     pool_memory_info before = {.struct_size = sizeof(before)}, after = before;
@@ -409,23 +318,23 @@ static void test_given_workspace(void **state)
     assert_ok(pool_copy_to_host(got, data, 0, bytes, NULL));
     assert_ok(pool_memory_get_info(device, &after));
     assert_int_equal(after.used_high_water_bytes, before.used_bytes);
-    assert_points(&params, got, wanted, 4);
+    assert_ecntt_points(&params, got, wanted, 4);
     assert_ok(pool_buffer_destroy(&data));
     assert_ok(pool_buffer_destroy(&workspace));
     assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(wanted);
     free(got);
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 /* Part of a graph with a workspace; without one it would allocate. */
 static void test_graph(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem problem = random_problem(curve, 14, 4);
-    pool_ecntt_params params = params_of(curve, 2);
-    uint8_t *wanted = expected(&params, &problem), *got = malloc(4 * problem.point_bytes);
+    struct ecntt_problem problem = ecntt_random(curve, 14, 4);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
+    uint8_t *wanted = ecntt_expected(&params, &problem), *got = malloc(4 * problem.point_bytes);
     const uint64_t bytes = 4 * problem.point_bytes;
     pool_buffer *points = NULL, *results = NULL, *workspace = NULL;
     pool_graph *graph = NULL;
@@ -455,7 +364,7 @@ static void test_graph(void **state)
         assert_ok(pool_graph_launch(graph, exec.stream));
         assert_ok(pool_stream_synchronize(exec.stream));
         assert_ok(pool_copy_to_host(got, results, 0, bytes, NULL));
-        assert_points(&params, got, wanted, 4);
+        assert_ecntt_points(&params, got, wanted, 4);
     }
     assert_ok(pool_graph_destroy(&graph));
     assert_ok(pool_stream_destroy(&exec.stream));
@@ -465,13 +374,13 @@ static void test_graph(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(wanted);
     free(got);
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 static void test_cancelled(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    pool_ecntt_params params = params_of(curve, 1);
+    pool_ecntt_params params = ecntt_params_of(curve, 1);
     uint8_t points[4 * 64] = {0};
     const pool_span span = {.data = points, .count = 4};
     pool_exec exec = exec_here();
@@ -490,9 +399,9 @@ static void test_cancelled(void **state)
 static void test_inverse_of_forward(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bls12_381_g1");
-    struct problem problem = random_problem(curve, 9, 8);
+    struct ecntt_problem problem = ecntt_random(curve, 9, 8);
     uint8_t *data = malloc(8 * problem.point_bytes);
-    pool_ecntt_params params = params_of(curve, 3);
+    pool_ecntt_params params = ecntt_params_of(curve, 3);
     const pool_exec exec = exec_here();
 
     (void)state;
@@ -502,20 +411,20 @@ static void test_inverse_of_forward(void **state)
     params.direction = POOL_NTT_INVERSE;
     params.order = POOL_NTT_RN;
     transform(&params, &exec, data, data, 8);
-    assert_points(&params, data, problem.points, 8);
+    assert_ecntt_points(&params, data, problem.points, 8);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(data);
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 /* The transform of a sum is the sum of the transforms. */
 static void test_linearity(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
-    struct problem a = random_problem(curve, 10, 4), b = random_problem(curve, 11, 4);
+    struct ecntt_problem a = ecntt_random(curve, 10, 4), b = ecntt_random(curve, 11, 4);
     const size_t bytes = a.point_bytes;
     uint8_t sum[4 * 64], got[3][4 * 64], wanted[64];
-    pool_ecntt_params params = params_of(curve, 2);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
     const pool_exec exec = exec_here();
 
     (void)state;
@@ -531,8 +440,8 @@ static void test_linearity(void **state)
         assert_memory_equal(got[2] + i * 64, wanted, 64);
     }
     assert_ok(pool_ntt_domain_destroy(&params.domain));
-    free_problem(&a);
-    free_problem(&b);
+    ecntt_free(&a);
+    ecntt_free(&b);
 }
 
 /* Butterflies of equal, opposite and infinite points at every place. */
@@ -540,7 +449,7 @@ static void test_adversarial(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     const pool_field *order = pool_curve_scalar_field(curve);
-    pool_ecntt_params params = params_of(curve, 3);
+    pool_ecntt_params params = ecntt_params_of(curve, 3);
     uint8_t minus_one[32], root[32];
 
     (void)state;
@@ -562,12 +471,12 @@ static void test_adversarial(void **state)
             else if (kind == 5) /* multiples of one point by roots of unity */
                 memcpy(at, i % 2 ? root : minus_one, 32);
         }
-        struct problem problem = problem_of_logarithms(curve, logarithms, 8);
+        struct ecntt_problem problem = ecntt_of_logarithms(curve, logarithms, 8);
         params.direction = POOL_NTT_FORWARD;
         compare(&params, &problem);
         params.direction = POOL_NTT_INVERSE;
         compare(&params, &problem);
-        free_problem(&problem);
+        ecntt_free(&problem);
     }
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
@@ -579,7 +488,7 @@ static void test_against_msms(void **state)
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     const pool_field *order = pool_curve_scalar_field(curve);
     enum { N = 4, BYTES = 64 };
-    pool_ecntt_params params = params_of(curve, 2);
+    pool_ecntt_params params = ecntt_params_of(curve, 2);
     const pool_exec exec = exec_here();
     uint8_t points[N * BYTES], got[N * BYTES], msm[N * BYTES], host[BYTES], scalars[N * N * 32];
     uint64_t power[FIELD_MAX_LIMBS], standard[FIELD_MAX_LIMBS], step[FIELD_MAX_LIMBS];
@@ -636,7 +545,7 @@ static void test_known_answers(void **state)
     assert_non_null(file);
     while (fscanf(file, "%31s %d %d %d", name, &inverse, &coset, &count) == 4) {
         const pool_curve *curve = pool_curve_by_name(name);
-        pool_ecntt_params params = params_of(curve, (uint32_t)__builtin_ctz((unsigned)count));
+        pool_ecntt_params params = ecntt_params_of(curve, (uint32_t)__builtin_ctz((unsigned)count));
         const pool_exec exec = exec_here();
         uint8_t points[8 * 96], wanted[8 * 96], got[8 * 96];
 
@@ -646,7 +555,7 @@ static void test_known_answers(void **state)
         params.direction = (pool_ntt_direction)inverse;
         params.coset = coset;
         transform(&params, &exec, points, got, (uint64_t)count);
-        assert_points(&params, got, wanted, (uint64_t)count);
+        assert_ecntt_points(&params, got, wanted, (uint64_t)count);
         assert_ok(pool_ntt_domain_destroy(&params.domain));
         lines++;
     }
@@ -687,13 +596,13 @@ static void check_ceremony(const char *path, const char *powers_name, const char
     in.count = count;
     out = (pool_span){.data = got, .count = count, .form = lagrange.span.form};
     assert_ok(pool_ecntt(&params, &exec, &in, &out));
-    assert_points(&params, got, lagrange.span.data, count);
+    assert_ecntt_points(&params, got, lagrange.span.data, count);
     /* And back. */
     params.direction = POOL_NTT_FORWARD;
     in = lagrange.span;
     out.form = powers.span.form;
     assert_ok(pool_ecntt(&params, &exec, &in, &out));
-    assert_points(&params, got, powers.span.data, count);
+    assert_ecntt_points(&params, got, powers.span.data, count);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     pool_file_destroy(&file);
     free(got);
@@ -731,9 +640,9 @@ static void test_large(void **state)
     (void)state;
     if (is_simulated())
         skip();
-    struct problem problem = random_problem(curve, 21, 1 << 13);
+    struct ecntt_problem problem = ecntt_random(curve, 21, 1 << 13);
     for (int way = 0; way < 8; way++) {
-        pool_ecntt_params params = params_of(curve, way & 4 ? 13 : 7);
+        pool_ecntt_params params = ecntt_params_of(curve, way & 4 ? 13 : 7);
 
         params.batch = way & 4 ? 1 : 1 << 6;
         params.direction = (pool_ntt_direction)(way & 1);
@@ -742,7 +651,7 @@ static void test_large(void **state)
         compare(&params, &problem);
         assert_ok(pool_ntt_domain_destroy(&params.domain));
     }
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 /* ---- checks and refusals --------------------------------------------------------------------- */
@@ -750,9 +659,9 @@ static void test_large(void **state)
 static void test_bad_points(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bls12_381_g1");
-    struct problem problem = random_problem(curve, 13, 2);
+    struct ecntt_problem problem = ecntt_random(curve, 13, 2);
     uint8_t *results = malloc(2 * problem.point_bytes);
-    pool_ecntt_params params = params_of(curve, 1);
+    pool_ecntt_params params = ecntt_params_of(curve, 1);
     pool_exec exec = exec_here();
     const pool_span in = {.data = problem.points, .count = 2};
     const pool_span out = {.data = results, .count = 2};
@@ -780,7 +689,7 @@ static void test_bad_points(void **state)
         assert_int_equal(results[i], 0x5a);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
     free(results);
-    free_problem(&problem);
+    ecntt_free(&problem);
 }
 
 #define REFUSED(expression, expected)                                                              \
@@ -792,7 +701,7 @@ static void test_refusals(void **state)
 {
     const pool_curve *curve = pool_curve_by_name("bn254_g1");
     uint8_t data[8 * 64] = {0};
-    pool_ecntt_params params = params_of(curve, 2), bad = params;
+    pool_ecntt_params params = ecntt_params_of(curve, 2), bad = params;
     pool_ntt_domain *other = ntt_domain(ntt_field("bls12_381_fr"), 2);
     pool_exec exec = exec_here(), bad_exec = exec;
     pool_span in = {.data = data, .count = 4}, out = {.data = data + 256, .count = 4}, span;

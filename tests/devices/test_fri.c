@@ -386,6 +386,33 @@ static void test_rows(void **state)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
+/* These functions run on one device. */
+static void refuse_devices(const pool_fri_fold_params *fold, const pool_span *from,
+    const pool_span *to, const pool_matrix_evaluate_params *evaluate, const pool_matrix *matrix)
+{
+    const uint32_t point[4] = {0, 0, 0, 1};
+    pool_matrix_commit_params commit = {.struct_size = sizeof(commit)};
+    pool_exec exec = {.struct_size = sizeof(exec), .devices = &device, .device_count = 1};
+    uint32_t values[4][4], digests[7][8];
+    const pool_span levels = {.data = digests, .count = 7};
+    pool_poseidon *set;
+
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    commit.set = set;
+    assert_status(pool_fri_fold(fold, &exec, from, to), POOL_ERR_UNSUPPORTED);
+    assert_says("pool_fri_fold: `device_count` is not supported by this function");
+    assert_status(
+        pool_fri_fold_commit(fold, 0, &commit, &exec, from, to, &levels), POOL_ERR_UNSUPPORTED);
+    assert_says("`device_count` is not supported by this function");
+    assert_status(
+        pool_matrix_evaluate(evaluate, &exec, matrix, point, 1, values), POOL_ERR_UNSUPPORTED);
+    assert_says("pool_matrix_evaluate: `device_count` is not supported by this function");
+    assert_status(
+        pool_matrix_bit_reverse(fold->field, &exec, matrix, matrix), POOL_ERR_UNSUPPORTED);
+    assert_says("pool_matrix_bit_reverse: `device_count` is not supported by this function");
+    pool_poseidon_destroy(&set);
+}
+
 static void test_refusals(void **state)
 {
     const pool_field *field = pool_field_by_name("babybear_x4"), *base = pool_field_base(field);
@@ -431,6 +458,7 @@ static void test_refusals(void **state)
     REFUSE(on_subgroup, -1, POOL_ERR_INVALID_ARGUMENT);
     REFUSE(challenge, NULL, POOL_ERR_INVALID_ARGUMENT);
     REFUSE(challenge, bad, POOL_ERR_BAD_DATA);
+    refuse_devices(&good, &from, &to, &evaluate, &matrix);
     params = good;
     to.form = POOL_FORM_MONTGOMERY;
     assert_status(pool_fri_fold(&good, &exec, &from, &to), POOL_ERR_INVALID_ARGUMENT);
