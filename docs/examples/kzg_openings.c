@@ -21,10 +21,9 @@
 
 #include "plain_field.h"
 
-#define CHECKED 16 /* openings */
-#define WORDS "8"  /* of a scalar */
-#define POINT_SIZE                                                                                 \
-    64 /* bytes of an affine point of BN254 G1; four coordinates take twice as many */
+#define CHECKED 16    /* openings */
+#define WORDS "8"     /* of a scalar */
+#define POINT_SIZE 64 /* bytes of an affine point of BN254 G1; twice as many of an XYZZ point */
 
 static const char source[] =
     "#include \"g1.cuh\"\n"

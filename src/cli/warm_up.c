@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool warm-up: compiles the kernels of fields, curves and Poseidon parameter sets into the
- * disk cache, before the first job needs them.
+ * devicepool warm-up: compiles the kernels of fields, extensions, curves and Poseidon parameter
+ * sets into the disk cache, before the first job needs them.
  */
 #include <string.h>
 
@@ -19,8 +19,11 @@ static pool_status warm_up_field(const pool_field *field, pool_device *device)
 {
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .field = field};
     pool_ntt_domain *domain = NULL;
-    pool_status status = pool_vector_warm_up(field, device);
+    pool_status status;
 
+    if (pool_field_degree(field) > 1) /* with the vectors' kernels */
+        return pool_fri_warm_up(field, device);
+    status = pool_vector_warm_up(field, device);
     params.log_size = pool_field_two_adicity(field) < 4 ? pool_field_two_adicity(field) : 4;
     if (!status)
         status = pool_ntt_domain_create(&params, &domain);
@@ -28,6 +31,17 @@ static pool_status warm_up_field(const pool_field *field, pool_device *device)
         status = pool_ntt_warm_up(domain, device);
     pool_ntt_domain_destroy(&domain);
     return status;
+}
+
+/* Without a compiler transforms of points of most curves are left out. */
+static pool_status warm_up_curve(const pool_curve *curve, pool_device *device)
+{
+    pool_status status = pool_msm_warm_up(curve, device);
+
+    if (status || !pool_field_two_adicity(pool_curve_scalar_field(curve)))
+        return status;
+    status = pool_ecntt_warm_up(curve, device);
+    return status == POOL_ERR_NO_COMPILER ? POOL_OK : status;
 }
 
 static int find_subject(const char *name, struct subject *subject)
@@ -48,7 +62,7 @@ static pool_status warm_up_subject(const struct subject *subject, pool_device *d
     if (subject->field)
         return warm_up_field(subject->field, device);
     if (subject->curve)
-        return pool_msm_warm_up(subject->curve, device);
+        return warm_up_curve(subject->curve, device);
     return pool_poseidon_warm_up(subject->set, device);
 }
 

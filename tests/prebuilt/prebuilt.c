@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
+#include "ecntt/ecntt.h"
 #include "module/prebuilt.h"
 #include "module/program.h"
 #include "msm/msm.h"
@@ -172,6 +173,12 @@ static pool_status each_msm(struct job *job, const char *curve)
     return msm_each_program(pool_curve_by_name(curve), visit, job);
 }
 
+static pool_status each_ecntt(struct job *job, const char *curve)
+{
+    job->subject = curve;
+    return ecntt_each_program(pool_curve_by_name(curve), visit, job);
+}
+
 static void each_program(struct job *job, const struct chip *chip)
 {
     pool_status status = POOL_OK;
@@ -180,10 +187,12 @@ static void each_program(struct job *job, const struct chip *chip)
 #define NTT(field) status = status ? status : each_ntt(job, field, chip);
 #define POSEIDON(set) status = status ? status : each_poseidon(job, set);
 #define MSM(curve) status = status ? status : each_msm(job, curve);
+#define ECNTT(curve) status = status ? status : each_ecntt(job, curve);
 #include "prebuilt/programs.def"
 #undef NTT
 #undef POSEIDON
 #undef MSM
+#undef ECNTT
     if (status)
         fail(job, "%s: %s", job->subject, pool_last_error()->message);
 }

@@ -4,6 +4,7 @@
  * pool says that it is in use, and what is not among them fails with the text that helps.
  *   test_prebuilt [--device DEVICES]     (default: sim:2,cc=75; "0" is a GPU)
  */
+#include "support/ecntt.h"
 #include "support/msm_reference.h"
 #include "support/ntt_extend.h"
 
@@ -232,6 +233,29 @@ static void check_msm(const char *name)
     free(scalars);
 }
 
+static void check_ecntt(const char *name)
+{
+    enum { LOG_SIZE = 2, COUNT = 4 };
+    const pool_curve *curve = pool_curve_by_name(name);
+    pool_ecntt_params params = ecntt_params_of(curve, LOG_SIZE);
+    pool_exec exec = {.struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_SUBGROUP};
+    struct ecntt_problem problem = ecntt_random(curve, 13, COUNT);
+    uint8_t *want, *got = calloc(COUNT, problem.point_bytes);
+    pool_span in = ntt_host(problem.points, COUNT), out = ntt_host(got, COUNT);
+
+    assert_ok(pool_ecntt_warm_up(curve, device));
+    for (params.coset = 0; params.coset < 2; params.coset++) {
+        params.direction = params.coset ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
+        want = ecntt_expected(&params, &problem);
+        assert_ok(pool_ecntt(&params, &exec, &in, &out));
+        assert_ecntt_points(&params, got, want, COUNT);
+        free(want);
+    }
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    ecntt_free(&problem);
+    free(got);
+}
+
 static void test_every_program(void **state)
 {
     int count = 0, used = 0;
@@ -240,10 +264,12 @@ static void test_every_program(void **state)
 #define NTT(field) check_ntt(field);
 #define POSEIDON(set) check_poseidon(set);
 #define MSM(curve) check_msm(curve);
+#define ECNTT(curve) check_ecntt(curve);
 #include "prebuilt/programs.def"
 #undef NTT
 #undef POSEIDON
 #undef MSM
+#undef ECNTT
     for (; module_prebuilt_programs[count].name; count++)
         used += is_used[count];
     assert_in_range(count, 1, MOST_PROGRAMS);
