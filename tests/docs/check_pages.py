@@ -25,6 +25,7 @@ import pages  # noqa: E402
 SECONDS = 300
 SKIPPED = 77
 INDEX = "docs/README.md"
+PUBLIC_WRAPPERS = {"job.c": "docs/examples/frame.c"}  # which readers use as well
 # A public name, but no file's name and no start of names (pool_copy_…).
 NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
 # Commands of which the tests elsewhere are better: installing, and building with what was installed.
@@ -88,7 +89,7 @@ class Checker:
         if compiler == "none":
             return block, SKIPPED, "no C++ compiler", ""
         text, is_run = pages.program_text(
-            block, lambda name: self.read(os.path.join("tests/docs/wrappers", name)))
+            block, lambda name: self.read(PUBLIC_WRAPPERS.get(name, f"tests/docs/wrappers/{name}")))
         source = os.path.join(directory, f"block{number}" + pages.COMPILED[block.language])
         program = os.path.join(directory, f"block{number}")
         with open(source, "w", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ A block in C or C++ is a whole program when it has a main. Every other one is pu
 which an HTML comment on the line before the block names:
 
     <!-- in NAME -->                 the lines stand where wrappers/NAME.c has a line BLOCK
+    <!-- in job -->                  the lines stand where docs/examples/frame.c says "the block"
     <!-- in NAME, compiled only -->  the same, but nothing is run
     <!-- above -->                   functions and variables that the page's next block uses
     <!-- printed -->                 before a block of text: what the program before it prints
@@ -105,7 +106,7 @@ def program_text(block, read_wrapper):
     if not note:
         raise Broken(f"{block}: neither a main nor a comment that names a wrapper before it")
     wrapper = read_wrapper(note.group(1) + COMPILED[block.language]).split("\n")
-    wrapper = ["BLOCK" if line.strip() == "BLOCK" else line for line in wrapper]
+    wrapper = ["BLOCK" if line.strip() in ("BLOCK", "/* the block */") else line for line in wrapper]
     if wrapper.count("BLOCK") != 1:
         raise Broken(f"wrapper {note.group(1)} needs one line BLOCK")
     last_include = max(i for i, line in enumerate(wrapper) if line.startswith("#include")) + 1

@@ -1,4 +1,11 @@
-/* Objects that the code of a job uses. None of its calls may fail. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame of the code blocks of the documentation that have no main: such a block is the body of
+ * the function `block` below and uses the objects declared above it. Without a block the program
+ * only creates and destroys them.
+ *
+ *   frame [DEVICES]      "sim" runs without a GPU; default: all GPUs
+ */
 #include <devicepool.h>
 
 #include <stdio.h>
@@ -7,6 +14,7 @@
 
 #define N 1024
 
+/* Exits with the library's message when a call fails; with 77 if there is no device. */
 static void must(pool_status status)
 {
     if (!status)
@@ -15,6 +23,7 @@ static void must(pool_status status)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
+/* The span of `count` packed elements of the buffer. */
 static pool_span on_device(pool_buffer *buffer, uint64_t count)
 {
     pool_span span = {.count = count, .space = POOL_MEMORY_DEVICE};
@@ -25,7 +34,8 @@ static pool_span on_device(pool_buffer *buffer, uint64_t count)
     return span;
 }
 
-static CUmemoryPool my_memory_pool(pool_device *its_device)
+/* Stands for a memory pool that the program has created itself. */
+__attribute__((unused)) static CUmemoryPool my_memory_pool(pool_device *its_device)
 {
     CUmemoryPool handle;
 
@@ -37,19 +47,24 @@ static device_pool *pool;
 static pool_device *device;
 static pool_stream *producer, *consumer;
 static pool_event *done;
-static uint64_t values[N];
-static pool_buffer *buffer;
-static pool_span device_span;
+static uint64_t values[N];    /* elements of Goldilocks in standard form */
+static pool_buffer *buffer;   /* the same on the device */
+static pool_span device_span; /* all of the buffer */
+
+/* Functions of a page stand here. */
 
 static int block(void)
 {
-BLOCK
+    /* the block */
     return 0;
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
-    must(pool_create(&pool, NULL));
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+
+    must(pool_create(&pool, &params));
     must(pool_next_device(pool, &device));
     must(pool_stream_create(device, NULL, &producer));
     must(pool_stream_create(device, NULL, &consumer));
