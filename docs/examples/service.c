@@ -24,16 +24,17 @@
  *
  * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
  *
- *     cc service.c service_jobs.c groth16*.c snarkjs_json.c \
- *         $(pkg-config --cflags --libs devicepool libmicrohttpd)
+ *     P=../../src/cli
+ *     cc -I$P service.c service_jobs.c $P/groth16*.c $P/snarkjs_json.c \
+ *         $(pkg-config --cflags --libs devicepool libmicrohttpd) -o service
  *
  * Usage (port 0, the default: any free port, which is printed):
  *
  *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [--status-socket PATH]
  *         [KEY=FILE.zkey]...
  *
- * With devices "workers:all" each device is used by a process of its own: a fault ends that process,
- * and the requests it had are repeated on other devices.
+ * With devices "workers:all" each device is used by a process of its own: a fault ends that
+ * process, and the requests it had are repeated on other devices.
  *
  * -t is the deadline of a request, -q the number of requests that may wait or run. `devicepool top
  * PATH` shows the devices and leases of a service with a status socket.

@@ -9,14 +9,16 @@
  * With N rows, the trace domain of w, and L = 4 N points x = g w_L^i in bit-reversed order:
  *
  *   1. The columns are extended to the L points and committed to (pool_extend_commit).
- *   2. q = alpha^0 (a(w x) - b) (x - w^-1) / Z + alpha^1 (b(w x) - a - b) (x - w^-1) / Z
- *        + alpha^2 (a - 1) / (x - 1) + alpha^3 (b - 1) / (x - 1) + alpha^4 (b - result) / (x -
- * w^-1) with Z = x^N - 1 is computed by a kernel and committed to.
+ *   2. With Z = x^N - 1, a kernel computes
+ *        q = alpha^0 (a(w x) - b) (x - w^-1) / Z + alpha^1 (b(w x) - a - b) (x - w^-1) / Z
+ *          + alpha^2 (a - 1) / (x - 1) + alpha^3 (b - 1) / (x - 1)
+ *          + alpha^4 (b - result) / (x - w^-1),
+ *      which is committed to.
  *   3. a, b and q are evaluated at z, a and b at w z (pool_matrix_evaluate).
  *   4. The DEEP quotient (Ben-Sasson and others, "DEEP-FRI", 2019), whose values are those of a
  *      polynomial of degree below N only if all of these evaluations are right,
- *        d = gamma^0 (a - a(z)) / (x - z) + gamma^1 (b - b(z)) / (x - z) + gamma^2 (q - q(z)) / (x
- * - z)
+ *        d = gamma^0 (a - a(z)) / (x - z) + gamma^1 (b - b(z)) / (x - z)
+ *          + gamma^2 (q - q(z)) / (x - z)
  *          + gamma^3 (a - a(w z)) / (x - w z) + gamma^4 (b - b(w z)) / (x - w z)
  *      is computed by a kernel and folded by 8, at last by less, to 4 equal values
  *      (pool_fri_fold_commit).
