@@ -165,7 +165,7 @@ POOL_API pool_status pool_stream_call(pool_stream *stream, pool_host_task functi
 
 /*
  * Creates an event. The caller destroys it before the pool is destroyed. POOL_ERR_UNSUPPORTED for
- * POOL_EVENT_SHAREABLE where the driver has no such events; simulated devices have none.
+ * POOL_EVENT_SHAREABLE where the driver has no such events.
  */
 POOL_API pool_status pool_event_create(pool_device *device, uint32_t flags, pool_event **event);
 
@@ -176,8 +176,9 @@ typedef struct pool_shared_event {
 
 /*
  * Fills `shared` for an event of POOL_EVENT_SHAREABLE, by which another process opens it: its
- * streams and threads can then wait for this one's records, and the reverse. The event must exist
- * while the other one does. Errors: INVALID_ARGUMENT (not shareable), UNSUPPORTED.
+ * streams and threads can then wait for this one's records, and the reverse: a wait is for the last
+ * record that any of the processes had made when the wait was called. The event must exist while
+ * the other one does. Errors: INVALID_ARGUMENT (not shareable), UNSUPPORTED.
  */
 POOL_API pool_status pool_event_share(pool_event *event, pool_shared_event *shared);
 

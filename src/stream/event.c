@@ -260,6 +260,21 @@ pool_status pool_event_handle(const pool_event *event, CUevent *handle)
     return status;
 }
 
+/*
+ * After a record of a shareable event, or a wait for one: a worker process may still have the call
+ * in its queue, but another process that is notified next must find it done. The driver answers
+ * this query at once, also while the stream is captured.
+ */
+static pool_status await_posted_call(
+    struct driver *driver, const pool_event *event, CUstream stream)
+{
+    unsigned flags;
+
+    if (!(event->flags & POOL_EVENT_SHAREABLE) || !driver->api.StreamGetFlags)
+        return POOL_OK;
+    return DRIVER_CALL(driver, StreamGetFlags(stream, &flags));
+}
+
 pool_status pool_event_record(pool_event *event, pool_stream *stream)
 {
     struct device_scope scope;
@@ -276,6 +291,8 @@ pool_status pool_event_record(pool_event *event, pool_stream *stream)
     atomic_fetch_add(&event->begun, 1);
     mark = driver_work_mark(stream_queue_on(stream, event->device));
     status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
+    if (!status)
+        status = await_posted_call(scope.driver, event, handle);
     atomic_store(&event->queue, mark.queue);
     atomic_store(&event->position, status ? 0 : mark.position);
     if (!status)
@@ -339,7 +356,7 @@ static pool_status wait_for_event(const char *call, const pool_event *event,
         return status;
     mark = read_mark(event);
     status = wait(scope.driver, event, timeout_ns);
-    if (!status)
+    if (!status && !(event->flags & POOL_EVENT_SHAREABLE)) /* else perhaps of another process */
         note_completion(event, &mark);
     return device_leave(&scope, status);
 }
@@ -422,5 +439,7 @@ pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
         status = stream_wait_captured(scope.driver, stream, event->handle, event->device, capture);
     else
         status = DRIVER_CALL(scope.driver, StreamWaitEvent(stream->handle, event->handle, 0));
+    if (!status)
+        status = await_posted_call(scope.driver, event, stream->handle);
     return device_leave(&scope, status);
 }

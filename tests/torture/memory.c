@@ -191,6 +191,9 @@ static pool_status shared_memory(struct torture *torture)
     STEP(pool_buffer_open(device, &shared_buffer, AT(pool_buffer, THIRD)));
     STEP(pool_copy_to_host(few, *AT(pool_buffer, THIRD), 0, sizeof(few), NULL));
     STEP(pool_stream_create(device, NULL, AT(pool_stream, STREAM)));
+    STEP(pool_event_record(*AT(pool_event, EVENT), *AT(pool_stream, STREAM)));
+    STEP(pool_stream_wait_event(*AT(pool_stream, STREAM), *AT(pool_event, OTHER_EVENT)));
+    STEP(pool_event_query(*AT(pool_event, OTHER_EVENT)));
     STEP(pool_buffer_open(device, &shared_buffer, AT(pool_buffer, SECOND)));
     return pool_buffer_destroy(AT(pool_buffer, THIRD));
 }

@@ -416,7 +416,7 @@ static void call_virtual(void)
     REFUSED(pool_buffer_share(h.shareable, &shared));
     REFUSED(pool_buffer_open(h.device, &shared, &buffer));
     REFUSED(pool_event_open(h.device, &shared_event, &event));
-    ANSWERS(pool_event_share(h.event, &shared_event)); /* simulated devices have none to share */
+    ANSWERS(pool_event_share(h.event, &shared_event)); /* the event is not shareable */
     REFUSED(pool_virtual_granularity(h.device, &bytes));
     REFUSED(pool_physical_create(h.device, 1, 0, &physical));
     REFUSED(pool_physical_export(h.physical, &descriptor));

@@ -5,11 +5,17 @@
  */
 #include "support/memory.h"
 
+#include <fcntl.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { BYTES = 3000000, OFFSET = 1000, SLICE = 70000 };
 
@@ -92,22 +98,17 @@ static void test_events(void **state)
     pool_device *device = memory_device(0);
     pool_shared_event shared = {{0}};
     pool_event *event = NULL, *other = NULL;
-    pool_status status;
 
     (void)state;
     refused(pool_event_create(device, POOL_EVENT_SHAREABLE | POOL_EVENT_TIMING, &event),
         POOL_ERR_INVALID_ARGUMENT, "record no times");
-    status = pool_event_create(device, POOL_EVENT_SHAREABLE, &event);
-    if (strstr(device_argument, "sim")) {
-        assert_int_equal(status, POOL_ERR_UNSUPPORTED);
-        assert_ok(pool_event_create(device, 0, &event));
-        refused(
-            pool_event_share(event, &shared), POOL_ERR_INVALID_ARGUMENT, "POOL_EVENT_SHAREABLE");
-        assert_int_equal(pool_event_open(device, &shared, &other), POOL_ERR_UNSUPPORTED);
-        assert_ok(pool_event_destroy(&event));
-        return;
-    }
-    assert_ok(status);
+    assert_ok(pool_event_create(device, 0, &event));
+    refused(pool_event_share(event, &shared), POOL_ERR_INVALID_ARGUMENT, "POOL_EVENT_SHAREABLE");
+    assert_int_not_equal(pool_event_open(device, &shared, &other), POOL_OK); /* a made-up handle */
+    assert_ok(pool_event_destroy(&event));
+
+    assert_ok(pool_event_create(device, POOL_EVENT_SHAREABLE, &event));
+    assert_ok(pool_event_query(event)); /* not recorded yet */
     assert_ok(pool_event_record(event, NULL));
     assert_ok(pool_event_share(event, &shared));
     assert_ok(pool_event_synchronize(event));
@@ -216,6 +217,166 @@ static void test_shared_buffer(void **state)
     assert_ok(pool_buffer_destroy(&buffer));
 }
 
+/* ---- the order of two processes ---------------------------------------------------------------
+ */
+
+enum { ORDER_CHANNEL = 9 }; /* the second process's end of the channel */
+
+struct order {
+    pool_shared_buffer buffer;
+    pool_shared_event event;
+};
+
+static void send_word(int channel, char word)
+{
+    assert_int_equal(write(channel, &word, 1), 1);
+}
+
+static void expect_word(int channel, char expected)
+{
+    char word = 0;
+
+    assert_int_equal(read(channel, &word, 1), 1);
+    assert_int_equal(word, expected);
+}
+
+static void pass_gate(void *gate)
+{
+    while (sem_wait(gate)) /* a signal */
+        ;
+}
+
+static pool_stream *create_stream(pool_device *device)
+{
+    pool_stream *stream = NULL;
+
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    return stream;
+}
+
+/*
+ * The second process. Its stream reads what the first one writes before its record, and then
+ * records the event behind a gate, which it opens when the first process waits for it. With
+ * `is_killed` it only records, and the gate is never opened.
+ */
+static int order_here(const char *text, bool is_killed)
+{
+    pool_buffer *buffer = NULL;
+    pool_event *event = NULL;
+    struct order shared;
+    pool_stream *stream;
+    sem_t gate;
+
+    fcntl(ORDER_CHANNEL, F_SETFD, FD_CLOEXEC);
+    read_text(&shared, sizeof(shared), text);
+    if (memory_set_up(NULL) || sem_init(&gate, 0, 0))
+        return 1;
+    stream = create_stream(memory_device(0));
+    assert_ok(pool_buffer_open(memory_device(0), &shared.buffer, &buffer));
+    assert_ok(pool_event_open(memory_device(0), &shared.event, &event));
+    if (!is_killed) {
+        assert_int_equal(pool_event_query(event), POOL_ERR_NOT_READY);
+        assert_ok(pool_stream_wait_event(stream, event));
+        assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
+        send_word(ORDER_CHANNEL, 'w');
+        assert_ok(pool_copy_to_host(bytes_of, buffer, 0, SLICE, stream));
+        assert_true(memory_all(bytes_of, SLICE, 2));
+        assert_ok(pool_event_synchronize(event));
+    }
+    assert_ok(pool_stream_call(stream, pass_gate, &gate));
+    assert_ok(pool_buffer_fill8(buffer, 0, BYTES, 3, stream));
+    assert_ok(pool_event_record(event, stream));
+    send_word(ORDER_CHANNEL, 'r');
+    expect_word(ORDER_CHANNEL, 'g');
+    assert_int_equal(sem_post(&gate), 0);
+    assert_ok(pool_event_synchronize(event));
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    sem_destroy(&gate);
+    return memory_tear_down(NULL) ? 1 : 0;
+}
+
+static pid_t start_order(const struct order *shared, const char *mode, int *channel)
+{
+    char text[2 * sizeof(*shared) + 1];
+    char *arguments[] = {(char *)(uintptr_t)self, "--device", (char *)(uintptr_t)device_argument,
+        (char *)(uintptr_t)mode, text, NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child = 0;
+    int ends[2];
+
+    write_text(text, shared, sizeof(*shared));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+    assert_int_equal(posix_spawn_file_actions_init(&actions), 0);
+    assert_int_equal(posix_spawn_file_actions_adddup2(&actions, ends[1], ORDER_CHANNEL), 0);
+    assert_int_equal(posix_spawn(&child, self, &actions, NULL, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    *channel = ends[0];
+    return child;
+}
+
+static void test_shared_event(void **state)
+{
+    pool_device *device = memory_device(0);
+    pool_buffer *buffer;
+    pool_event *event = NULL;
+    struct order shared;
+    pool_stream *stream;
+    int channel, status = -1;
+    pid_t child;
+    sem_t gate;
+
+    (void)state;
+    if (memory_mock)
+        skip();
+    assert_int_equal(sem_init(&gate, 0, 0), 0);
+    stream = create_stream(device);
+    buffer = shareable(device, POOL_BUFFER_ZEROED);
+    assert_ok(pool_event_create(device, POOL_EVENT_SHAREABLE, &event));
+    assert_ok(pool_stream_call(stream, pass_gate, &gate));
+    assert_ok(pool_buffer_fill8(buffer, 0, BYTES, 2, stream));
+    assert_ok(pool_event_record(event, stream));
+    assert_ok(pool_buffer_share(buffer, &shared.buffer));
+    assert_ok(pool_event_share(event, &shared.event));
+
+    child = start_order(&shared, "--order", &channel);
+    expect_word(channel, 'w'); /* the other process waits */
+    assert_int_equal(sem_post(&gate), 0);
+    expect_word(channel, 'r'); /* it has recorded the event */
+    assert_int_equal(pool_event_query(event), POOL_ERR_NOT_READY);
+    assert_ok(pool_stream_wait_event(stream, event));
+    assert_ok(pool_buffer_fill8(buffer, 0, SLICE, 4, stream));
+    assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    send_word(channel, 'g');
+    assert_ok(pool_event_synchronize(event));
+    assert_ok(pool_copy_to_host(bytes_of, buffer, 0, SLICE, stream));
+    assert_true(memory_all(bytes_of, SLICE, 4));
+    assert_ok(pool_copy_to_host(bytes_of, buffer, SLICE, SLICE, stream));
+    assert_true(memory_all(bytes_of, SLICE, 3));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(channel);
+
+    if (strncmp(device_argument, "sim", 3) == 0) { /* a wait ends with the process that it is for */
+        child = start_order(&shared, "--order-killed", &channel);
+        expect_word(channel, 'r');
+        assert_ok(pool_stream_wait_event(stream, event));
+        assert_int_equal(pool_stream_query(stream), POOL_ERR_NOT_READY);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_ok(pool_stream_synchronize(stream));
+        assert_ok(pool_event_query(event));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        close(channel);
+    }
+    assert_ok(pool_event_destroy(&event));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    sem_destroy(&gate);
+}
+
 /* Each worker is a process. */
 static void test_shared_among_workers(void **state)
 {
@@ -268,6 +429,7 @@ int main(int argc, char **argv)
         TEST(test_shareable_buffers),
         TEST(test_events),
         TEST(test_shared_buffer),
+        TEST(test_shared_event),
         TEST(test_shared_among_workers),
         TEST(test_unsupported),
     };
@@ -279,5 +441,7 @@ int main(int argc, char **argv)
     skipped = memory_choose(argc < 3 ? argc : 3, argv, "mock");
     if (!skipped && argc == 5 && !strcmp(argv[3], "--open"))
         return open_here(argv[4]);
+    if (!skipped && argc == 5 && !strncmp(argv[3], "--order", 7))
+        return order_here(argv[4], !strcmp(argv[3], "--order-killed"));
     return skipped ? skipped : cmocka_run_group_tests_name("ipc", tests, NULL, NULL);
 }

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events of the simulated driver. Each recording is a separate marker: waiting for one is not
- * affected when the event is recorded again or destroyed.
+ * affected when the event is recorded again or destroyed. Those of interprocess events are in
+ * ipc_event.c.
  */
 #include "base/alloc.h"
 #include "sim/driver/state.h"
 
 void sim_marker_release(struct sim_marker *marker)
 {
-    if (marker && --marker->references == 0)
-        base_free(marker);
+    if (!marker || --marker->references)
+        return;
+    if (marker->shared) {
+        sim_shared_event_end(marker);
+        sim_shared_event_release(marker->shared);
+    }
+    base_free(marker);
 }
 
 void sim_event_free(struct sim_event *event)
@@ -21,12 +27,34 @@ void sim_event_free(struct sim_event *event)
     *link = event->next;
     sim_handle_release(event->handle);
     sim_marker_release(event->marker);
+    sim_shared_event_release(event->shared);
     base_free(event);
+}
+
+pool_cu_result sim_event_create(
+    struct sim_context *context, unsigned flags, struct sim_shared_event *shared, CUevent *handle)
+{
+    struct sim_event *made = base_calloc(1, sizeof(*made));
+
+    if (!made)
+        return POOL_CU_OUT_OF_MEMORY;
+    made->handle = sim_handle_create(SIM_HANDLE_EVENT, made);
+    if (!made->handle) {
+        base_free(made);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    made->context = context;
+    made->flags = flags;
+    made->shared = shared;
+    made->next = context->events;
+    context->events = made;
+    *handle = made->handle;
+    return POOL_CU_SUCCESS;
 }
 
 pool_cu_result sim_cu_EventCreate(CUevent *event, unsigned int flags)
 {
-    struct sim_event *made;
+    struct sim_shared_event *shared = NULL;
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_EventCreate, SIM_NEED_CONTEXT, -1);
 
@@ -35,22 +63,15 @@ pool_cu_result sim_cu_EventCreate(CUevent *event, unsigned int flags)
     /* An interprocess event cannot record times. */
     if (!event || flags > 7 || (flags & 6) == DRIVER_EVENT_INTERPROCESS)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    if (flags & DRIVER_EVENT_INTERPROCESS)
-        return sim_leave(POOL_CU_NOT_SUPPORTED);
-    made = base_calloc(1, sizeof(*made));
-    if (!made)
-        return sim_leave(POOL_CU_OUT_OF_MEMORY);
-    made->handle = sim_handle_create(SIM_HANDLE_EVENT, made);
-    if (!made->handle) {
-        base_free(made);
-        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    if (flags & DRIVER_EVENT_INTERPROCESS) {
+        shared = sim_shared_event_create();
+        if (!shared)
+            return sim_leave(POOL_CU_OUT_OF_MEMORY);
     }
-    made->context = call.context;
-    made->flags = flags;
-    made->next = call.context->events;
-    call.context->events = made;
-    *event = made->handle;
-    return sim_leave(POOL_CU_SUCCESS);
+    code = sim_event_create(call.context, flags, shared, event);
+    if (code)
+        sim_shared_event_release(shared);
+    return sim_leave(code);
 }
 
 static pool_cu_result enter_event(struct sim_call *call, enum sim_driver_function function,
@@ -99,7 +120,7 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
         return sim_leave(POOL_CU_SUCCESS);
     marker = base_calloc(1, sizeof(*marker));
     work = sim_work_create(SIM_WORK_RECORD);
-    if (!marker || !work) {
+    if (!marker || !work || (event->shared && !sim_shared_event_begin(event->shared, marker))) {
         base_free(marker);
         base_free(work);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
@@ -113,7 +134,15 @@ pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
     }
     sim_marker_release(event->marker);
     event->marker = marker;
+    if (marker->shared)
+        sim_shared_event_publish(marker);
     return sim_leave(POOL_CU_SUCCESS);
+}
+
+/* The marker of the event's last recording is up to date. */
+static pool_cu_result refresh(struct sim_event *event, bool is_awaited)
+{
+    return event->shared ? sim_shared_event_refresh(event, is_awaited) : POOL_CU_SUCCESS;
 }
 
 /* The last record of the event is a point in a graph, which is never reached. */
@@ -134,9 +163,10 @@ pool_cu_result sim_cu_EventQuery(CUevent handle)
         return code;
     if (event->capture)
         return sim_leave(fail_captured(event));
-    if (event->marker && !event->marker->is_done)
-        return sim_leave(POOL_CU_NOT_READY);
-    return sim_leave(POOL_CU_SUCCESS);
+    code = refresh(event, false);
+    if (!code && event->marker && !event->marker->is_done)
+        code = POOL_CU_NOT_READY;
+    return sim_leave(code);
 }
 
 pool_cu_result sim_cu_EventSynchronize(CUevent handle)
@@ -152,9 +182,10 @@ pool_cu_result sim_cu_EventSynchronize(CUevent handle)
         return code;
     if (event->capture)
         return sim_leave(fail_captured(event));
+    code = refresh(event, true);
     marker = event->marker;
-    if (!marker)
-        return sim_leave(POOL_CU_SUCCESS);
+    if (code || !marker)
+        return sim_leave(code);
     const int device = event->context->device;
     marker->references++;
     while (is_open && !marker->is_done)
@@ -237,8 +268,9 @@ pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, uns
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (event->capture || stream->capture)
         return sim_leave(wait_captured(stream, event));
-    if (!event->marker || event->marker->is_done)
-        return sim_leave(POOL_CU_SUCCESS);
+    code = refresh(event, true);
+    if (code || !event->marker || event->marker->is_done)
+        return sim_leave(code);
     work = sim_work_create(SIM_WORK_WAIT);
     if (!work)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);

@@ -3,7 +3,7 @@
  * Memory of other processes with simulated devices. cuMemAlloc backs memory of whole granules by a
  * sealed memfd, as virtual memory is; a handle names the process and its descriptor, by which
  * another process of the same user opens the memory. As on a GPU the exporting process has to live
- * until then, and no process opens its own memory. Events are not shared.
+ * until then, and no process opens its own memory. Events are in ipc_event.c.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,18 +72,27 @@ pool_cu_result sim_cu_IpcGetMemHandle(pool_cu_ipc_handle *handle, CUdeviceptr ad
     return sim_leave(POOL_CU_SUCCESS);
 }
 
-/* The descriptor of another process, -1: there is no such memory. */
-static int open_memory(const struct memory_handle *handle)
+int sim_ipc_open(int64_t process, int64_t descriptor, uint64_t inode)
 {
     char path[64];
     struct stat status;
-    int descriptor;
+    int opened;
 
-    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)handle->process,
-        (long long)handle->descriptor);
-    descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor >= 0 && (fstat(descriptor, &status) || status.st_ino != handle->inode ||
-                               sim_physical_memory_bytes(descriptor) != handle->bytes)) {
+    snprintf(path, sizeof(path), "/proc/%lld/fd/%lld", (long long)process, (long long)descriptor);
+    opened = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (opened >= 0 && (fstat(opened, &status) || status.st_ino != inode)) {
+        close(opened);
+        opened = -1;
+    }
+    return opened;
+}
+
+/* The descriptor of another process, -1: there is no such memory. */
+static int open_memory(const struct memory_handle *handle)
+{
+    int descriptor = sim_ipc_open(handle->process, handle->descriptor, handle->inode);
+
+    if (descriptor >= 0 && sim_physical_memory_bytes(descriptor) != handle->bytes) {
         close(descriptor);
         descriptor = -1;
     }
@@ -175,25 +184,4 @@ pool_cu_result sim_cu_IpcCloseMemHandle(CUdeviceptr address)
     if (found && found->id == id)
         sim_memory_release(found);
     return sim_leave(code);
-}
-
-pool_cu_result sim_cu_IpcGetEventHandle(pool_cu_ipc_handle *handle, CUevent event)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_IpcGetEventHandle, SIM_NEED_CONTEXT, -1);
-
-    if (code)
-        return code;
-    return sim_leave(!handle || !sim_handle_get(SIM_HANDLE_EVENT, event) ? POOL_CU_INVALID_VALUE
-                                                                         : POOL_CU_NOT_SUPPORTED);
-}
-
-pool_cu_result sim_cu_IpcOpenEventHandle(CUevent *event, pool_cu_ipc_handle handle)
-{
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_IpcOpenEventHandle, SIM_NEED_CONTEXT, -1);
-
-    (void)event;
-    (void)handle;
-    return code ? code : sim_leave(POOL_CU_NOT_SUPPORTED);
 }

@@ -137,11 +137,17 @@ struct sim_allocation *sim_memory_item(size_t index); /* in order of address */
 
 /* ---- streams, events ------------------------------------------------------------------------- */
 
+struct sim_shared_event;
+
 /* A point in a stream that can be waited for: one recording of an event. */
 struct sim_marker {
     unsigned references;
     bool is_done;
-    uint64_t time_ns; /* when it was reached; valid once done */
+    uint64_t time_ns;                /* when it was reached; valid once done */
+    struct sim_shared_event *shared; /* with a reference; NULL: of this process alone */
+    uint64_t number;                 /* of the recording among those of all processes */
+    bool is_foreign;                 /* of another process: set to done when that is noticed */
+    bool is_awaited;                 /* a thread waits for it, to set it to done */
 };
 
 enum sim_work_kind {
@@ -222,7 +228,8 @@ struct sim_event {
     struct sim_context *context;
     struct sim_event *next;
     unsigned flags;
-    struct sim_marker *marker; /* of the last recording; NULL: none yet */
+    struct sim_marker *marker;       /* of the last recording; NULL: none yet */
+    struct sim_shared_event *shared; /* of interprocess events; NULL: of this process alone */
     uint64_t capture; /* number of the capture that the last recording belongs to, 0: none */
     size_t captured;  /* and the node that it follows */
 };
@@ -264,8 +271,26 @@ void sim_stream_retire(struct sim_stream *stream);
 /* The stream of a handle in the current context; 400 when it is no stream of this context. */
 pool_cu_result sim_stream_of(
     struct sim_context *context, CUstream handle, struct sim_stream **stream);
+/* An event in the current context; `shared` becomes part of it unless the call fails. */
+pool_cu_result sim_event_create(
+    struct sim_context *context, unsigned flags, struct sim_shared_event *shared, CUevent *handle);
 void sim_event_free(struct sim_event *event);
 void sim_marker_release(struct sim_marker *marker);
+
+/* ---- events of several processes (ipc_event.c) ----------------------------------------------- */
+struct sim_shared_event *sim_shared_event_create(void);         /* NULL: no memory */
+void sim_shared_event_release(struct sim_shared_event *shared); /* NULL is a no-op */
+/* A recording begins, before it is enqueued; the marker gets its number. False: no memory. */
+bool sim_shared_event_begin(struct sim_shared_event *shared, struct sim_marker *marker);
+/* It was enqueued: from now on it is the last one, for which other processes wait. */
+void sim_shared_event_publish(const struct sim_marker *marker);
+/* It was reached, or will never be. */
+void sim_shared_event_end(const struct sim_marker *marker);
+/* Makes event->marker that of the last recording, whichever process made it. If `is_awaited` is
+ * set, the marker is set to done without a further call. */
+pool_cu_result sim_shared_event_refresh(struct sim_event *event, bool is_awaited);
+/* A descriptor of another process, if it has this inode; -1: there is none. */
+int sim_ipc_open(int64_t process, int64_t descriptor, uint64_t inode);
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 

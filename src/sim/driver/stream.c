@@ -68,6 +68,8 @@ static void complete_first(struct sim_stream *stream)
     if (work->kind == SIM_WORK_RECORD) {
         work->u.marker->time_ns = base_clock_ns();
         work->u.marker->is_done = true;
+        if (work->u.marker->shared)
+            sim_shared_event_end(work->u.marker);
     }
     stream->head = work->next;
     if (!stream->head)
