@@ -63,6 +63,7 @@ struct memory_ring {
     int in_use;       /* guarded by memory_staging.lock */
     int is_abandoned; /* the device may use it for an unknown time */
     int in_flight;    /* the last copy was only enqueued: the device may still read slots */
+    uint32_t last;    /* slot of its last chunk, whose event is reached after all others */
 };
 
 struct memory_staging {

@@ -169,14 +169,19 @@ void memory_staging_renew(struct device_memory *memory)
     (void)memory_staging_trim(memory);
 }
 
-/* POOL_OK when no copy of the ring is in flight, else NOT_READY. */
-static pool_status check_idle(struct device_memory *memory, const struct memory_ring *ring)
+/* POOL_OK when no copy of the ring is in flight, else NOT_READY. The chunks of a copy are on one
+ * stream, and the copy before it had completed before it began. Called with the lock held. */
+static pool_status check_idle(struct device_memory *memory, struct memory_ring *ring)
 {
     struct driver *driver = memory->driver;
-    pool_status status = POOL_OK;
+    pool_status status;
 
-    for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
-        status = driver_check_query(driver, driver->api.EventQuery(ring->done[i]), "cuEventQuery");
+    if (!ring->in_flight)
+        return POOL_OK;
+    status =
+        driver_check_query(driver, driver->api.EventQuery(ring->done[ring->last]), "cuEventQuery");
+    if (!status)
+        ring->in_flight = 0;
     return status;
 }
 
@@ -203,8 +208,8 @@ static pool_status wait_until_idle(struct device_memory *memory, struct memory_r
 {
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; ring->in_flight && !status && i < ring->shape.slots; i++)
-        status = DRIVER_CALL(memory->driver, EventSynchronize(ring->done[i]));
+    if (ring->in_flight)
+        status = DRIVER_CALL(memory->driver, EventSynchronize(ring->done[ring->last]));
     if (status)
         memory_ring_release(memory, ring);
     else

@@ -108,10 +108,13 @@ static unsigned wanted_threads(const struct job *job)
     return (unsigned)base_min(wanted, base_processors());
 }
 
-/* Called with the lock held. */
+/* Opens further chunks, if the number exceeds that of the open ones. Called with the lock held. */
 static void set_open(struct job *job, uint64_t open)
 {
-    job->open = base_min(open, job->chunks);
+    open = base_min(open, job->chunks);
+    if (open <= job->open)
+        return;
+    job->open = open;
     pthread_cond_broadcast(&job->opened);
 }
 
@@ -134,8 +137,10 @@ static pool_status enqueue_chunk(struct job *job)
     if (!status)
         status = DRIVER_CALL(
             driver, EventRecord(job->ring->done[slot_of(job, job->enqueued)], transfer->stream));
-    if (!status)
+    if (!status) {
+        job->ring->last = slot_of(job, job->enqueued);
         job->enqueued++;
+    }
     return status;
 }
 
@@ -183,11 +188,11 @@ static pool_status stage_to_device(struct job *job)
             pthread_mutex_unlock(&job->lock);
             if (can_enqueue)
                 status = enqueue_chunk(job);
-            if (!status)
+            /* Completed chunks matter if slots have to be used again, and if they are wiped. */
+            if (!status && (job->completed + slots < job->chunks || job->transfer->secret))
                 status = poll_completed(job, !can_enqueue);
             pthread_mutex_lock(&job->lock);
-            if (job->completed + slots > job->open)
-                set_open(job, job->completed + slots);
+            set_open(job, job->completed + slots);
         } else {
             copy_chunk(job);
         }

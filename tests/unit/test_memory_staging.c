@@ -49,6 +49,45 @@ static void test_enqueue_only(void **state)
     free(pageable);
 }
 
+/* The driver calls of a staged copy: one copy and one event per chunk, one query of the ring after
+ * a copy that was only enqueued, and nothing per slot. */
+static void test_driver_calls(void **state)
+{
+    static const size_t sizes[] = {MIB, 4 * MIB, 8 * MIB, 16 * MIB};
+    pool_device *device = memory_device(0);
+    unsigned char *data = calloc(1, 20 * MIB);
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_non_null(data);
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_alloc(device, 20 * MIB, &buffer));
+    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream)); /* creates the ring */
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        pool_mock_reset_calls(memory_mock);
+        assert_ok(pool_copy_to_device(buffer, 0, data, sizes[i], stream));
+        assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), sizes[i] / MIB);
+        assert_int_equal(memory_calls("cuEventRecord"), sizes[i] / MIB);
+        assert_int_equal(memory_calls("cuEventQuery"), 1);
+        assert_int_equal(memory_calls("cuEventSynchronize"), 0);
+        assert_int_equal(memory_calls("cuStreamSynchronize"), 0);
+    }
+    /* Slots are used again: their copies have to be completed. */
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_to_device(buffer, 0, data, 20 * MIB, stream));
+    assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), 20);
+    assert_true(memory_calls("cuEventQuery") + memory_calls("cuEventSynchronize") > 4);
+    /* To the host each chunk is waited for, so the ring is idle afterwards. */
+    assert_ok(pool_copy_to_host(data, buffer, 0, 4 * MIB, stream));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_to_device(buffer, 0, data, 4 * MIB, stream));
+    assert_int_equal(memory_calls("cuEventQuery"), 0);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    free(data);
+}
+
 /* No staging memory: the driver's own way is slower, and better than an error. */
 static void test_no_staging(void **state)
 {
@@ -263,6 +302,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_helpers_stay), /* first: joined threads are listed in /proc for a while */
         TEST(test_enqueue_only),
+        TEST(test_driver_calls),
         TEST(test_no_staging),
         TEST(test_copy_fails),
         TEST(test_ring_is_given_up),
