@@ -78,7 +78,7 @@ static inline void assert_nothing_left(struct left_behind before)
 {
     struct left_behind after = look();
 
-    for (int i = 0; i < 60000 && after.threads > before.threads; i++) {
+    for (int i = 0; i < 600000 && after.threads > before.threads; i++) {
         usleep(1000);
         after = look();
     }

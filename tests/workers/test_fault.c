@@ -23,7 +23,7 @@
 #include "worker/worker.h"
 
 /* Far more than a return takes. */
-#define PATIENCE_NS UINT64_C(100000000000)
+#define PATIENCE_NS UINT64_C(600000000000)
 
 /* With more losses in a row than the library accepts the device would be given up. */
 enum { ROUNDS = 4 };

@@ -132,12 +132,12 @@ static void wait_for_service(struct target *target)
     do {
         usleep(1000);
         assert_true(worker_get_status(pool_device_ordinal(target->device), &status));
-    } while (++tries < 100000 &&
+    } while (++tries < 600000 &&
              (status.state != WORKER_STATE_RUNNING || status.generation <= target->generation));
     done = atomic_load(&target->done);
-    while (++tries < 100000 && atomic_load(&target->done) < done + 2 * THREADS)
+    while (++tries < 600000 && atomic_load(&target->done) < done + 2 * THREADS)
         usleep(1000);
-    if (tries >= 100000)
+    if (tries >= 600000)
         fail_msg("device %d is not in service: %u of %u jobs done; %s",
             pool_device_ordinal(target->device), atomic_load(&target->done),
             atomic_load(&target->started), status.cause);

@@ -38,7 +38,7 @@ static void replace(int ordinal)
     unsigned generation = status_of(ordinal).generation;
 
     assert_int_equal(kill(status_of(ordinal).pid, SIGKILL), 0);
-    for (int i = 0; i < 60000; i++) {
+    for (int i = 0; i < 600000; i++) {
         struct worker_status status = status_of(ordinal);
 
         if (status.generation > generation && status.state == WORKER_STATE_RUNNING)

@@ -18,7 +18,7 @@
 #include "support/msm_reference.h"
 #include "worker/worker.h"
 
-enum { COUNT = 64, ELEMENT = 32, POINT = 64, BYTES = 100000, PATIENCE_S = 100, SMALL = 1 << 20 };
+enum { COUNT = 64, ELEMENT = 32, POINT = 64, BYTES = 100000, PATIENCE_S = 600, SMALL = 1 << 20 };
 
 #define LARGE (UINT64_C(4) << 30)
 

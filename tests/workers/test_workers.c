@@ -407,7 +407,7 @@ static void wait_for_generation(int ordinal, unsigned generation)
 {
     struct worker_status status;
 
-    for (int i = 0; i < 12000; i++) {
+    for (int i = 0; i < 120000; i++) {
         assert_true(worker_get_status(ordinal, &status));
         if (status.generation >= generation && status.state == WORKER_STATE_RUNNING)
             return;
@@ -560,7 +560,7 @@ static void test_crash_loop(void **state)
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
     open_workers("sim:1,mem=1G");
     (void)enter(0);
-    for (int i = 0; i < 20000 && status.state != WORKER_STATE_FAILED; i++) {
+    for (int i = 0; i < 200000 && status.state != WORKER_STATE_FAILED; i++) {
         assert_true(worker_get_status(0, &status));
         if (status.state == WORKER_STATE_RUNNING && status.pid)
             kill(status.pid, SIGKILL);
