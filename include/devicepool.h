@@ -21,6 +21,7 @@
 #include <devicepool/host.h>    /* the driver and compiler installed on this host */
 #include <devicepool/metrics.h> /* metrics for monitoring systems */
 #include <devicepool/pool.h>    /* creation of pools, device selection, binding, health */
+#include <devicepool/tuning.h>  /* numbers of plans that are measured on the present chip */
 
 /* memory and execution */
 #include <devicepool/cache.h>   /* the disk cache of compiled kernels */

@@ -46,6 +46,8 @@ typedef struct pool_bases_params {
 } pool_bases_params;
 
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
+/* The factor that was tuned for the device's chip (tuning.h); by default POOL_PRECOMPUTE_ALL. */
+#define POOL_PRECOMPUTE_AUTO (UINT32_MAX - 1)
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_bases_params_init(pool_bases_params *params, size_t struct_size);

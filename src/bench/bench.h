@@ -193,6 +193,9 @@ struct bench_operation {
     pool_status (*upload)(struct bench_run *run);  /* may be NULL */
     pool_status (*call)(struct bench_run *run);
     pool_status (*check)(struct bench_run *run, bool *is_correct);
+    /* The bytes of the last result in host memory, which the caller frees. NULL: `check` compares
+     * every byte. */
+    pool_status (*read)(struct bench_run *run, uint8_t **bytes, uint64_t *count);
     void (*destroy)(struct bench_run *run);
 };
 
@@ -294,5 +297,11 @@ pool_status bench_check_openings(const struct bench_commitment *commitment, bool
 
 /* Measures one case. The result, or the message of the failure, is in the run. */
 pool_status bench_measure(struct bench_run *run);
+
+/* Its parts: everything before the timed calls, one of these, and the end, also after a failure of
+ * the others, whose message it stores in the run. */
+pool_status bench_begin(struct bench_run *run);
+pool_status bench_call(void *run);
+void bench_end(struct bench_run *run, pool_status status);
 
 #endif

@@ -22,7 +22,7 @@ static void begin_timed_run(void *user, uint64_t index, uint64_t runs)
     begin_stage(user, stage);
 }
 
-static pool_status call_operation(void *argument)
+pool_status bench_call(void *argument)
 {
     struct bench_run *run = argument;
 
@@ -79,14 +79,9 @@ pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes,
     return status ? status : pool_buffer_span(*buffer, 0, count, form, span);
 }
 
-pool_status bench_measure(struct bench_run *run)
+pool_status bench_begin(struct bench_run *run)
 {
     const struct bench_operation *operation = run->operation;
-    struct bench_timer timer = {.device = run->device,
-        .warm_ups = run->warm_ups,
-        .repeat = run->repeat,
-        .on_run = begin_timed_run,
-        .user = run};
     pool_status status;
 
     run->spec.batch = run->spec.batch ? run->spec.batch : 1;
@@ -99,19 +94,38 @@ pool_status bench_measure(struct bench_run *run)
     begin_stage(run, "copying inputs");
     if (!status && operation->upload)
         status = operation->upload(run);
+    return status;
+}
+
+void bench_end(struct bench_run *run, pool_status status)
+{
+    if (status) {
+        run->driver_code = pool_last_error()->driver_code;
+        snprintf(run->failure, sizeof(run->failure), "%s", pool_last_error()->message);
+    }
+    run->operation->destroy(run);
+    run->state = NULL;
+    pool_stream_destroy(&run->stream);
+}
+
+pool_status bench_measure(struct bench_run *run)
+{
+    const struct bench_operation *operation = run->operation;
+    struct bench_timer timer = {.device = run->device,
+        .warm_ups = run->warm_ups,
+        .repeat = run->repeat,
+        .on_run = begin_timed_run,
+        .user = run};
+    pool_status status = bench_begin(run);
+
     timer.stream = operation->is_blocking || run->together ? NULL : run->stream;
     if (!status)
-        status = bench_time(&timer, call_operation, run, &run->timing);
+        status = bench_time(&timer, bench_call, run, &run->timing);
     begin_stage(run, "checking");
     if (!status)
         status = operation->check(run, &run->is_correct);
     if (!status && run->examine)
         status = run->examine(run);
-    if (status) {
-        run->driver_code = pool_last_error()->driver_code;
-        snprintf(run->failure, sizeof(run->failure), "%s", pool_last_error()->message);
-    }
-    operation->destroy(run);
-    pool_stream_destroy(&run->stream);
+    bench_end(run, status);
     return status;
 }

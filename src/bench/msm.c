@@ -211,6 +211,16 @@ static pool_status check_msm(struct bench_run *run, bool *is_correct)
     return status;
 }
 
+static pool_status read_msm(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+{
+    struct bench_msm_state *msm = run->state;
+
+    *count = run->spec.batch * msm->point_bytes;
+    *bytes = bench_alloc(1, *count);
+    memcpy(*bytes, msm->results, *count);
+    return POOL_OK;
+}
+
 static void destroy_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
@@ -248,5 +258,6 @@ const struct bench_operation bench_msm = {
     .upload = upload_msm,
     .call = call_msm,
     .check = check_msm,
+    .read = read_msm,
     .destroy = destroy_msm,
 };

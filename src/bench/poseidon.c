@@ -170,6 +170,15 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
     return status;
 }
 
+static pool_status read_poseidon(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+{
+    struct poseidon_state *poseidon = run->state;
+
+    *count = run->spec.size * poseidon->result_bytes;
+    *bytes = bench_alloc(1, *count);
+    return pool_copy_to_host(*bytes, poseidon->result_buffer, 0, *count, NULL);
+}
+
 static void destroy_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
@@ -199,5 +208,6 @@ const struct bench_operation bench_poseidon = {
     .warm_up = warm_up_poseidon,
     .call = call_poseidon,
     .check = check_poseidon,
+    .read = read_poseidon,
     .destroy = destroy_poseidon,
 };

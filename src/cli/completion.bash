@@ -36,6 +36,7 @@ _devicepool() {
     --form | --scalar-form) words="standard montgomery" ;;
     --layout | -l) words="affine affine-flag jacobian projective xyzz" ;;
     --what) words="to-device to-device-pinned to-host to-host-pinned on-device peer next best bind alloc event" ;;
+    --operation) _devicepool_list "msm ntt poseidon copy" "$word" && return ;;
     --only) words="copy vector ntt msm poseidon" ;;
     help) words=$("$tool" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p') ;;
     esac

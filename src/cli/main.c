@@ -42,8 +42,10 @@ const struct cli_command cli_commands[] = {
         "  devicepool msm zkey:circuit.zkey:A wtns:witness.wtns\n"
         "  devicepool msm kzg:trusted_setup.txt:lagrange blob --big-endian --bit-reverse\n",
         cli_run_msm},
-    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON, "transform a file of elements or points",
-        "FILE is a raw file (packed elements or, with --curve, points, little-endian), wtns:FILE, or\n"
+    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "transform a file of elements or points",
+        "FILE is a raw file (packed elements or, with --curve, points, little-endian), wtns:FILE, "
+        "or\n"
         "points of another file, such as ptau:FILE:lagrange:8. Without --output the values or the\n"
         "coordinates x, y are printed, one element per line. Elements must be below the modulus,\n"
         "points in the subgroup of the generator.\n"
@@ -91,6 +93,18 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
+    {"tune", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+        "measure what is fastest on a device, for pools to use",
+        "Measures window bits, table factor and affine passes of MSMs, passes and tiles of NTTs,\n"
+        "threads per state of Poseidon, and chunks of copies. Runs of the default and of a\n"
+        "candidate alternate; a candidate is chosen if its result is that of the default, and if\n"
+        "its median is at least 3 % shorter, twice. The numbers are written at the end, to the\n"
+        "file that pools on this chip read (DEVICEPOOL_TUNING); numbers of operations that are\n"
+        "not measured stay. DEVICEPOOL_TUNING=off disables tuned numbers. Times of simulated\n"
+        "devices mean nothing.\n"
+        "\n"
+        "  devicepool tune --operation msm --subject bls12_381_g1 --seconds 300\n",
+        cli_run_tune},
     {"selftest", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
         "run known-answer tests on each device",
         "Vector operations and transforms over every field, MSMs on every curve, every Poseidon\n"

@@ -54,7 +54,7 @@ static pool_status plan(struct fold *fold)
 
     fold->chunk = all;
     if (fold->params.is_bit_reversed && is_copied) {
-        fold->chunk = base_min(all, vector_default_tuning.chunk_bytes / fold->item_bytes);
+        fold->chunk = base_min(all, tuning_of_any_chip()->vector.chunk_bytes / fold->item_bytes);
         while (fold->chunk > 1 && chunk_bytes(fold, fold->chunk) > limit)
             fold->chunk /= 2;
     }

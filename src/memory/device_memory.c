@@ -97,7 +97,7 @@ static pool_status create_memory(pool_device *device, void **object)
      */
     status = stream_registry_of(device, &memory->streams);
     if (!status)
-        status = memory_staging_init(&memory->staging);
+        status = memory_staging_init(&device_tuning(device)->copy, &memory->staging);
     if (status)
         goto free_memory;
     if (pthread_mutex_init(&memory->quarantined_lock, NULL)) {

@@ -13,6 +13,7 @@
 
 #include "lease/lease.h"
 #include "pool/device.h"
+#include "pool/tuning.h"
 #include "stream/stream.h"
 
 /* The first word of a live object; overwritten when it is freed, so that stale handles are
@@ -36,7 +37,7 @@ static inline uint64_t memory_gauge_now(const struct memory_gauge *gauge)
     return atomic_load_explicit(&gauge->now, memory_order_relaxed);
 }
 
-/* How pageable memory is staged; ring.c explains the defaults. */
+/* How pageable memory is staged; pool/tuning.c has the defaults. */
 struct memory_staging_shape {
     uint32_t helpers;      /* threads besides the caller */
     uint32_t slots;        /* of a ring; at most MEMORY_SLOTS_MAX */
@@ -300,7 +301,7 @@ void memory_host_release(
     struct device_memory *memory, struct memory_host_block *block, bool is_secret);
 
 /* Staging. Called inside device_enter of `memory`'s device. */
-pool_status memory_staging_init(struct memory_staging *staging);
+pool_status memory_staging_init(const struct copy_numbers *numbers, struct memory_staging *staging);
 void memory_staging_free(struct device_memory *memory, int driver_alive);
 pool_status memory_staging_trim(struct device_memory *memory);
 /* Frees the rings of a lost device, whose events have ended with its process. */

@@ -15,19 +15,12 @@
 /* Rings per device: four threads can copy at once, further ones wait. */
 #define RINGS_MAX 4
 
-/*
- * Slots of 1 MiB: the driver calls per slot (two, about 5 us) are short compared with the 20 us
- * that the link needs for it, and a copy of a few megabytes occupies four threads. Of the 16 slots
- * four are being filled, as many are being copied and the others are reserve; they fit in the
- * last-level cache of a server. Copies up to 128 KiB do not need a ring: the driver stages them
- * itself.
- */
-static const struct memory_staging_shape default_shape = {
-    .helpers = 3, .slots = 16, .chunk_bytes = 1u << 20, .direct_bytes = 128u << 10};
-
-pool_status memory_staging_init(struct memory_staging *staging)
+pool_status memory_staging_init(const struct copy_numbers *numbers, struct memory_staging *staging)
 {
-    staging->shape = default_shape;
+    staging->shape = (struct memory_staging_shape){.helpers = numbers->helpers,
+        .slots = numbers->slots,
+        .chunk_bytes = numbers->chunk_bytes,
+        .direct_bytes = numbers->direct_bytes};
     staging->rings = NULL;
     staging->count = 0;
     if (pthread_mutex_init(&staging->lock, NULL))

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cache_directory.h"
 #include "base/env.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -109,7 +110,7 @@ struct module_image *disk_load(const struct module_key *key)
     struct module_image *image = NULL;
     char path[4096];
     char reason[256];
-    int directory = disk_open_directory(0, path, sizeof(path), reason, sizeof(reason));
+    int directory = base_cache_directory_open(0, path, sizeof(path), reason, sizeof(reason));
 
     if (directory < 0)
         return NULL;
@@ -205,7 +206,7 @@ void disk_store(const struct module_key *key, const struct disk_header *header,
     char reason[256];
     uint8_t *bytes = NULL;
     size_t size;
-    int directory = disk_open_directory(1, path, sizeof(path), reason, sizeof(reason));
+    int directory = base_cache_directory_open(1, path, sizeof(path), reason, sizeof(reason));
 
     if (directory < 0) {
         base_log(POOL_LOG_INFO, "cache: not used: %s", reason);

@@ -17,13 +17,6 @@ struct disk_header {
 };
 
 /*
- * An open descriptor of the directory, which is created if `may_create` is set. -1 with the reason
- * when the cache is disabled or not safe to use. The caller closes it.
- */
-int disk_open_directory(
-    int may_create, char *path, size_t path_size, char *reason, size_t reason_size);
-
-/*
  * The result of reading an entry. BAD: it was opened and its owner, mode, header or digest is
  * wrong, which is permanent. UNREADABLE: it could not be read (no memory, no descriptor, an input
  * error), so it is not deleted.

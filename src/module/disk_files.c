@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cache_directory.h"
 #include "base/file.h"
 #include "base/new_file.h"
 #include "base/params.h"
@@ -83,7 +84,7 @@ static pool_status open_directory(const char *call, int *directory)
     char path[4096];
     char reason[256];
 
-    *directory = disk_open_directory(0, path, sizeof(path), reason, sizeof(reason));
+    *directory = base_cache_directory_open(0, path, sizeof(path), reason, sizeof(reason));
     if (*directory < 0 && path[0] && access(path, F_OK) && errno == ENOENT)
         return POOL_OK;
     if (*directory < 0)
@@ -99,7 +100,7 @@ pool_status pool_cache_directory(char *path, size_t size)
 
     if (!path)
         return base_fail_null("pool_cache_directory", "path");
-    directory = disk_open_directory(0, found, sizeof(found), reason, sizeof(reason));
+    directory = base_cache_directory_open(0, found, sizeof(found), reason, sizeof(reason));
     base_close(directory);
     if (directory < 0 && (!found[0] || access(found, F_OK) == 0))
         return base_fail(

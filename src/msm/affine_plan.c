@@ -12,20 +12,6 @@
 
 #include "base/math.h"
 
-/*
- * Where plans have passes unless the call says otherwise. The last column is 0, none, until this
- * method has been measured in pieces; its first version, in one piece, won with two passes from
- * these sizes on (docs/performance.md) and lost for coordinates of 8 words. Two turns it on.
- */
-static const struct affine_rule {
-    uint32_t min_coordinate_words;
-    uint32_t min_bucket_entries; /* on average: fewer are mostly padding */
-    uint64_t min_entries;
-    uint32_t passes;
-} affine_rules[] = {
-    {12, 8, 12 << 20, 0},
-};
-
 enum {
     ALIGNMENT = 256,
     /* Pieces cost launches, and an inversion each that no other work hides. */
@@ -42,12 +28,9 @@ enum {
 /* The passes may double the workspace, or add this where it is small. */
 static const uint64_t min_growth_bytes = (uint64_t)1 << 30;
 
-uint32_t msm_affine_default_passes(uint32_t coordinate_words)
+uint32_t msm_affine_default_passes(const struct chip *chip, uint32_t coordinate_words)
 {
-    for (size_t i = sizeof(affine_rules) / sizeof(affine_rules[0]); i-- > 0;)
-        if (coordinate_words >= affine_rules[i].min_coordinate_words)
-            return affine_rules[i].passes;
-    return 0;
+    return chip_tuning(chip)->msm[tuning_msm_width(coordinate_words)].affine_passes;
 }
 
 /* Of the launch bounds: the registers are those of msm_accumulate. */
@@ -66,21 +49,18 @@ uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uin
     return (entries + padding * base_min(entries, plan->buckets)) >> passes;
 }
 
-static uint32_t choose_passes(const struct msm_plan *plan)
+static uint32_t choose_passes(const struct chip *chip, const struct msm_plan *plan)
 {
     const struct msm_job *job = &plan->job;
+    const struct msm_numbers *numbers =
+        &chip_tuning(chip)->msm[tuning_msm_width(job->coordinate_words)];
 
     if (job->affine_passes)
         return job->affine_passes <= MSM_MAX_AFFINE_PASSES ? job->affine_passes : 0;
-    for (size_t i = sizeof(affine_rules) / sizeof(affine_rules[0]); i-- > 0;) {
-        const struct affine_rule *rule = &affine_rules[i];
-
-        if (job->coordinate_words >= rule->min_coordinate_words &&
-            plan->entries >= rule->min_entries &&
-            plan->entries >= rule->min_bucket_entries * plan->buckets)
-            return rule->passes;
-    }
-    return 0;
+    if (plan->entries < numbers->affine_min_entries ||
+        plan->entries < numbers->affine_min_bucket_entries * plan->buckets)
+        return 0;
+    return numbers->affine_passes;
 }
 
 static uint32_t choose_runs(const struct chip *chip, const struct msm_plan *plan, uint64_t pairs)
@@ -132,7 +112,7 @@ static uint64_t lay_out(const struct chip *chip, const struct msm_plan *plan, ui
 void msm_affine_plan_make(const struct chip *chip, uint64_t scratch_bytes, struct msm_plan *plan)
 {
     const struct msm_job *job = &plan->job;
-    struct msm_affine_plan affine = {.passes = choose_passes(plan)};
+    struct msm_affine_plan affine = {.passes = choose_passes(chip, plan)};
     const uint64_t bound = plan->bytes + base_max(plan->bytes, min_growth_bytes);
     uint64_t most;
 

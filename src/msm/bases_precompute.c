@@ -51,6 +51,15 @@ static pool_status check_unused_members(const char *call, const pool_bases_param
         params->precompute_factor);
 }
 
+static uint32_t factor_of(const pool_bases_params *params, const struct chip *chip)
+{
+    const uint32_t words = (uint32_t)(params->curve->coordinates.bytes / sizeof(uint32_t));
+    const uint32_t tuned = chip_tuning(chip)->msm[tuning_msm_width(words)].table_factor;
+
+    return params->precompute_factor == POOL_PRECOMPUTE_AUTO && tuned ? tuned
+                                                                      : params->precompute_factor;
+}
+
 /* Sets factor, window bits and bucket sets by the plan of an MSM over all bases. */
 static pool_status set_precomputation(const pool_bases_params *params, struct pool_bases *bases)
 {
@@ -63,9 +72,7 @@ static pool_status set_precomputation(const pool_bases_params *params, struct po
         .count = bases->count,
         .chunk_count = 1,
         .batch = 1,
-        .precompute_factor = params->precompute_factor < MSM_BASES_MAX_FACTOR
-                                 ? params->precompute_factor
-                                 : MSM_BASES_MAX_FACTOR,
+        .precompute_factor = (uint32_t)base_min(factor_of(params, &chip), MSM_BASES_MAX_FACTOR),
         .window_bits = params->window_bits};
     struct msm_plan plan;
     pool_status status;

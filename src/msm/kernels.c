@@ -147,8 +147,9 @@ pool_status msm_each_program(const pool_curve *curve, module_program_visit visit
 pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
 {
     struct module_program_key keys[MSM_PROGRAMS];
-    const bool is_affine =
-        msm_affine_default_passes((uint32_t)(curve->coordinates.bytes / sizeof(uint32_t))) > 0;
+    const struct chip chip = chip_of(device);
+    const bool is_affine = msm_affine_default_passes(
+                               &chip, (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t))) > 0;
     const size_t count = MSM_PROGRAMS - (is_affine ? 0 : MSM_AFFINE_PROGRAMS);
 
     for (size_t i = 0; i < count; i++)

@@ -19,11 +19,6 @@ enum {
     /* With fewer entries per thread of the accumulation, the merge costs more than the additional
      * threads gain. */
     MIN_ENTRIES_PER_THREAD = 8,
-    /* Costs in sixteenths of a mixed addition: of an entry; of a bucket, which is two full
-     * additions.
-     */
-    ENTRY_COST = 16,
-    BUCKET_COST = 46,
     /* Segments of the bucket reduction per multiprocessor. A segment is a chain of dependent
      * additions: few buckets are divided into many short segments, many buckets into enough
      * segments to fill the chip. */
@@ -68,25 +63,52 @@ static uint32_t count_sets_per_msm(const struct msm_job *job, uint32_t windows)
 }
 
 /* Saturates; costs are only compared. */
-static uint64_t cost_of(const struct msm_job *job, uint32_t bits, uint32_t window_bits)
+static uint64_t cost_of(const struct msm_numbers *numbers, const struct msm_job *job, uint32_t bits,
+    uint32_t window_bits)
 {
     uint32_t windows = count_windows(bits, window_bits);
     unsigned __int128 entries = (unsigned __int128)job->count * windows * job->batch;
     unsigned __int128 buckets = ((unsigned __int128)job->batch * count_sets_per_msm(job, windows))
                                 << (window_bits - 1);
-    unsigned __int128 cost = entries * ENTRY_COST + buckets * BUCKET_COST;
+    unsigned __int128 cost = entries * numbers->entry_cost + buckets * numbers->bucket_cost;
 
     return cost > UINT64_MAX ? UINT64_MAX : (uint64_t)cost;
 }
 
-static uint32_t choose_window_bits(const struct msm_job *job, uint32_t bits)
+static uint32_t cheapest_window_bits(
+    const struct msm_numbers *numbers, const struct msm_job *job, uint32_t bits)
 {
     uint32_t best = MSM_MIN_WINDOW_BITS;
 
     for (uint32_t c = best + 1; c <= MSM_MAX_WINDOW_BITS; c++)
-        if (cost_of(job, bits, c) < cost_of(job, bits, best))
+        if (cost_of(numbers, job, bits, c) < cost_of(numbers, job, bits, best))
             best = c;
     return best;
+}
+
+/* The log2 nearest to a count, which is at least 1. */
+static uint32_t nearest_log(uint64_t count)
+{
+    return 63 - (uint32_t)__builtin_clzll(count + count / 2);
+}
+
+/* The window bits that were measured for one MSM of this size; 0: none. They hold for full-length
+ * scalars, and with precomputed bases where one bucket set is left. */
+static uint32_t tuned_window_bits(
+    const struct msm_numbers *numbers, const struct msm_job *job, uint32_t bits)
+{
+    uint32_t log, c;
+
+    if (job->batch != 1 || !job->count || job->count >> TUNING_MSM_LOG_SIZES || job->scalar_bits ||
+        job->sets_per_msm)
+        return 0;
+    log = nearest_log(job->count);
+    if (log >= TUNING_MSM_LOG_SIZES)
+        return 0;
+    if (job->precompute_factor < 2)
+        return numbers->window_bits[log];
+    c = numbers->table_window_bits[log];
+    return c && count_windows(bits, c) <= job->precompute_factor ? c : 0;
 }
 
 static uint64_t aligned(uint64_t bytes)
@@ -148,11 +170,11 @@ static void plan_threads(const struct chip *chip, struct msm_plan *plan)
 }
 
 /* Windows, bucket sets and entries; false when there are too many of something. */
-static bool plan_windows(const struct msm_job *job, struct msm_plan *plan)
+static bool plan_windows_of(const struct msm_job *job, uint32_t window_bits, struct msm_plan *plan)
 {
     uint32_t bits = magnitude_bits(job, &plan->negates_large);
 
-    plan->window_bits = job->window_bits ? job->window_bits : choose_window_bits(job, bits);
+    plan->window_bits = window_bits;
     plan->windows = count_windows(bits, plan->window_bits);
     plan->sets_per_msm = count_sets_per_msm(job, plan->windows);
     unsigned __int128 sets = (unsigned __int128)job->batch * plan->sets_per_msm;
@@ -165,6 +187,19 @@ static bool plan_windows(const struct msm_job *job, struct msm_plan *plan)
     return true;
 }
 
+static bool plan_windows(const struct chip *chip, const struct msm_job *job, struct msm_plan *plan)
+{
+    const struct msm_numbers *numbers =
+        &chip_tuning(chip)->msm[tuning_msm_width(job->coordinate_words)];
+    const uint32_t bits = magnitude_bits(job, &plan->negates_large);
+    const uint32_t tuned = tuned_window_bits(numbers, job, bits);
+
+    if (job->window_bits)
+        return plan_windows_of(job, job->window_bits, plan);
+    return (tuned && plan_windows_of(job, tuned, plan)) ||
+           plan_windows_of(job, cheapest_window_bits(numbers, job, bits), plan);
+}
+
 uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)
 {
     bool negates_large;
@@ -173,11 +208,11 @@ uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)
 }
 
 /* Whether the numbers of entries and buckets stay below the limits. */
-static bool fits(const struct msm_job *job)
+static bool fits(const struct chip *chip, const struct msm_job *job)
 {
     struct msm_plan plan;
 
-    return plan_windows(job, &plan);
+    return plan_windows(chip, job, &plan);
 }
 
 pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, struct msm_plan *plan)
@@ -189,7 +224,7 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
             MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS);
     memset(plan, 0, sizeof(*plan));
     plan->job = *job;
-    if (!plan_windows(job, plan))
+    if (!plan_windows(chip, job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%llu MSMs of %llu terms with windows of %u bits need more than 2^32 - 1 entries or "
             "2^31 - 1 buckets",
@@ -203,11 +238,7 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/*
- * Less host memory than this is uploaded in one chunk: a link transfers it in 0.6 ms, and two more
- * chunks cost some 0.2 ms of further passes over the buckets.
- */
-const struct msm_tuning msm_default_tuning = {.min_ramp_bytes = (uint64_t)32 << 20};
+const struct msm_tuning msm_default_tuning = {0};
 
 bool msm_chunk_begins_sub_batch(const struct msm_chunk *chunk)
 {
@@ -277,7 +308,7 @@ static bool plan_sub_batch(const struct chip *chip, const struct msm_chunk_job *
     sub_batch.batch = msms;
     sub_batch.chunk_count = plan->count;
     sub_batch.window_bits = window_bits;
-    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && fits(&sub_batch) &&
+    return plan->plan_count < MSM_MAX_SUB_BATCH_SIZES && fits(chip, &sub_batch) &&
            !msm_plan_make(chip, &sub_batch, &plan->plans[plan->plan_count++]);
 }
 
@@ -407,7 +438,8 @@ pool_status msm_chunk_plan_make(const struct chip *chip, const struct msm_tuning
     memset(plan, 0, sizeof(*plan));
     plan->sub_batch = job->msm.batch;
     plan->count = job->msm.count;
-    plan->ramps_up = host_bytes >= tuning->min_ramp_bytes;
+    plan->ramps_up = host_bytes >= (tuning->min_ramp_bytes ? tuning->min_ramp_bytes
+                                                           : chip_tuning(chip)->msm_ramp_bytes);
     if (plan->ramps_up)
         make_smaller(job, plan);
     while (!plan_chunks(chip, job, limit, plan))

@@ -153,7 +153,7 @@ struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words
  */
 void msm_affine_plan_make(const struct chip *chip, uint64_t scratch_bytes, struct msm_plan *plan);
 /* The passes that a plan makes by default, for enough entries, on coordinates of this length. */
-uint32_t msm_affine_default_passes(uint32_t coordinate_words);
+uint32_t msm_affine_default_passes(const struct chip *chip, uint32_t coordinate_words);
 /* The most groups that `entries` entries in the plan's buckets can have. */
 uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uint64_t entries);
 /* The minimum of blocks per multiprocessor in the launch bounds of the passes' kernels. */
@@ -193,7 +193,8 @@ struct msm_chunk_job {
 
 /* Members that tests set to other values. */
 struct msm_tuning {
-    uint64_t min_ramp_bytes;    /* of host memory from which on the first chunks are smaller */
+    uint64_t min_ramp_bytes;    /* of host memory from which on the first chunks are smaller; 0:
+                                   the chip's */
     uint64_t max_affine_groups; /* as that of msm_job */
 };
 extern const struct msm_tuning msm_default_tuning;

@@ -26,26 +26,6 @@
 
 enum { NTT_MAX_PASSES = 16 };
 
-/* Products by which twiddles use precomputed quotients (Shoup), in fields that have room for them:
- * 0.75 to 0.8 of the multiplications of a Montgomery product, for twice the bytes of a twiddle. */
-enum ntt_quotients {
-    NTT_NO_QUOTIENTS,
-    NTT_STAGE_QUOTIENTS, /* within a pass: tables that all blocks share */
-    NTT_ALL_QUOTIENTS,   /* and between passes, where no table is longer than 2^high_bits */
-};
-
-/* How kernels are built for elements of a given size; plan.c has the measured values. */
-struct ntt_tuning {
-    uint32_t log_radix;      /* of a stage: a thread holds 2^log_radix points in registers */
-    uint32_t log_threads;    /* of a full block */
-    uint32_t min_tile_width; /* log2 of the neighbouring elements that a pass accesses together */
-    uint32_t high_bits;      /* log2 of the longest table of twiddles */
-    uint32_t single_bits;    /* NTTs up to this log size have one table of all twiddles */
-    uint32_t blocks;         /* full blocks that a multiprocessor has registers for */
-    uint32_t log_chunk;      /* log2 of the bytes that a device of several uploads at once */
-    enum ntt_quotients quotients;
-};
-
 struct ntt_job {
     uint32_t words; /* of an element, 32 bits each */
     uint32_t log_size;

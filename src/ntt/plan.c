@@ -17,39 +17,6 @@
 /* A memory sector of 32 bytes. */
 #define SECTOR_WORDS 8
 
-/*
- * Measured on one H200 with the sweep of bench_ntt, for 2^16 to 2^24 points. Points per thread: 4
- * long elements in 80 registers with 24 warps per multiprocessor (4.15 ms for 2^24 of 256 bits)
- * beat 8 in 128 registers with 16 warps (4.27 ms) and 2 (5.2 ms); with precomputed quotients 96
- * registers and 20 warps are best (BLS12-381: 3.69 ms, 80 registers 3.74 ms, 128 registers 3.81 ms,
- * Montgomery products 4.09 ms). 32 short elements need 80 registers. 2^min_tile_width neighbouring
- * elements fill memory sectors of 32 bytes, 64 bytes for long elements. Twiddle tables of 2 MiB
- * stay in the L2 cache beside the data; NTTs of up to 2^20 long elements are faster with one table
- * of all twiddles (0.248 against 0.264 ms), because one more multiplication costs more than 32 more
- * bytes.
- *
- * Some sizes use another tuning: a larger tile where it saves a pass (Goldilocks 2^20: 0.034
- * against 0.041 ms), and fewer points per thread with tiles one sub-transform wide where there are
- * fewer than two warps per scheduler to hide latency (256-bit 2^16: 0.028 against 0.031 ms, 2^14:
- * 0.020 against 0.027 ms).
- *
- * Not measured: an upload of 16 MiB takes 0.3 ms on the link, which is many times what its calls
- * cost.
- */
-static const struct tuning_row {
-    uint32_t words;
-    struct ntt_tuning usual;
-    struct ntt_tuning other; /* for some sizes; log_radix 0: none */
-} rows[] = {
-    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks, log_chunk,
-     * quotients */
-    {1, {5, 8, 3, 18, 18, 3, 24, NTT_NO_QUOTIENTS}, {0}},
-    {2, {4, 7, 2, 17, 17, 5, 24, NTT_NO_QUOTIENTS}, {5, 7, 2, 17, 17, 3, 24, NTT_NO_QUOTIENTS}},
-    {8, {2, 7, 1, 16, 20, 5, 24, NTT_ALL_QUOTIENTS}, {1, 8, 0, 16, 20, 2, 24, NTT_ALL_QUOTIENTS}},
-    {12, {2, 7, 1, 15, 15, 4, 24, NTT_NO_QUOTIENTS}, {0}},
-    {UINT32_MAX, {1, 7, 1, 14, 14, 3, 24, NTT_NO_QUOTIENTS}, {0}},
-};
-
 enum { LOG_WARP = 5, SCHEDULERS = 4 };
 
 /* Shared memory of a block's tile in words, padding included. */
@@ -83,16 +50,19 @@ static bool has_few_warps(
            job->batch <= threads << tuning->log_radix >> job->log_size;
 }
 
+static const struct ntt_numbers *numbers_of(uint32_t words, const struct chip *chip)
+{
+    return &chip_tuning(chip)->ntt[tuning_ntt_width(words)];
+}
+
 uint32_t ntt_tunings(
     uint32_t words, const struct chip *chip, struct ntt_tuning tunings[NTT_TUNINGS])
 {
-    const struct tuning_row *row = rows;
+    const struct ntt_numbers *numbers = numbers_of(words, chip);
 
-    while (words > row->words)
-        row++;
-    tunings[0] = fit_shared_memory(row->usual, words, chip);
-    tunings[1] = fit_shared_memory(row->other, words, chip);
-    return row->other.log_radix ? 2 : 1;
+    tunings[0] = fit_shared_memory(numbers->usual, words, chip);
+    tunings[1] = fit_shared_memory(numbers->other, words, chip);
+    return numbers->other.log_radix ? 2 : 1;
 }
 
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip)
@@ -100,11 +70,19 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
     struct ntt_tuning tunings[NTT_TUNINGS];
     const struct ntt_tuning *usual = &tunings[0], *other = &tunings[1];
     const uint32_t bits = job->log_size - job->log_done;
+    uint32_t choice = NTT_CHOICE_RULE;
     bool is_other;
 
     if (job->tuning)
         return *job->tuning;
     if (ntt_tunings(job->words, chip, tunings) == 1)
+        return *usual;
+    /* Batches fill a chip as larger transforms do, so that what was measured alone says nothing. */
+    if (job->batch == 1 && bits < TUNING_NTT_LOG_SIZES)
+        choice = numbers_of(job->words, chip)->choice[bits];
+    if (choice != NTT_CHOICE_RULE)
+        return choice == NTT_CHOICE_OTHER ? *other : *usual;
+    if (!numbers_of(job->words, chip)->other_by_rule)
         return *usual;
     is_other = other->log_radix > usual->log_radix
                    ? count_passes(other, bits) < count_passes(usual, bits)
@@ -114,13 +92,13 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
 
 /* Wide tiles use memory best, but there must be enough blocks for the whole chip. */
 static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct chip *chip,
-    const struct ntt_pass *pass, uint32_t min_width)
+    uint32_t words, const struct ntt_pass *pass, uint32_t min_width)
 {
+    const uint64_t wave = (uint64_t)numbers_of(words, chip)->wave_tiles * chip->multiprocessors;
     uint32_t most = tuning->log_radix + tuning->log_threads - pass->log_length;
     uint32_t log_tile_width = min_width;
 
-    while (log_tile_width < most &&
-           pass->sub_transforms >> (log_tile_width + 1) >= 2 * chip->multiprocessors)
+    while (log_tile_width < most && pass->sub_transforms >> (log_tile_width + 1) >= wave)
         log_tile_width++;
     return log_tile_width;
 }
@@ -175,7 +153,7 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     if (pass->log_length + min_width < tuning->log_radix)
         min_width =
             tuning->log_radix - pass->log_length; /* a thread then has several sub-transforms */
-    pass->log_tile_width = choose_tile_width(tuning, chip, pass, min_width);
+    pass->log_tile_width = choose_tile_width(tuning, chip, job->words, pass, min_width);
     choose_flags(job, plan, index);
     /* Short sub-transforms are outermost in the tile, so that a thread's points are neighbours. */
     if (pass->log_length >= tuning->log_radix) {
@@ -213,17 +191,19 @@ pool_status ntt_plan_fail(const struct ntt_job *job)
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan)
 {
-    uint32_t bits = job->log_size - job->log_done, done = job->log_done;
+    const bool long_last = numbers_of(job->words, chip)->long_last;
+    uint32_t bits = job->log_size - job->log_done, done = job->log_done, rest;
     bool is_one_pass;
 
     memset(plan, 0, sizeof(*plan));
     plan->count = count_passes(tuning, bits);
     is_one_pass = plan->count == 1 && job->log_done == 0;
+    rest = bits % plan->count;
     for (uint32_t i = 0; i < plan->count; i++) {
         struct ntt_pass *pass = &plan->pass[i];
 
         pass->log_done = done;
-        pass->log_length = bits / plan->count + (i < bits % plan->count);
+        pass->log_length = bits / plan->count + (long_last ? i >= plan->count - rest : i < rest);
         done += pass->log_length;
         if (!plan_pass(tuning, chip, job, plan, i))
             return false;
@@ -265,9 +245,6 @@ void ntt_table_layout_make(
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
-
-/* A chunk of 16 MiB takes 0.3 ms on the link, which is many times what its calls cost. */
-#define CHUNK_BYTES ((uint64_t)16 << 20)
 
 /* One chunk is uploaded, one computed and one downloaded. */
 enum { SLOTS = 3 };
@@ -377,7 +354,8 @@ pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
     bool is_divisible = operands->in_is_on_host && operands->in_is_packed &&
                         operands->out_is_on_host && operands->out_is_packed &&
                         job->layout == POOL_NTT_ROWS && !operands->has_workspace;
-    uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1);
+    uint64_t most = base_max(
+        chip_tuning(chip)->ntt_chunk_bytes / (operands->element_bytes << job->log_size), 1);
     pool_status status;
 
     *chunks = (struct ntt_chunks){.rows = job->batch, .slots = 1};

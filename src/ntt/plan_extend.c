@@ -6,8 +6,8 @@
  * highest bits of the index first. Of the inputs of those butterflies only one is not zero, so that
  * one kernel computes all of them, reading n elements and writing N (ptx/ntt/extend.cu). What
  * remains are 2^b transforms of n points with the twiddles of the large domain: passes that begin
- * with log_done = b. The kernel takes the place of a copy that pads columns with zeros, and the pass
- * that N points may need beyond those of n points is saved.
+ * with log_done = b. The kernel takes the place of a copy that pads columns with zeros, and the
+ * pass that N points may need beyond those of n points is saved.
  *
  * Intermediate results are where memory is free anyway: the coefficients are in the output until it
  * is written, the workspace of the inverse transform too, and scratch memory is left for what has
@@ -151,9 +151,6 @@ bool ntt_extend_plan_make(const struct chip *chip, const struct ntt_extend_job *
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* As of transforms: a chunk of 16 MiB takes 0.3 ms on the link. */
-#define CHUNK_BYTES ((uint64_t)16 << 20)
-
 /* One chunk is uploaded, one computed and one downloaded. */
 enum { SLOTS = 3 };
 
@@ -212,7 +209,8 @@ pool_status ntt_extend_plan_chunks(const struct chip *chip, const struct ntt_ext
     bool is_divisible = job->layout == POOL_NTT_ROWS && operands->in_is_on_host &&
                         operands->out_is_on_host &&
                         (!operands->keeps_coefficients || operands->coefficients_are_on_host);
-    uint64_t most = base_max(CHUNK_BYTES / (operands->element_bytes << job->log_size), 1);
+    uint64_t most = base_max(
+        chip_tuning(chip)->ntt_chunk_bytes / (operands->element_bytes << job->log_size), 1);
     pool_status status;
 
     *chunks = (struct ntt_extend_chunks){

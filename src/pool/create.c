@@ -182,6 +182,7 @@ void device_pool_free(device_pool *pool)
     monitor_free(pool->monitor);
     monitor_free(pool->readmission);
     device_set_free(pool);
+    device_pool_free_tuning(pool);
     base_free(pool->devices);
     base_free(pool);
 }
@@ -265,6 +266,8 @@ static pool_status start_devices(device_pool *pool, const pool_params *params)
     device_set_publish(pool);
     for (size_t i = 0; i < pool->count && !status; i++)
         status = prepare_device(&pool->devices[i], params);
+    if (!status)
+        status = device_pool_tune(pool, params->tuning);
     if (!status)
         status = device_pool_check(pool);
     if (!status)

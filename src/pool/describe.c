@@ -183,6 +183,21 @@ static pool_status finish_text(struct text_buffer *buffer, const char *what, cha
     return POOL_OK;
 }
 
+/* The numbers that plans use; see tuning.h. */
+static void write_tuning(struct text_buffer *buffer, const device_pool *pool)
+{
+    const pool_tuning_info *info = &pool->tuning_info;
+
+    if (info->source == POOL_TUNING_DEFAULT)
+        write_text(buffer, "tuning    defaults%s%s%s%s%s\n", info->message[0] ? " (" : "",
+            info->message[0] ? info->path : "", info->message[0] ? " is not used: " : "",
+            info->message, info->message[0] ? ")" : "");
+    else
+        write_text(buffer, "tuning    %u number%s of %s\n", info->changed,
+            base_plural(info->changed),
+            info->source == POOL_TUNING_FILE ? info->path : "the caller");
+}
+
 static pool_status write_description(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
@@ -204,6 +219,7 @@ static pool_status write_description(
     write_text(&buffer, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
         health.usable_devices, device_context_mode_name(pool->context_mode),
         pool->is_lazy ? " created at first use" : "", health.bindings);
+    write_tuning(&buffer, pool);
     if (health.first_cause[0])
         write_text(&buffer, "POISONED  %s\n", health.first_cause);
     write_text(&buffer, "\n");
@@ -261,6 +277,7 @@ static pool_status write_device_description(
         info->cooperative_launch ? ", cooperative launches" : "", info->ecc ? ", ECC" : "",
         info->mps ? ", MPS" : "", info->mig ? ", MIG instance" : "",
         info->integrated ? ", integrated" : "");
+    write_tuning(&buffer, device->pool);
     write_worker(&buffer, device);
     return finish_text(&buffer, "the description of a device", text);
 }

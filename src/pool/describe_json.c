@@ -230,6 +230,19 @@ static int fill_unfinished(cJSON *root, device_pool *pool, int is_poisoned)
     return list != NULL;
 }
 
+static int fill_tuning(cJSON *root, const device_pool *pool)
+{
+    static const char *const sources[] = {[POOL_TUNING_DEFAULT] = "default",
+        [POOL_TUNING_FILE] = "file",
+        [POOL_TUNING_GIVEN] = "given"};
+    const pool_tuning_info *info = &pool->tuning_info;
+    cJSON *tuning = cJSON_AddObjectToObject(root, "tuning");
+
+    return tuning && add_text(tuning, "source", sources[info->source]) &&
+           add_number(tuning, "changed", info->changed) && add_text(tuning, "path", info->path) &&
+           add_text(tuning, "message", info->message);
+}
+
 static int fill_pool(cJSON *root, device_pool *pool)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
@@ -238,6 +251,7 @@ static int fill_pool(cJSON *root, device_pool *pool)
     pool_get_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
            add_number(driver, "version", pool->driver->version) && fill_compiler(root) &&
+           fill_tuning(root, pool) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
            add_flag(root, "lazy", pool->is_lazy) &&
            add_text(root, "harmed", pool_error_class_name(health.harmed)) &&
@@ -279,6 +293,7 @@ pool_status device_write_json(const pool_device *device, const pool_device_info 
 
     return print_and_delete(root,
         root && fill_device(root, info) && fill_account(root, device) &&
-            fill_residents(root, device) && fill_worker(root, device),
+            fill_residents(root, device) && fill_worker(root, device) &&
+            fill_tuning(root, device->pool),
         "the description of a device", text);
 }

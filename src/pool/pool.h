@@ -21,6 +21,7 @@
 #include "pool/counters.h"
 #include "pool/device.h"
 #include "pool/monitor.h"
+#include "pool/tuning.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
  * pairs. */
@@ -68,6 +69,7 @@ struct pool_device {
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
     int has_clusters; /* of thread blocks */
+    const struct tuning *tuning;
 
     /* read by every use, written rarely */
     _Atomic(CUcontext) context;    /* NULL until it is created */
@@ -134,6 +136,8 @@ struct device_pool {
     atomic_bool is_ending;  /* no other device is taken into service: the pool is being destroyed */
     atomic_uint references; /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;         /* of each device, for leases */
+    struct tuning *tuning;  /* of all devices; NULL: each has its defaults. Constant, as the next */
+    struct pool_tuning_info tuning_info;
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
     const struct device_pool_extension_type *extension_type; /* constant once that is set */
     pthread_mutex_t extension_lock;                          /* one thread creates it */

@@ -345,7 +345,6 @@ pool_status pool_poseidon_create(const pool_poseidon_params *given, pool_poseido
     if (!created)
         return base_fail_memory("a Poseidon parameter set");
     atomic_init(&created->references, 1);
-    created->tuning = poseidon_tuning_default();
     strcpy(created->name, params.name ? params.name : "custom");
     created->field = pool_field_retain(params.field);
     status = init_set(created, &params);

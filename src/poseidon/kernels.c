@@ -175,7 +175,8 @@ pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_
 {
     const struct chip chip = chip_of(device);
     const struct poseidon_launch_plan plan =
-        poseidon_plan_launch(&set->tuning, &chip, kernel, has_two_thread_kernels(set), args->count);
+        poseidon_plan_launch(set->tuning ? set->tuning : &chip_tuning(&chip)->poseidon, &chip,
+            kernel, has_two_thread_kernels(set), args->count);
 
     return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
 }

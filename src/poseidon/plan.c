@@ -4,19 +4,6 @@
 #include "base/math.h"
 #include "poseidon/args.h"
 
-/*
- * A chunk of 32 MiB takes 0.6 ms to copy, many times what its calls cost, and has more states than
- * a chip computes at a time.
- *
- * 128 states per multiprocessor are one warp per scheduler. Up to there the latency of one
- * permutation decides, which two threads shorten: on an H200 by a factor of 1.4 (t = 3) to 1.75
- * (t = 12) for up to 2^13 states and up to 1.3 for 2^14; for 2^15 they are slower.
- */
-struct poseidon_tuning poseidon_tuning_default(void)
-{
-    return (struct poseidon_tuning){.chunk_bytes = 32 << 20, .two_thread_states = 128};
-}
-
 static uint64_t plan_bytes(const struct poseidon_job *job, uint64_t items, uint32_t slots)
 {
     uint64_t item_bytes =

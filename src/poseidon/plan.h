@@ -27,14 +27,6 @@ enum poseidon_kernel {
     POSEIDON_KERNEL_COUNT
 };
 
-struct poseidon_tuning {
-    size_t chunk_bytes;         /* of the larger of a chunk's input and output */
-    uint32_t two_thread_states; /* launches of up to that many per multiprocessor use two threads
-                                   per state */
-};
-
-struct poseidon_tuning poseidon_tuning_default(void);
-
 /* The items of an operation. */
 struct poseidon_job {
     uint64_t count;

@@ -71,7 +71,7 @@ struct pool_poseidon {
     uint64_t *mds;      /* t * t */
     uint64_t *diagonal; /* POSEIDON2: t */
     struct poseidon_recurrence recurrence;
-    struct poseidon_tuning tuning; /* the default; tests choose another one */
+    const struct poseidon_tuning *tuning; /* NULL: the device's; tests choose another one */
 };
 
 /* The index within the library's state of the definition's state element `index`, and the reverse:

@@ -126,9 +126,11 @@ pool_status poseidon_pipeline_plan(
 {
     const struct memory_progress *progress = pipeline->progress;
     const struct poseidon_job job = job_of(pipeline);
+    const struct poseidon_tuning *tuning =
+        pipeline->set->tuning ? pipeline->set->tuning : &tuning_of_any_chip()->poseidon;
     uint64_t limit = memory_exec_limit(progress->exec);
 
-    return poseidon_plan_chunks(&pipeline->set->tuning, &job, limit, plan)
+    return poseidon_plan_chunks(tuning, &job, limit, plan)
                ? POOL_OK
                : memory_exec_fail_limit(progress->call, limit, plan->bytes);
 }

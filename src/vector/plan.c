@@ -6,9 +6,6 @@
 #include "base/math.h"
 #include "vector/vector.h"
 
-/* The calls around a chunk's copies cost little compared with 64 MiB. */
-const struct vector_tuning vector_default_tuning = {.chunk_bytes = (uint64_t)64 << 20};
-
 enum { MAX_LOG_THREADS = 17 };
 
 uint32_t vector_log_threads(uint64_t count)

@@ -92,7 +92,7 @@ pool_status vector_plan_call(const struct vector_call *call, struct vector_plan 
         .scratch = scratch_of(call)};
     uint64_t limit = memory_exec_limit(&call->exec);
 
-    return vector_plan_make(&vector_default_tuning, &job, limit, plan)
+    return vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, plan)
                ? POOL_OK
                : memory_exec_fail_limit(call->name, limit, plan->bytes);
 }

@@ -13,11 +13,6 @@
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
-struct vector_tuning {
-    uint64_t chunk_bytes; /* of each operand in host memory */
-};
-extern const struct vector_tuning vector_default_tuning;
-
 /* What the computation of a chunk allocates besides copies of its spans, in elements. */
 struct vector_scratch {
     uint64_t constants;

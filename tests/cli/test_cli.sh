@@ -97,6 +97,40 @@ expect 0 '"deleted":' "$tool" cache clear --json
 expect 0 "$scratch/cache" "$tool" cache path
 expect 2 "has no 'burn'" "$tool" cache burn
 expect 1 'DEVICEPOOL_CACHE=off' env DEVICEPOOL_CACHE=off "$tool" cache
+# Tuned numbers. Copies need no compiler; which candidate wins is chance on simulated devices.
+tune="$tool tune -d sim --sizes 64K --repeat 1"
+expect 2 'operation takes msm' "$tool" tune --operation hash
+expect 2 'powers of two' "$tool" tune --sizes 100
+expect 2 "no curve, field or parameter set 'x'" "$tool" tune --subject x
+expect 2 'must be 1 to 1000' "$tool" tune --repeat 0
+expect 2 'there is no device 1' "$tool" tune -d sim --device 1
+# shellcheck disable=SC2086
+expect 0 'not measured' $tune --operation copy --seconds 0 --output "$scratch/none"
+# shellcheck disable=SC2086
+expect 0 'nothing is written' $tune --operation copy --dry-run
+expect 0 'tuning    defaults$' "$tool" devices -d sim
+# shellcheck disable=SC2086
+expect 1 'cannot be written' $tune --operation copy --output "$scratch/missing/file"
+# shellcheck disable=SC2086
+expect_json "import json, sys
+rows = json.load(sys.stdin)
+assert len(rows) == 3 and all(row['verdict'] in ('default', 'faster') for row in rows), rows
+assert all(row['gain_percent'] > 0 for row in rows if row['verdict'] == 'faster'), rows" \
+    $tune --operation copy --json
+expect 0 "tuning    [0-9]* numbers\\{0,1\\} of $scratch/cache/tuning-" "$tool" devices -d sim
+expect 0 '"source":.*"file"' "$tool" devices -d sim --json
+expect 0 'tuning    defaults (.*several kinds\|tuning    defaults$' "$tool" devices -d sim:1,cc=80
+expect 0 'tuning    defaults$' env DEVICEPOOL_TUNING=off "$tool" devices -d sim
+expect 0 'is not used: No such file' env DEVICEPOOL_TUNING="$scratch/x" "$tool" devices -d sim
+for file in "$scratch"/cache/tuning-*; do
+    echo x >>"$file"
+done
+expect 0 'is not used: the file is damaged' "$tool" devices -d sim
+if [ -e "$scratch/none" ] && ! grep -q '^driver' "$scratch/none"; then
+    echo "FAILED: the file without measured numbers is incomplete"
+    failed=1
+fi
+rm -f "$scratch"/cache/tuning-*
 if [ -w /dev/full ]; then
     expect 1 'standard output cannot be written' sh -c '"$1" list fields >/dev/full' sh "$tool"
 fi

@@ -5,6 +5,7 @@
  * and sponges; a second argument is the prefix of the names to test, "own" selects custom sets.
  */
 #include "support/poseidon.h"
+#include "support/poseidon_tuning.h"
 
 static const char *only; /* a set's name begins so */
 
@@ -85,10 +86,10 @@ static void test_one_thread(void **state)
         if (only && strncmp(names[i], only, strlen(only)))
             continue;
         assert_ok(pool_poseidon_by_name(names[i], &set));
-        set->tuning.two_thread_states = 0;
+        poseidon_tune(set, 0, 0);
         check_permute(set, POOL_FORM_STANDARD, POOL_FORM_MONTGOMERY);
         check_hash(set, pool_poseidon_max_inputs(set));
-        set->tuning = poseidon_tuning_default();
+        set->tuning = NULL;
         pool_poseidon_destroy(&set);
     }
 }

@@ -6,6 +6,7 @@
  * that still uses the caller's memory.
  */
 #include "support/poseidon.h"
+#include "support/poseidon_tuning.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -157,9 +158,9 @@ static void check_operation(int operation, enum memory from, enum memory to, int
 /* Small chunks, several per operation, or the default. */
 static void choose_chunks(bool are_small)
 {
-    set->tuning = poseidon_tuning_default();
+    set->tuning = NULL;
     if (are_small)
-        set->tuning.chunk_bytes = CHUNK;
+        poseidon_tune(set, CHUNK, 128);
 }
 
 static void test_memories(void **state)

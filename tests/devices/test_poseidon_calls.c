@@ -5,6 +5,7 @@
  * other devices, kernels with wrong results.
  */
 #include "support/poseidon.h"
+#include "support/poseidon_tuning.h"
 
 #include <devicepool/mock.h>
 
@@ -98,7 +99,7 @@ static void check_tree(const struct shape *shape, size_t chunk_bytes)
 
     assert_ok(pool_poseidon_by_name(shape->set, &set));
     if (chunk_bytes)
-        set->tuning.chunk_bytes = chunk_bytes;
+        poseidon_tune(set, chunk_bytes, 128);
     assert_ok(pool_merkle_get_shape(set, &shape->params, shape->leaves, &found));
     size_t bytes = found.digest_count * pool_poseidon_digest_elements(set) * element_bytes(set);
     unsigned char *elements = random_elements(set, shape->leaves * leaf, POOL_FORM_STANDARD);
@@ -144,7 +145,7 @@ static void check_tree(const struct shape *shape, size_t chunk_bytes)
     free(got);
     free(path);
     free(other);
-    set->tuning = poseidon_tuning_default();
+    set->tuning = NULL;
     pool_poseidon_destroy(&set);
 }
 
@@ -167,7 +168,7 @@ static void test_chunks(void **state)
 
     (void)state;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
-    set->tuning.chunk_bytes = 500;
+    poseidon_tune(set, 500, 128);
     for (uint64_t stride = 0; stride <= STRIDE; stride += STRIDE) {
         pool_span in = {.data = states, .count = COUNT, .stride = stride};
         pool_span out = {.data = want, .count = COUNT, .stride = stride};
@@ -181,7 +182,7 @@ static void test_chunks(void **state)
         assert_ok(pool_poseidon_permute(set, &run, &in, &out));
         compare(set, "states in chunks", got, want, sizeof(got));
     }
-    set->tuning = poseidon_tuning_default();
+    set->tuning = NULL;
     pool_poseidon_destroy(&set);
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
         check_tree(&shapes[i], 500);
@@ -252,13 +253,13 @@ static void test_watched(void **state)
 
     (void)state;
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &set));
-    set->tuning.chunk_bytes = 500;
+    poseidon_tune(set, 500, 128);
     for (uint32_t leaf = 1; leaf <= 3; leaf += 2) {
         check_watched(set, leaf, 0, 0);
         check_watched(set, leaf, 1, 0);
         check_watched(set, leaf, 0, 1);
     }
-    set->tuning = poseidon_tuning_default();
+    set->tuning = NULL;
     pool_poseidon_destroy(&set);
 }
 

@@ -9,6 +9,7 @@
 
 #include "harness.h"
 #include "poseidon/kernels.h"
+#include "support/poseidon_tuning.h"
 
 enum { STATE_LIMBS = POSEIDON_STATE_LIMBS };
 
@@ -324,11 +325,11 @@ static void check_stage(
     pack(&one, expected, results, packed_expected);
     one.args.in = stage_upload(&stage, packed, in_elements * set->field->bytes);
     one.args.out = stage_alloc(&stage, results * set->field->bytes);
-    set->tuning.two_thread_states = row->is_shared ? UINT32_MAX : 0;
+    poseidon_tune(set, 0, row->is_shared ? UINT32_MAX : 0);
     stage_run(&stage, launch, &one);
     stage_compare(&stage, "element", one.args.out, packed_expected, results, set->field->bytes);
     stage_time(&stage, launch, &one, (double)count);
-    set->tuning = poseidon_tuning_default();
+    set->tuning = NULL;
     stage_end(&stage);
     free(in);
     free(expected);

@@ -17,6 +17,7 @@
 #include <devicepool.h>
 
 #include "poseidon/poseidon.h"
+#include "support/poseidon_tuning.h"
 
 enum { THREADS = 5, CALLS = 3, ITEMS = 17, LEVELS = 17 + 9 + 5 + 3 + 2 + 1, DIGEST = 32 };
 
@@ -104,7 +105,7 @@ static void test_threads(void **state)
     (void)state;
     assert_int_equal(pool_create(&pool, &params), POOL_OK);
     assert_int_equal(pool_poseidon_by_name("plonky2-goldilocks-t12", &set), POOL_OK);
-    set->tuning.chunk_bytes = 300;
+    poseidon_tune(set, 300, 128);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);

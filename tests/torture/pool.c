@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Torture of the pool: creation in every mode, description, choice of devices, binding, queries. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "torture/torture.h"
 
@@ -104,6 +106,47 @@ static pool_status destroy_two(struct torture *torture)
     pool_status second = pool_destroy((device_pool **)&torture->objects[1]);
 
     return first ? first : second;
+}
+
+/* ---- tuned numbers --------------------------------------------------------------------------- */
+
+static char tuning_path[64];
+
+/* Writes the numbers of a device, reads them, and makes a pool with them. */
+static pool_status write_tuning(struct torture *torture)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_tuning **written = (pool_tuning **)&torture->objects[2];
+    pool_tuning **read = (pool_tuning **)&torture->objects[3];
+    pool_device *device = NULL;
+    pool_status status = create_primary(torture);
+
+    if (!status)
+        status = pool_device_at(*pool_of(torture), 0, &device);
+    if (!status)
+        status = pool_tuning_create(device, written);
+    if (!status)
+        status = pool_tuning_set(*written, "copy.helpers", 7);
+    if (!status)
+        status = pool_tuning_write(*written, tuning_path);
+    if (!status)
+        status = pool_tuning_read(tuning_path, read);
+    params.tuning = *read;
+    return status ? status : pool_create((device_pool **)&torture->objects[1], &params);
+}
+
+static pool_status destroy_tuning(struct torture *torture)
+{
+    pool_tuning_destroy((pool_tuning **)&torture->objects[2]);
+    pool_tuning_destroy((pool_tuning **)&torture->objects[3]);
+    return destroy_two(torture);
+}
+
+/* From here on pools read the file that the scenario before has left. */
+static void prepare_tuning(struct torture *torture)
+{
+    (void)torture;
+    setenv("DEVICEPOOL_TUNING", tuning_path, 1);
 }
 
 /* ---- using ---------------------------------------------------------------------------------- */
@@ -316,6 +359,10 @@ static void prepare_pointer(struct torture *torture)
 
 /* A property that the driver does not report is 0. */
 static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", NULL};
+/* The files of killed writers are cleared as far as there is memory. */
+static const char *const tuning_absorbed[] = {"cuDeviceGetAttribute", "malloc", NULL};
+/* A pool has the defaults if the file cannot be read. */
+static const char *const tuning_file_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
 /* A failing query of free memory must not prevent a description or a choice. */
 static const char *const sampling_absorbed[] = {"cuDeviceGetAttribute", "cuDeviceGetP2PAttribute",
     "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
@@ -382,9 +429,26 @@ static const struct torture_scenario scenarios[] = {
         .run = find_pointer,
         .finish = destroy,
         .absorbs = facts_absorbed},
+    {.name = "tuned numbers",
+        .devices = 2,
+        .run = write_tuning,
+        .finish = destroy_tuning,
+        .absorbs = tuning_absorbed,
+        .spares_driver = 1},
+    {.name = "file of tuned numbers",
+        .devices = 2,
+        .prepare = prepare_tuning,
+        .run = create_primary,
+        .finish = destroy,
+        .absorbs = tuning_file_absorbed},
 };
 
 int main(void)
 {
-    return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed;
+
+    snprintf(tuning_path, sizeof(tuning_path), "/tmp/devicepool-tuning-%d", (int)getpid());
+    failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    unlink(tuning_path);
+    return failed;
 }

@@ -10,6 +10,7 @@
 #include "driver/nvrtc.h"
 #include "poseidon/args.h"
 #include "poseidon/host.h"
+#include "support/poseidon_tuning.h"
 #include "torture/torture.h"
 
 enum { POOL };
@@ -195,7 +196,7 @@ int main(void)
         return 77;
     if (pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
         return 1;
-    set->tuning.chunk_bytes = 128;
+    poseidon_tune(set, 128, 128);
     int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_poseidon_destroy(&set);
     return failed;

@@ -272,6 +272,9 @@ static void call_pool(void)
     uint64_t limit;
     pool_health_info health = {.struct_size = sizeof(health)};
     pool_device_info info = {.struct_size = sizeof(info)};
+    pool_tuning_info tuning_info = {.struct_size = sizeof(tuning_info)};
+    pool_tuning *tuning = NULL;
+    char path[64];
     pool_peer_info peer = {.struct_size = sizeof(peer)};
     pool_pick pick = {.struct_size = sizeof(pick)};
     const pool_exec exec = {.struct_size = sizeof(exec), .device = h.device};
@@ -312,6 +315,9 @@ static void call_pool(void)
     ANSWERS(pool_resident_bases(h.use));
     ANSWERS(pool_resident_buffer(h.use));
     REFUSED(pool_device_get_info(h.device, &info));
+    REFUSED(pool_device_get_tuning(h.device, &tuning_info));
+    REFUSED(pool_tuning_create(h.device, &tuning));
+    REFUSED(pool_tuning_path(h.device, path, sizeof(path)));
     REFUSED(pool_device_get_peer(h.device, h.other, &peer));
     REFUSED(pool_device_drain(h.device));
     REFUSED(pool_device_get_limit(h.device, POOL_LIMIT_STACK, &limit));
@@ -777,11 +783,11 @@ static int destroy_all(void)
 /* Functions that take no handle of a pool, by the beginnings of their names, and plain values. */
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
-    "pool_random_", "pool_encoding_", "pool_cache_", "pool_file_", "pool_cancel_", "pool_version_",
-    "pool_resident_create", "pool_resident_params_init", "pool_status_", "pool_error_",
-    "pool_last_error", "pool_log_set", "pool_trace_set", "pool_host_get_info", "pool_image_free",
-    "pool_module_build", "pool_launch_shape_for", "pool_sim_class_name", "pool_create",
-    "pool_ntt_domain_create", "pool_merkle_get_shape", "pool_poseidon_merkle_verify",
+    "pool_random_", "pool_encoding_", "pool_cache_", "pool_tuning_", "pool_file_", "pool_cancel_",
+    "pool_version_", "pool_resident_create", "pool_resident_params_init", "pool_status_",
+    "pool_error_", "pool_last_error", "pool_log_set", "pool_trace_set", "pool_host_get_info",
+    "pool_image_free", "pool_module_build", "pool_launch_shape_for", "pool_sim_class_name",
+    "pool_create", "pool_ntt_domain_create", "pool_merkle_get_shape", "pool_poseidon_merkle_verify",
     "pool_poseidon_count", "pool_poseidon_create", "pool_poseidon_destroy",
     "pool_poseidon_digest_elements", "pool_poseidon_field", "pool_poseidon_fingerprint",
     "pool_poseidon_by_name", "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate",

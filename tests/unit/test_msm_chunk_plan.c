@@ -276,7 +276,8 @@ static void test_passes(void **state)
         assert_int_equal(plain.plans[0].affine.passes, 0);
         job.msm.affine_passes = 0;
         with = plan_of(&job, UINT64_MAX);
-        assert_int_equal(with.plans[0].affine.passes, log < 20 ? 0 : msm_affine_default_passes(12));
+        assert_int_equal(
+            with.plans[0].affine.passes, log < 20 ? 0 : msm_affine_default_passes(&chip, 12));
         for (job.msm.affine_passes = 1; job.msm.affine_passes < 3; job.msm.affine_passes++) {
             with = plan_of(&job, UINT64_MAX);
             assert_int_equal(with.plans[0].affine.passes, job.msm.affine_passes);

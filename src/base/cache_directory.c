@@ -3,7 +3,7 @@
  * The location of the disk cache and its safety: it is disabled in setuid programs, for directories
  * that another user owns or can write, and if the last component of the path is a symbolic link.
  */
-#include "module/disk.h"
+#include "base/cache_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static int is_safe(int directory, char *reason, size_t reason_size)
     return 1;
 }
 
-int disk_open_directory(
+int base_cache_directory_open(
     int may_create, char *path, size_t path_size, char *reason, size_t reason_size)
 {
     int directory;
