@@ -13,6 +13,7 @@
 #include "memory/durable.h"
 #include "memory/virtual.h"
 #include "pool/release.h"
+#include "pool/tuning.h"
 
 /* Creates the device's pool, if driver and device support stream-ordered allocation. */
 static pool_status create_pool(struct device_memory *memory)
