@@ -86,14 +86,15 @@ POOL_API pool_status pool_matrix_commit_get_shape(const pool_matrix_commit_param
  * row i in memory: POOL_NTT_NR and POOL_NTT_RR write rows in the bit-reversed order that Plonky3
  * and plonky2 commit to.
  *
- * Of `exec` all members but on_host and workspace are used. The check is POOL_CHECK_CANONICAL. The smallest chunk is one column or row; levels and, where columns come in
- * several chunks or several matrices have the same height, the sponges' states (the row set's width
- * in elements per row) are not divided. Progress counts elements of matrices and nodes above level
- * 0.
+ * Of `exec` all members but on_host are used; a workspace takes all device memory of the call, as
+ * pool_matrix_commit_workspace reports it. The check is POOL_CHECK_CANONICAL. The smallest chunk
+ * is one column or row; levels and, where columns come in several chunks or several matrices have
+ * the same height, the sponges' states (the row set's width in elements per row) are not divided.
+ * Progress counts elements of matrices and nodes above level 0.
  *
- * With exec->device_count each device builds subtrees. Matrices are in host memory or sharded: items
- * of the span, columns or rows, on each device, and shards of rows have the same parts of the tree
- * in all matrices. Levels are in host memory. See docs/several-devices.md.
+ * With exec->device_count each device builds subtrees. Matrices are in host memory or sharded:
+ * items of the span, columns or rows, on each device, and shards of rows have the same parts of the
+ * tree in all matrices. Levels are in host memory. See docs/several-devices.md.
  *
  * POOL_ERR_INVALID_ARGUMENT: a height that is not a power of two or less than 2^cap_height, a count
  * of a span other than its columns or rows, sets that do not fit each other, and what
@@ -107,7 +108,8 @@ POOL_API pool_status pool_matrix_commit(const pool_matrix_commit_params *params,
 /*
  * The exact number of device bytes that pool_matrix_commit allocates for these arguments: at most
  * exec->memory_limit, unless that is 0. The spans' data may be NULL; a device is not needed. With
- * exec->device_count it sets bytes[i] for device i; the array of shards is read, but not their data.
+ * exec->device_count it sets bytes[i] for device i; the array of shards is read, but not their
+ * data.
  */
 POOL_API pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
@@ -165,9 +167,9 @@ POOL_API pool_status pool_matrix_commit_warm_up(
  * items, digests, per index, one index after another. Both are in host memory, in either form.
  * `levels` is the result of pool_matrix_commit for the same matrices. If the lowest levels were not
  * kept, the subtree of each index is built again from the matrices. Blocks until rows and paths are
- * written. Of `exec` device, stream, memory_limit, lease, cancel and devices are used; is_async must
- * be 0. With exec->device_count matrices and levels are where pool_matrix_commit takes them, and
- * shards of rows begin with subtrees that are built again: otherwise POOL_ERR_UNSUPPORTED.
+ * written. Of `exec` device, stream, memory_limit, lease, cancel and devices are used; is_async
+ * must be 0. With exec->device_count matrices and levels are where pool_matrix_commit takes them,
+ * and shards of rows begin with subtrees that are built again: otherwise POOL_ERR_UNSUPPORTED.
  *
  * POOL_ERR_INVALID_ARGUMENT: an index that is not below the greatest height, too few items.
  */

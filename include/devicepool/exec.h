@@ -46,8 +46,13 @@ typedef struct pool_exec {
     int32_t on_host;
     uint32_t checks;   /* POOL_CHECK_… of the inputs; POOL_CHECK_NONE: none. Checks block. */
     uint32_t reserved; /* 0 */
-    /* Device memory for intermediate results, none of it in an input or output; the operation's
-     * comment says how many bytes. NULL: allocated in the order of the stream and freed again. */
+    /*
+     * Device memory for intermediate results, none of it in an input or output: as many bytes as
+     * the operation's ..._workspace function reports for the same params, spans, checks and
+     * memory_limit, unless its comment asks for less, aligned to 256 bytes. It must stay valid
+     * until the stream has completed the work. NULL: allocated in the order of the stream and freed
+     * again.
+     */
     pool_buffer *workspace;
     /*
      * Bytes of device memory that the call may allocate, besides spans and workspace; 0: no limit.
@@ -84,8 +89,17 @@ typedef struct pool_exec {
      * how each operation is divided; the others fail with POOL_ERR_UNSUPPORTED.
      */
     pool_device *const *devices;
-    uint32_t device_count;     /* at most 64 */
-    uint32_t reserved_devices; /* 0 */
+    uint32_t device_count;    /* at most 64 */
+    uint32_t workspace_count; /* of `workspaces`: device_count, or 0 */
+    /*
+     * A workspace for each of the devices, in their order, with the bytes that the operation's
+     * ..._workspace function reports for it without a lease: the call then allocates nothing on any
+     * device but kernels and tables, and the budget of a lease does not limit it. NULL for a device
+     * that needs none. POOL_ERR_WRONG_DEVICE: memory of another device. POOL_ERR_INVALID_ARGUMENT:
+     * another count, a workspace that is missing, too small, not aligned to 256 bytes, or that
+     * overlaps a span. NULL, with workspace_count 0: allocated and freed again.
+     */
+    pool_buffer *const *workspaces;
 } pool_exec;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

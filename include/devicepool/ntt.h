@@ -135,12 +135,14 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * the d-th n/k elements of a bit-reversed order, or elements d, d + k, d + 2 k ... of the natural
  * order; k must be a power of two up to 16 and the square root of n. See docs/several-devices.md.
  *
- * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. The workspace takes
- * the results of passes: it must be aligned to 16 bytes and have as many bytes as all elements,
- * packed, where the transform needs one. With a workspace host memory is not chunked; the copies of
- * spans that are not packed in device memory are allocated besides. The smallest chunk is one
- * transform of a batch of packed rows from host to host memory, otherwise everything. Progress
- * counts elements.
+ * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. A workspace that is
+ * aligned to 256 bytes and has the bytes that pool_ntt_workspace reports for the call without it
+ * takes all of the call's memory. A smaller one takes the results of passes: it must be aligned to
+ * 16 bytes and have as many bytes as all elements, packed, where the transform needs one. Host
+ * memory is then not chunked, and the copies of spans that are not packed in device memory are
+ * allocated besides. With exec->device_count a workspace takes all memory of its device. The
+ * smallest chunk is one transform of a batch of packed rows from host to host memory, otherwise
+ * everything. Progress counts elements.
  *
  * POOL_ERR_INVALID_ARGUMENT: a count of `in` or `out` other than batch * 2^log_size, a product of
  * batch, size and stride that overflows, a stride that is smaller than an element or not a multiple
@@ -210,10 +212,10 @@ POOL_API void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t
  * multiplied, to all 2^b cosets; the passes of a transform of n elements follow. POOL_NTT_NR is the
  * fastest order: natural results need memory for another batch * N elements.
  *
- * Of `exec` all members but on_host and workspace are used. Checks: POOL_CHECK_CANONICAL. With
- * exec->device_count whole columns are dealt out: spans are in host memory, in the layout
- * POOL_NTT_ROWS, or sharded with the same columns on each device, in either layout (see
- * docs/several-devices.md).
+ * Of `exec` all members but on_host are used; a workspace takes all device memory of the call, as
+ * pool_ntt_extend_workspace reports it. Checks: POOL_CHECK_CANONICAL. With exec->device_count whole
+ * columns are dealt out: spans are in host memory, in the layout POOL_NTT_ROWS, or sharded with the
+ * same columns on each device, in either layout (see docs/several-devices.md).
  * Batches of rows pass through the device in chunks where the input, the output and the
  * coefficients, if they are kept, are in host memory; the smallest chunk is one column. Other calls
  * need device memory for everything. Progress counts results. What blocks at the first use, and the

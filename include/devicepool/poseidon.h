@@ -145,9 +145,10 @@ POOL_API pool_status pool_poseidon_fingerprint(
 POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device);
 
 /*
- * The operations below use all members of `exec` but workspace. The check is POOL_CHECK_CANONICAL,
- * on a device as on the host. Progress counts states, items or nodes; without is_async the call
- * waits for the device from time to time, so that it reports completed work.
+ * The operations below use all members of `exec`; a workspace takes all device memory of a call.
+ * The check is POOL_CHECK_CANONICAL, on a device as on the host. Progress counts states, items or
+ * nodes; without is_async the call waits for the device from time to time, so that it reports
+ * completed work.
  *
  * A span is `count` items of packed elements. An output span specifies where the results are stored
  * and in which form. When a device computes, spans in host memory pass through it in chunks of up
@@ -158,10 +159,10 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device
  * refuse it. See docs/several-devices.md.
  *
  * Each has a function that reports the exact number of device bytes that a call with the same
- * arguments allocates (0 on the host): at most exec->memory_limit, unless that is 0. The spans'
- * data is not read and may be NULL; a device is not needed. Kernels that the first call loads do
- * not count. With exec->device_count it sets bytes[i] for device i. Errors: those of the call, for
- * the same arguments.
+ * arguments allocates, or its workspace must have (0 on the host): at most exec->memory_limit,
+ * unless that is 0. The spans' data is not read and may be NULL; a device is not needed. Kernels
+ * that the first call loads do not count. With exec->device_count it sets bytes[i] for device i.
+ * Errors: those of the call, for the same arguments.
  */
 
 /* Permutes states->count states of t elements each. Both spans may be the same memory. */

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/workspace.h"
 #include "pool/counters.h"
 #include "pool/device.h"
 #include "poseidon/arguments.h"
@@ -15,6 +16,7 @@
 
 const struct memory_exec_rules commit_exec_rules = {.checks = POOL_CHECK_CANONICAL,
     .has_async = true,
+    .has_workspace = true,
     .has_memory_limit = true,
     .has_devices = true};
 
@@ -57,18 +59,44 @@ pool_status commit_init_site(const char *call, const struct commit_tree *tree,
     return poseidon_check_device_span(site, levels, tree->digest_bytes, "levels");
 }
 
+pool_status commit_check_workspace(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels)
+{
+    const struct memory_workspace_span kept = {levels, tree->digest_bytes, "levels"};
+    pool_status status = memory_workspace_check_spans(call, exec, &kept, 1);
+
+    for (uint32_t i = 0; i < tree->count && !status; i++) {
+        const pool_matrix *matrix = &tree->matrices[i];
+        const struct commit_extension *extension = commit_extension_of(tree, matrix);
+        const struct memory_workspace_span spans[] = {
+            {&matrix->span, commit_item_elements(matrix) * tree->field->bytes, "matrices"},
+            {extension ? &extension->trace : NULL,
+                extension ? commit_trace_height(extension) * tree->field->bytes : 0, "traces"}};
+
+        status = memory_workspace_check_spans(call, exec, spans, 2);
+    }
+    return status;
+}
+
 pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
     const pool_span *levels, struct memory_progress *progress)
 {
+    struct exec_target target = *site;
     struct device_operation counted;
+    struct memory_workspace workspace;
     struct commit_plan plan;
     pool_status status = plan_call(tree, levels, progress, &plan);
 
+    if (!status)
+        status =
+            memory_workspace_open(&workspace, progress->call, progress->exec, plan.bytes, &target);
+    if (!status)
+        status = commit_check_workspace(progress->call, tree, progress->exec, levels);
     if (status)
         return status;
     device_operation_begin(
         &counted, site->device, "commit", tree->row_set->name, commit_level_nodes(tree, 0));
-    status = commit_run(tree, &plan, site, levels, progress);
+    status = commit_run(tree, &plan, &target, levels, progress);
     return device_operation_end(&counted, exec_target_end(site, progress->exec->is_async, status));
 }
 

@@ -145,7 +145,7 @@ pool_status commit_fetch(const struct commit_tree *tree, const pool_matrix *matr
 /* A matrix in host memory passes through the device in chunks of its span's items. */
 struct commit_chunks {
     uint64_t items;
-    uint64_t bytes; /* of the copies of an item, and of its extension if that is not kept */
+    uint64_t bytes; /* of a chunk's copies, and of its extension if that is not kept */
     uint32_t slots;
 };
 
@@ -171,6 +171,9 @@ struct commit_chunks commit_plan_chunks(
 
 /* What commitments support of a pool_exec. */
 extern const struct memory_exec_rules commit_exec_rules;
+/* Refuses a workspace of `exec` that overlaps matrices, traces or levels. */
+pool_status commit_check_workspace(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels);
 /* Computes the levels on `site`, whose device memory is validated, and ends the call. */
 pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
     const pool_span *levels, struct memory_progress *progress);

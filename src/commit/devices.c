@@ -241,36 +241,6 @@ pool_status commit_check_host_levels(
                : POOL_OK;
 }
 
-pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved)
-{
-    struct devices_run run = {.division = {.call = call,
-                                  .tree = tree,
-                                  .exec = exec,
-                                  .has_data = true,
-                                  .reserved = reserved},
-        .levels = levels};
-    const struct memory_parts parts = {.exec = exec,
-        .devices = &run.division.devices,
-        .total = commit_work(tree),
-        .compute = compute_part,
-        .user = &run};
-    pool_status status = commit_check_host_levels(&run.division, levels);
-
-    if (!status)
-        status = commit_divide(&run.division);
-    if (!status)
-        status = commit_link_devices(&run.division);
-    if (!status)
-        status = allocate_nodes(&run);
-    if (!status)
-        status = memory_parts_run(&parts);
-    if (!status)
-        status = compute_top(&run);
-    base_free(run.nodes);
-    return status;
-}
-
 /* ---- forecast -------------------------------------------------------------------------------- */
 
 static pool_status forecast_part(
@@ -315,6 +285,63 @@ static pool_status forecast_index(const struct devices_run *run, uint32_t index,
     return status;
 }
 
+static pool_status forecast(const struct devices_run *run, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < run->division.devices.count && !status; i++)
+        status = forecast_index(run, i, &needed[i]);
+    return status;
+}
+
+static pool_status check_workspaces(const struct devices_run *run)
+{
+    const struct commit_division *division = &run->division;
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!division->exec->workspaces)
+        return POOL_OK;
+    status = forecast(run, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        division->call, &division->devices, division->exec, needed);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved)
+{
+    struct devices_run run = {.division = {.call = call,
+                                  .tree = tree,
+                                  .exec = exec,
+                                  .has_data = true,
+                                  .reserved = reserved},
+        .levels = levels};
+    const struct memory_parts parts = {.exec = exec,
+        .devices = &run.division.devices,
+        .total = commit_work(tree),
+        .compute = compute_part,
+        .user = &run};
+    pool_status status = commit_check_host_levels(&run.division, levels);
+
+    if (!status)
+        status = commit_divide(&run.division);
+    if (!status)
+        status = commit_link_devices(&run.division);
+    if (!status)
+        status = check_workspaces(&run);
+    if (!status)
+        status = allocate_nodes(&run);
+    if (!status)
+        status = memory_parts_run(&parts);
+    if (!status)
+        status = compute_top(&run);
+    base_free(run.nodes);
+    return status;
+}
+
 pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes)
 {
@@ -328,8 +355,8 @@ pool_status commit_devices_forecast(const char *call, const struct commit_tree *
         status = commit_divide(&run.division);
     if (!status)
         status = commit_link_devices(&run.division);
-    for (uint32_t i = 0; i < run.division.devices.count && !status; i++)
-        status = forecast_index(&run, i, &needed[i]);
+    if (!status)
+        status = forecast(&run, needed);
     for (uint32_t i = 0; !status && i < run.division.devices.count; i++)
         bytes[i] = needed[i];
     return status;

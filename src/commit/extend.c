@@ -57,7 +57,7 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     const struct exec_target *target, const pool_span *in, const pool_span *out)
 {
     const uint64_t height = UINT64_C(1) << pool_ntt_domain_log_size(extension->params.domain);
-    const pool_exec exec = {.struct_size = sizeof(exec),
+    pool_exec exec = {.struct_size = sizeof(exec),
         .device = target->device,
         .stream = target->stream,
         .lease = target->lease,
@@ -65,9 +65,20 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     const pool_span from = elements_of(in, in->count, commit_trace_height(extension));
     const pool_span to = elements_of(out, in->count, height);
     pool_ntt_extend_params params = extension->params;
+    pool_buffer *scratch = NULL;
+    CUdeviceptr address;
+    uint64_t bytes = 0;
+    pool_status status = POOL_OK;
 
     params.batch = in->count;
-    return pool_ntt_extend(&params, &exec, &from, NULL, &to);
+    if (target->workspace)
+        status = pool_ntt_extend_workspace(&params, &exec, &from, NULL, &to, &bytes);
+    if (!status && bytes)
+        status = memory_scratch(target, bytes, &scratch, &address);
+    exec.workspace = scratch;
+    if (!status)
+        status = pool_ntt_extend(&params, &exec, &from, NULL, &to);
+    return memory_scratch_free(target, &scratch, status);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "commit/devices.h"
+#include "memory/workspace.h"
 #include "ntt/extend.h"
 
 struct job {
@@ -29,6 +30,8 @@ struct extend_commit {
     pool_matrix *matrices;
     struct commit_tree tree;
     uint64_t reserved[MEMORY_MAX_DEVICES]; /* bytes of extensions that are not kept */
+    /* Of the caller's workspaces, after those bytes; NULL: nothing is left, or there are none. */
+    pool_buffer *rest[MEMORY_MAX_DEVICES];
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -45,7 +48,8 @@ static void set_scratch_shards(struct extend_commit *call, struct job *job)
         job->elements[i] = (pool_span){.count = columns << log_size,
             .form = division->spans.in.form,
             .space = POOL_MEMORY_DEVICE};
-        call->reserved[i] += job->elements[i].count * division->params.domain->field->bytes;
+        call->reserved[i] +=
+            memory_scratch_bytes(job->elements[i].count * division->params.domain->field->bytes);
     }
     division->spans.out.data = job->elements;
     division->spans.out.space = POOL_MEMORY_SHARDED;
@@ -161,24 +165,68 @@ static pool_status extend_part(void *user, uint32_t index, const pool_exec *give
 }
 
 static pool_status init_target(
-    const struct extend_commit *call, uint32_t index, struct exec_target *target)
+    const struct extend_commit *call, uint32_t index, pool_exec *exec, struct exec_target *target)
 {
     const struct memory_devices *devices = &call->jobs[0].division.devices;
     const pool_exec given = memory_devices_exec(devices, &call->exec, index);
-    pool_exec exec;
-    pool_status status = memory_exec_read(call->name, &given, &commit_exec_rules, &exec);
+    pool_status status = memory_exec_read(call->name, &given, &commit_exec_rules, exec);
 
-    if (!status && call->reserved[index] > memory_exec_limit(&exec))
-        status =
-            memory_exec_fail_limit(call->name, memory_exec_limit(&exec), call->reserved[index]);
-    return status ? status : exec_target_init(target, &exec);
+    if (!status && call->reserved[index] > memory_exec_limit(exec))
+        status = memory_exec_fail_limit(call->name, memory_exec_limit(exec), call->reserved[index]);
+    return status ? status : exec_target_init(target, exec);
+}
+
+static const pool_span *shard_of(const pool_span *span, uint32_t index)
+{
+    return span->space == POOL_MEMORY_SHARDED ? &((const pool_span *)span->data)[index] : NULL;
+}
+
+/* Of all jobs, before anything is written to the workspace. */
+static pool_status check_overlaps(
+    const struct extend_commit *call, uint32_t index, const pool_exec *exec)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < call->count && !status; i++) {
+        const struct job *job = &call->jobs[i];
+        const uint64_t bytes = job->division.params.domain->field->bytes;
+        const struct memory_workspace_span spans[] = {
+            {shard_of(&job->division.spans.in, index), bytes, "trace"},
+            {job->is_kept ? shard_of(&job->division.spans.out, index) : NULL, bytes, "extension"}};
+
+        status = memory_workspace_check_spans(call->name, exec, spans, 2);
+    }
+    return status;
+}
+
+/* What the extensions leave of the device's workspace. */
+static pool_status take_rest(
+    struct extend_commit *call, uint32_t index, const struct exec_target *target)
+{
+    const uint64_t all = call->exec.workspaces && call->exec.workspaces[index]
+                             ? pool_buffer_bytes(call->exec.workspaces[index])
+                             : 0;
+    const uint64_t rest = all - call->reserved[index];
+    CUdeviceptr address;
+
+    return all && rest >= MEMORY_SCRATCH_ALIGNMENT
+               ? memory_scratch(target, rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT,
+                     &call->rest[index], &address)
+               : POOL_OK;
 }
 
 static pool_status allocate_on(struct extend_commit *call, uint32_t index)
 {
+    struct memory_workspace workspace;
     struct exec_target target;
-    pool_status status = init_target(call, index, &target);
+    pool_exec exec;
+    pool_status status = init_target(call, index, &exec, &target);
 
+    if (!status)
+        status =
+            memory_workspace_open(&workspace, call->name, &exec, call->reserved[index], &target);
+    if (!status)
+        status = check_overlaps(call, index, &exec);
     for (uint32_t i = 0; i < call->count && !status; i++) {
         struct job *job = &call->jobs[i];
         const uint64_t bytes =
@@ -192,7 +240,7 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
         if (!job->is_kept)
             job->columns[index].data = job->elements[index].data;
     }
-    return status;
+    return status ? status : take_rest(call, index, &target);
 }
 
 /* Nothing of the call runs any more. */
@@ -204,6 +252,11 @@ static pool_status free_scratch(struct extend_commit *call, pool_status status)
 
             status = memory_scratch_free(&target, &call->jobs[i].scratch[k], status);
         }
+    for (uint32_t k = 0; k < call->jobs[0].division.devices.count; k++) {
+        const struct exec_target target = {.device = call->jobs[0].division.devices.device[k]};
+
+        status = memory_scratch_free(&target, &call->rest[k], status);
+    }
     return status;
 }
 
@@ -218,6 +271,8 @@ static pool_status run_jobs(struct extend_commit *call, const pool_span *levels)
 
     extends.progress = NULL;
     commits.checks = POOL_CHECK_NONE;
+    if (call->exec.workspaces)
+        extends.workspaces = commits.workspaces = call->rest;
     for (uint32_t i = 0; i < devices->count && !status; i++)
         status = allocate_on(call, i);
     if (!status)
@@ -232,8 +287,14 @@ pool_status commit_extend_on_devices(const char *name, const pool_matrix_commit_
     const pool_span *levels)
 {
     struct extend_commit call = {.name = name, .exec = *exec, .count = count, .has_data = true};
+    uint64_t needed[MEMORY_MAX_DEVICES];
     pool_status status = read_call(&call, params, extensions, levels);
 
+    if (!status && exec->workspaces)
+        status = commit_extend_forecast(name, params, exec, extensions, count, levels, needed);
+    if (!status)
+        status =
+            memory_devices_check_workspaces(name, &call.jobs[0].division.devices, exec, needed);
     if (!status)
         status = run_jobs(&call, levels);
     free_call(&call);
@@ -250,7 +311,7 @@ static pool_status forecast_extensions(
         memory_devices_exec(&call->jobs[0].division.devices, &call->exec, index);
     struct exec_target target;
     pool_exec exec;
-    pool_status status = init_target(call, index, &target);
+    pool_status status = init_target(call, index, &exec, &target);
 
     *bytes = 0;
     if (!status)

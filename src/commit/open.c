@@ -12,6 +12,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "commit/open.h"
+#include "memory/workspace.h"
 #include "poseidon/arguments.h"
 #include "poseidon/kernels.h"
 #include "poseidon/run.h"
@@ -59,7 +60,8 @@ static pool_status check_results(struct opening *opening)
 static pool_status read_opening(const char *call, const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, struct opening *opening)
 {
-    static const struct memory_exec_rules rules = {.has_memory_limit = true, .has_devices = true};
+    static const struct memory_exec_rules rules = {
+        .has_workspace = true, .has_memory_limit = true, .has_devices = true};
     pool_status status = memory_exec_read(call, exec, &rules, &opening->exec);
 
     opening->call = call;
@@ -114,7 +116,8 @@ static bool gathers(const struct opening *opening)
 uint64_t commit_gather_bytes(const struct opening *opening)
 {
     return gathers(opening)
-               ? opening->count * (sizeof(uint64_t) + opening->row_bytes + opening->path_bytes)
+               ? memory_scratch_bytes(
+                     opening->count * (sizeof(uint64_t) + opening->row_bytes + opening->path_bytes))
                : 0;
 }
 
@@ -208,6 +211,7 @@ static pool_status gather_into(
 pool_status commit_gather(const struct opening *opening)
 {
     const uint64_t bytes = commit_gather_bytes(opening), limit = memory_exec_limit(&opening->exec);
+    struct memory_workspace workspace;
     struct exec_target site;
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
@@ -225,6 +229,11 @@ pool_status commit_gather(const struct opening *opening)
             &site, opening->levels, opening->tree.digest_bytes, "levels");
     if (!status && bytes > limit)
         status = memory_exec_fail_limit(opening->call, limit, bytes);
+    if (!status)
+        status = memory_workspace_open(&workspace, opening->call, &opening->exec, bytes, &site);
+    if (!status)
+        status =
+            commit_check_workspace(opening->call, &opening->tree, &opening->exec, opening->levels);
     if (status)
         return status;
     status = memory_scratch(&site, bytes, &scratch, &address);
@@ -452,6 +461,10 @@ pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool
         status = commit_open_divide(&opening, &division);
     else if (!status)
         status = commit_check_host_data(__func__, &opening.tree);
+    if (!status && !opening.exec.device_count)
+        status = commit_check_workspace(__func__, &opening.tree, &opening.exec, levels);
+    else if (!status)
+        status = commit_open_check_workspaces(&opening);
     return status ? status : open_rows(&opening);
 }
 

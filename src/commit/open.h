@@ -38,6 +38,8 @@ pool_status commit_open_gather(const struct opening *opening);
 /* The levels below two nodes, whose parent is `node` of the lowest kept level, to `levels`. */
 pool_status commit_open_subtree(
     const struct opening *opening, uint64_t node, const pool_span *levels);
+/* Refuses workspaces that have less than that. */
+pool_status commit_open_check_workspaces(const struct opening *opening);
 /* bytes[i] is what device i allocates. */
 pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes);
 

@@ -165,7 +165,7 @@ static void copy_rows(const struct opening *whole, uint32_t device, pool_matrix_
 static pool_status read_exec(
     const struct opening *whole, const pool_exec *given, struct opening *part)
 {
-    static const struct memory_exec_rules rules = {.has_memory_limit = true};
+    static const struct memory_exec_rules rules = {.has_workspace = true, .has_memory_limit = true};
     pool_status status = memory_exec_read(whole->call, given, &rules, &part->exec);
 
     part->exec.progress = NULL;
@@ -328,14 +328,34 @@ static pool_status forecast_device(const struct opening *opening, uint32_t devic
                                             : POOL_OK;
 }
 
+static pool_status forecast(const struct opening *opening, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < opening->division->devices.count && !status; i++)
+        status = forecast_device(opening, i, &needed[i]);
+    return status;
+}
+
+pool_status commit_open_check_workspaces(const struct opening *opening)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!opening->exec.workspaces)
+        return POOL_OK;
+    status = forecast(opening, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        opening->call, &opening->division->devices, &opening->exec, needed);
+}
+
 pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes)
 {
     const uint32_t count = opening->division->devices.count;
     uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status = POOL_OK;
+    pool_status status = forecast(opening, needed);
 
-    for (uint32_t i = 0; i < count && !status; i++)
-        status = forecast_device(opening, i, &needed[i]);
     for (uint32_t i = 0; i < count && !status; i++)
         bytes[i] = needed[i];
     return status;

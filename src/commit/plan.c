@@ -5,6 +5,7 @@
 #include "commit/commit.h"
 
 #include "base/math.h"
+#include "memory/scratch.h"
 
 /* A chunk of 32 MiB takes 0.6 ms to copy, many times what its launches cost. */
 #define CHUNK_BYTES ((uint64_t)32 << 20)
@@ -12,32 +13,40 @@
 /* One chunk is hashed while the next one is uploaded; the third hides differences. */
 enum { SLOTS = 3 };
 
-/* The device memory of an item in a chunk; 0: the matrix is read and extended in place. */
-static uint64_t item_bytes(const struct commit_tree *tree, const pool_matrix *matrix)
+/* The device memory of an item in a chunk, in two blocks; 0: read and extended in place. */
+struct item_bytes {
+    uint64_t item;
+    uint64_t trace; /* of an extension */
+};
+
+static struct item_bytes item_bytes(const struct commit_tree *tree, const pool_matrix *matrix)
 {
     const struct commit_extension *extension = commit_extension_of(tree, matrix);
     const uint64_t bytes = commit_item_elements(matrix) * tree->field->bytes;
-    uint64_t copies = 0;
+    struct item_bytes copies = {0};
 
     if (commit_is_fetched(tree, matrix))
-        return bytes;
+        return (struct item_bytes){.item = bytes};
     if (matrix->span.space == POOL_MEMORY_HOST || (extension && !extension->is_kept))
-        copies = bytes;
+        copies.item = bytes;
     if (extension && extension->trace.space == POOL_MEMORY_HOST)
-        copies += commit_trace_height(extension) * tree->field->bytes;
+        copies.trace = commit_trace_height(extension) * tree->field->bytes;
     return copies;
 }
 
 struct commit_chunks commit_plan_chunks(
     const struct commit_plan *plan, const struct commit_tree *tree, const pool_matrix *matrix)
 {
-    const uint64_t count = commit_item_count(matrix), bytes = item_bytes(tree, matrix);
-    struct commit_chunks chunks = {.items = count, .bytes = bytes, .slots = 1};
+    const uint64_t count = commit_item_count(matrix);
+    const struct item_bytes bytes = item_bytes(tree, matrix);
+    struct commit_chunks chunks = {.items = count, .slots = 1};
 
-    if (bytes == 0)
+    if (bytes.item + bytes.trace == 0)
         return chunks;
-    chunks.items = base_min(base_max(plan->chunk_bytes / bytes, 1), count);
+    chunks.items = base_min(base_max(plan->chunk_bytes / (bytes.item + bytes.trace), 1), count);
     chunks.slots = (uint32_t)base_min(plan->slots, base_ceil_div(count, chunks.items));
+    chunks.bytes = memory_scratch_bytes(chunks.items * bytes.item) +
+                   memory_scratch_bytes(chunks.items * bytes.trace);
     return chunks;
 }
 
@@ -50,7 +59,8 @@ static uint64_t check_bytes(const struct commit_tree *tree, const pool_matrix *m
                            commit_is_fetched(tree, matrix) ||
                            memory_span_stride(&matrix->span, bytes) == bytes;
 
-    return sizeof(uint64_t) * (is_packed ? 1 : base_min(elements, commit_item_count(matrix)));
+    return memory_scratch_bytes(
+        sizeof(uint64_t) * (is_packed ? 1 : base_min(elements, commit_item_count(matrix))));
 }
 
 /* What the work on a chunk allocates besides the chunk: a check, then the extension. The last chunk
@@ -65,7 +75,7 @@ static uint64_t work_bytes(const struct commit_tree *tree, const pool_matrix *ma
     if (!extension)
         return has_checks ? check_bytes(tree, matrix) : 0;
     bytes = base_max(commit_extension_bytes(extension, matrix, chunks->items),
-        has_checks ? sizeof(uint64_t) : 0);
+        has_checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
     return rest ? base_max(bytes, commit_extension_bytes(extension, matrix, rest)) : bytes;
 }
 
@@ -79,8 +89,8 @@ static uint64_t copy_bytes(
         const pool_matrix *matrix = &tree->matrices[i];
         const struct commit_chunks chunks = commit_plan_chunks(plan, tree, matrix);
 
-        most = base_max(most, chunks.slots * chunks.items * chunks.bytes +
-                                  work_bytes(tree, matrix, &chunks, has_checks));
+        most = base_max(
+            most, chunks.slots * chunks.bytes + work_bytes(tree, matrix, &chunks, has_checks));
     }
     return most;
 }
@@ -100,21 +110,23 @@ static uint64_t level_state_bytes(
                             ? 1
                             : base_ceil_div(commit_item_count(matrix), chunks.items);
     }
-    return launches > 1
-               ? commit_level_nodes(tree, level) * tree->row_set->width * tree->field->bytes
-               : 0;
+    return launches > 1 ? memory_scratch_bytes(commit_level_nodes(tree, level) *
+                                               tree->row_set->width * tree->field->bytes)
+                        : 0;
 }
 
 static void set_level_bytes(
     const struct commit_tree *tree, bool levels_are_on_host, struct commit_plan *plan)
 {
     if (levels_are_on_host)
-        plan->staging_bytes = tree->digest_count * tree->digest_bytes;
+        plan->staging_bytes = memory_scratch_bytes(tree->digest_count * tree->digest_bytes);
     for (uint32_t level = 0; level < 2 && level < tree->first_level; level++)
-        plan->scratch_bytes[level] = commit_level_nodes(tree, level) * tree->digest_bytes;
+        plan->scratch_bytes[level] =
+            memory_scratch_bytes(commit_level_nodes(tree, level) * tree->digest_bytes);
     for (uint32_t level = tree->height; level > 0; level--)
         if (commit_level_width(tree, level))
-            plan->pair_bytes = 2 * commit_level_nodes(tree, level) * tree->digest_bytes;
+            plan->pair_bytes =
+                memory_scratch_bytes(2 * commit_level_nodes(tree, level) * tree->digest_bytes);
 }
 
 static void set_bytes(const struct commit_tree *tree, bool has_checks, struct commit_plan *plan)

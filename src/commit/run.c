@@ -250,7 +250,7 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
         set_extension(hash, extension, &chunks, &pipeline);
     if (commit_is_fetched(call->tree, matrix)) {
         pipeline.in[0].span = NULL;
-        pipeline.scratch_bytes = chunks.items * chunks.bytes;
+        pipeline.scratch_bytes = chunks.bytes;
         pipeline.upload = fetch_chunk;
     }
     status = memory_pipeline_run(&pipeline);

@@ -106,6 +106,34 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
                : POOL_OK;
 }
 
+static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
+        const struct part part = part_of(divided, i);
+        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
+
+        needed[i] = 0;
+        if (part.params.batch)
+            status = pool_ecntt_workspace(&part.params, &exec, &part.in, &part.out, &needed[i]);
+    }
+    return status;
+}
+
+static pool_status check_workspaces(const struct divided_call *divided)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!divided->call->exec.workspaces)
+        return POOL_OK;
+    status = forecast(divided, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        "pool_ecntt", &divided->devices, &divided->call->exec, needed);
+}
+
 pool_status ecntt_run_on_devices(const struct ecntt_call *call)
 {
     struct divided_call divided;
@@ -116,6 +144,8 @@ pool_status ecntt_run_on_devices(const struct ecntt_call *call)
         .user = &divided};
     pool_status status = divide(call, &divided);
 
+    if (!status)
+        status = check_workspaces(&divided);
     return status ? status : memory_parts_run(&parts);
 }
 
@@ -125,13 +155,8 @@ pool_status ecntt_workspace_on_devices(const struct ecntt_call *call, uint64_t *
     struct divided_call divided;
     pool_status status = divide(call, &divided);
 
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
-        const struct part part = part_of(&divided, i);
-        const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);
-
-        if (part.params.batch)
-            status = pool_ecntt_workspace(&part.params, &exec, &part.in, &part.out, &needed[i]);
-    }
+    if (!status)
+        status = forecast(&divided, needed);
     if (!status)
         memcpy(bytes, needed, divided.devices.count * sizeof(*bytes));
     return status;

@@ -86,12 +86,12 @@ static pool_status plan(struct evaluation *evaluation)
     evaluation->segments = base_ceil_div(matrix->height, evaluation->segment_rows);
     evaluation->weight_bytes = matrix->height * field->bytes;
     evaluation->partial_bytes = evaluation->segments * matrix->width * field->bytes;
-    bytes += evaluation->weight_bytes + evaluation->partial_bytes;
+    bytes += memory_scratch_bytes(evaluation->weight_bytes + evaluation->partial_bytes);
     if (evaluation->exec.checks)
-        bytes = base_max(bytes, sizeof(uint64_t) * matrix->width);
+        bytes = base_max(bytes, memory_scratch_bytes(sizeof(uint64_t) * matrix->width));
     if (matrix->span.space == POOL_MEMORY_HOST)
-        bytes +=
-            memory_span_extent(&matrix->span, commit_item_elements(matrix) * field->base->bytes);
+        bytes += memory_scratch_bytes(
+            memory_span_extent(&matrix->span, commit_item_elements(matrix) * field->base->bytes));
     evaluation->bytes = bytes;
     return bytes <= limit ? POOL_OK : memory_exec_fail_limit(evaluation->name, limit, bytes);
 }

@@ -37,12 +37,13 @@ struct fold {
 /* A chunk's copies in device memory, and the answer of a check. */
 static uint64_t chunk_bytes(const struct fold *fold, uint64_t results)
 {
-    uint64_t bytes = fold->exec.checks ? sizeof(uint64_t) : 0;
+    uint64_t bytes = fold->exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0;
 
     if (fold->in->space == POOL_MEMORY_HOST)
-        bytes += results * fold->item_bytes;
-    return fold->out->space == POOL_MEMORY_HOST ? bytes + results * fold->params.field->bytes
-                                                : bytes;
+        bytes += memory_scratch_bytes(results * fold->item_bytes);
+    if (fold->out->space == POOL_MEMORY_HOST)
+        bytes += memory_scratch_bytes(results * fold->params.field->bytes);
+    return bytes;
 }
 
 /* Values in natural order are one chunk: those of a result are far apart. */

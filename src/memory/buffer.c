@@ -420,18 +420,11 @@ pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opene
     return POOL_OK;
 }
 
-pool_status pool_buffer_slice(
-    pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice)
+pool_status memory_buffer_part(
+    pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **part)
 {
-    pool_status status;
     pool_buffer *created;
 
-    if (!slice)
-        return base_fail_null("pool_buffer_slice", "slice");
-    status = memory_check_range("pool_buffer_slice", parent, offset, bytes, "parent");
-    if (status)
-        return status;
-    atomic_store(&parent->block->shared, 1);
     atomic_fetch_add(&parent->block->references, 1);
     created = create_handle(
         parent->device, parent->block, parent->address ? parent->address + offset : 0, bytes);
@@ -439,8 +432,22 @@ pool_status pool_buffer_slice(
         atomic_fetch_sub(&parent->block->references, 1);
         return base_fail_memory("a slice");
     }
-    *slice = created;
+    *part = created;
     return POOL_OK;
+}
+
+pool_status pool_buffer_slice(
+    pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **slice)
+{
+    pool_status status;
+
+    if (!slice)
+        return base_fail_null("pool_buffer_slice", "slice");
+    status = memory_check_range("pool_buffer_slice", parent, offset, bytes, "parent");
+    if (status)
+        return status;
+    atomic_store(&parent->block->shared, 1);
+    return memory_buffer_part(parent, offset, bytes, slice);
 }
 
 void memory_detach_budget(pool_buffer *buffer)

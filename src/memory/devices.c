@@ -5,6 +5,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/scratch.h"
 #include "pool/device.h"
 
 /* Weights of devices are fractions of this. */
@@ -73,7 +74,51 @@ pool_exec memory_devices_exec(
     part.device = devices->device[index];
     part.devices = NULL;
     part.device_count = 0;
+    part.workspace = exec->workspaces ? exec->workspaces[index] : NULL;
+    part.workspaces = NULL;
+    part.workspace_count = 0;
     return part;
+}
+
+static pool_status check_workspace(
+    const char *call, uint32_t index, pool_device *device, pool_buffer *given, uint64_t needed)
+{
+    CUdeviceptr address = 0;
+    pool_status status;
+
+    if (!given && !needed)
+        return POOL_OK;
+    if (!given)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `workspaces[%u]` must not be NULL; device %d needs %llu bytes", call, index,
+            pool_device_ordinal(device), (unsigned long long)needed);
+    status = pool_buffer_address(given, &address);
+    if (status)
+        return status;
+    if (pool_buffer_device(given) != device)
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "%s: `workspaces[%u]` is memory of device %d; that of device %d is required", call,
+            index, pool_device_ordinal(pool_buffer_device(given)), pool_device_ordinal(device));
+    if (pool_buffer_bytes(given) < needed)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `workspaces[%u]` has %llu bytes; device %d needs %llu", call, index,
+            (unsigned long long)pool_buffer_bytes(given), pool_device_ordinal(device),
+            (unsigned long long)needed);
+    if (address % MEMORY_SCRATCH_ALIGNMENT)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `workspaces[%u]` is not aligned to %d bytes", call, index,
+            MEMORY_SCRATCH_ALIGNMENT);
+    return POOL_OK;
+}
+
+pool_status memory_devices_check_workspaces(const char *call, const struct memory_devices *devices,
+    const pool_exec *exec, const uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; exec->workspaces && i < devices->count && !status; i++)
+        status = check_workspace(call, i, devices->device[i], exec->workspaces[i], needed[i]);
+    return status;
 }
 
 /* ---- items ----------------------------------------------------------------------------------- */

@@ -22,9 +22,16 @@ struct memory_devices {
 pool_status memory_devices_read(
     const char *call, const pool_exec *exec, struct memory_devices *devices);
 
-/* The exec of a call on device `index` alone. */
+/* The exec of a call on device `index` alone, with that device's workspace. */
 pool_exec memory_devices_exec(
     const struct memory_devices *devices, const pool_exec *exec, uint32_t index);
+
+/*
+ * Fails where a workspace of exec->workspaces, if there are any, is missing though the device needs
+ * memory, is memory of another device, has less than needed[i] bytes or is misaligned.
+ */
+pool_status memory_devices_check_workspaces(const char *call, const struct memory_devices *devices,
+    const pool_exec *exec, const uint64_t *needed);
 
 /* ---- items ----------------------------------------------------------------------------------- */
 

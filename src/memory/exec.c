@@ -145,13 +145,22 @@ static pool_status check_devices(
         {"workspace", exec->workspace != NULL}, {"is_async", exec->is_async != 0},
         {"on_host", exec->on_host != 0}};
 
-    if (!exec->device_count && exec->devices)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s: `devices` is given and `device_count` is 0", call);
+    if (!exec->device_count && (exec->devices || exec->workspaces || exec->workspace_count))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` is given and `device_count` is 0",
+            call,
+            exec->devices      ? "devices"
+            : exec->workspaces ? "workspaces"
+                               : "workspace_count");
     if (!exec->device_count)
         return POOL_OK;
     if (!rules->has_devices)
         return fail_unsupported(call, "device_count");
+    if (exec->workspace_count != (exec->workspaces ? exec->device_count : 0))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %u for `workspace_count`; with `workspaces` %s and "
+            "`device_count` %u it must be %u",
+            call, exec->workspace_count, exec->workspaces ? "given" : "NULL", exec->device_count,
+            exec->workspaces ? exec->device_count : 0);
     if (!exec->devices && !exec->lease)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `device_count` is %u, `devices` and `lease` are both NULL; one of them is "
@@ -175,7 +184,7 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     if (!status)
         status = base_check_ranges(call, {"is_async", exec->is_async, 0, 1},
             {"on_host", exec->on_host, 0, 1}, {"reserved", exec->reserved, 0, 0},
-            {"reserved_devices", exec->reserved_devices, 0, 0});
+            {"workspace_count", exec->workspace_count, 0, MEMORY_MAX_DEVICES});
     if (!status)
         status = validate_checks(call, exec->checks, rules->checks);
     if (status)
@@ -188,9 +197,11 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
         return fail_unsupported(call, "workspace");
     if (exec->memory_limit && !rules->has_memory_limit)
         return fail_unsupported(call, "memory_limit");
-    if (exec->on_host && (exec->device || exec->stream || exec->is_async || exec->lease))
+    if (exec->on_host &&
+        (exec->device || exec->stream || exec->is_async || exec->lease || exec->workspace))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `on_host` cannot be combined with `device`, `stream`, `is_async` or `lease`",
+            "%s: `on_host` cannot be combined with `device`, `stream`, `is_async`, `workspace` or "
+            "`lease`",
             call);
     status = check_devices(call, rules, exec);
     return !status && exec->lease && !exec->device_count ? read_lease(call, rules, exec) : status;

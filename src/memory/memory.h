@@ -229,6 +229,11 @@ void memory_quarantine(struct memory_block *block);
  * longer. */
 void memory_lose_blocks(struct device_memory *memory);
 
+/* A slice that is destroyed before any caller may destroy the parent, whose memory can therefore
+ * still be freed in the order of one stream. */
+pool_status memory_buffer_part(
+    pool_buffer *parent, uint64_t offset, uint64_t bytes, pool_buffer **part);
+
 /* Frees a buffer that is not returned to the caller, and keeps the error detail. */
 void memory_discard(pool_buffer *created);
 

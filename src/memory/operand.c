@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "memory/memory.h"
+#include "memory/workspace.h"
 #include "stream/capture.h"
 
 pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
@@ -23,6 +24,7 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
         status = pool_stream_default(target->device, &own);
     target->stream = own;
     target->lease = exec->lease;
+    target->workspace = NULL;
     return status;
 }
 
@@ -164,7 +166,7 @@ static pool_status create_scratch(create_buffer *create, const struct exec_targe
     uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
     pool_buffer_params params = {.struct_size = sizeof(params),
-        .bytes = bytes,
+        .bytes = memory_scratch_bytes(bytes),
         .stream = target->stream,
         .lease = target->lease};
     pool_status status = create(target->device, &params, buffer);
@@ -175,6 +177,9 @@ static pool_status create_scratch(create_buffer *create, const struct exec_targe
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
+    if (target->workspace)
+        return memory_workspace_allocate(
+            target->workspace, memory_scratch_bytes(bytes), buffer, address);
     return create_scratch(pool_buffer_create, target, bytes, buffer, address);
 }
 
@@ -193,6 +198,8 @@ pool_status memory_scratch_free(
     if (!*buffer)
         return status;
     base_error_save(&first);
+    if (target->workspace)
+        memory_workspace_free(target->workspace, *buffer);
     end = pool_buffer_destroy_on(buffer, target->stream);
     /* No caller has the handle: if it cannot be freed now, the memory layer frees it later. */
     if (*buffer)

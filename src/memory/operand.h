@@ -12,13 +12,15 @@
 #include <devicepool/span.h>
 
 #include "field/field.h"
+#include "memory/scratch.h"
 
 /* Where an operation runs, and the field that it computes in. */
 struct exec_target {
     pool_device *device;
-    pool_stream *stream;     /* never NULL */
-    const pool_field *field; /* NULL where the operation has none or several */
-    pool_lease *lease;       /* scratch memory is charged to it; NULL: none */
+    pool_stream *stream;                /* never NULL */
+    const pool_field *field;            /* NULL where the operation has none or several */
+    pool_lease *lease;                  /* scratch memory is charged to it; NULL: none */
+    struct memory_workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
 };
 
 /* exec->device NULL: the device that the thread has bound; exec->stream NULL: its default stream.
@@ -70,7 +72,8 @@ bool memory_spans_overlap(
 pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *workspace,
     const pool_span *span, uint64_t item_bytes, const char *what);
 
-/* Scratch memory for work that is enqueued later on the target's stream. */
+/* Scratch memory for work that is enqueued later on the target's stream:
+ * memory_scratch_bytes(bytes) of it. */
 pool_status memory_scratch(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
 /* The same of memory that is free: POOL_ERR_OUT_OF_DEVICE_MEMORY where resident objects would have

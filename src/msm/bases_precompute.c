@@ -110,8 +110,8 @@ static struct build_plan plan_build(const struct pool_bases *bases, const pool_s
 
     return (struct build_plan){.chunk_items = count,
         .slots = overlaps ? 2 : 1,
-        .scratch_bytes =
-            ALIGNMENT + (bases->factor > 1 ? 2 * count * msm_affine_bytes(bases->curve) : 0)};
+        .scratch_bytes = memory_scratch_bytes(
+            ALIGNMENT + (bases->factor > 1 ? 2 * count * msm_affine_bytes(bases->curve) : 0))};
 }
 
 uint64_t msm_bases_build_bytes(
@@ -122,9 +122,10 @@ uint64_t msm_bases_build_bytes(
     pool_span chunk = *span;
 
     chunk.count = plan.chunk_items;
-    return plan.scratch_bytes + (span->space == POOL_MEMORY_HOST
-                                        ? plan.slots * memory_span_extent(&chunk, item_bytes)
-                                        : 0);
+    return plan.scratch_bytes +
+           (span->space == POOL_MEMORY_HOST
+                   ? plan.slots * memory_scratch_bytes(memory_span_extent(&chunk, item_bytes))
+                   : 0);
 }
 
 /* ---- creation -------------------------------------------------------------------------------- */

@@ -305,6 +305,54 @@ static pool_status add_partials(const struct divided_msm *divided)
     return POOL_OK;
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The most of the device's MSMs, which are computed one after another. */
+static pool_status forecast_device(
+    const struct divided_msm *divided, uint32_t index, uint64_t *needed)
+{
+    const struct msm_call *call = divided->call;
+    const pool_exec exec = memory_devices_exec(&divided->devices, &call->exec, index);
+    pool_status status = POOL_OK;
+
+    *needed = 0;
+    for (uint64_t msm = divided->whole; !status && msm <= call->params.batch; msm++) {
+        bool is_whole = msm == call->params.batch;
+        struct msm_part made;
+        uint64_t one = 0;
+
+        if (is_whole && divided->first_msm[index + 1] == divided->first_msm[index])
+            continue;
+        made = is_whole ? call_of_whole(divided, index) : call_of_part(divided, index, msm, NULL);
+        status = pool_msm_workspace(&made.params, &exec,
+            call->params.device_bases ? NULL : &made.points, &made.scalars, &made.results, &one);
+        *needed = base_max(*needed, one);
+    }
+    return status;
+}
+
+static pool_status forecast(const struct divided_msm *divided, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; !status && i < divided->devices.count; i++)
+        status = forecast_device(divided, i, &needed[i]);
+    return status;
+}
+
+static pool_status check_workspaces(const struct divided_msm *divided)
+{
+    const pool_exec *exec = &divided->call->exec;
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!exec->workspaces)
+        return POOL_OK;
+    status = forecast(divided, needed);
+    return status ? status
+                  : memory_devices_check_workspaces("pool_msm", &divided->devices, exec, needed);
+}
+
 pool_status msm_devices_run(const struct msm_call *call)
 {
     struct divided_msm divided;
@@ -316,6 +364,8 @@ pool_status msm_devices_run(const struct msm_call *call)
     pool_status status = read_division(call, &divided);
     uint64_t partials;
 
+    if (!status)
+        status = check_workspaces(&divided);
     if (status)
         return status;
     partials = (call->params.batch - divided.whole) * divided.devices.count;
@@ -332,27 +382,12 @@ pool_status msm_devices_run(const struct msm_call *call)
 
 pool_status msm_devices_workspace(const struct msm_call *call, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    uint64_t needed[MEMORY_MAX_DEVICES];
     struct divided_msm divided;
     pool_status status = read_division(call, &divided);
 
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
-        const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);
-
-        for (uint64_t msm = divided.whole; !status && msm <= call->params.batch; msm++) {
-            bool is_whole = msm == call->params.batch;
-            struct msm_part made;
-            uint64_t one = 0;
-
-            if (is_whole && divided.first_msm[i + 1] == divided.first_msm[i])
-                continue;
-            made = is_whole ? call_of_whole(&divided, i) : call_of_part(&divided, i, msm, NULL);
-            status = pool_msm_workspace(&made.params, &exec,
-                call->params.device_bases ? NULL : &made.points, &made.scalars, &made.results,
-                &one);
-            needed[i] = base_max(needed[i], one);
-        }
-    }
+    if (!status)
+        status = forecast(&divided, needed);
     for (uint32_t i = 0; !status && i < divided.devices.count; i++)
         bytes[i] = needed[i];
     return status;

@@ -144,6 +144,36 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
                : POOL_OK;
 }
 
+static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
+        const struct part part = part_of(divided, i);
+        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
+
+        needed[i] = 0;
+        if (part.params.batch)
+            status = ntt_forecast(&part.params, &exec, &part.in, &part.out, &needed[i]);
+    }
+    return status;
+}
+
+static pool_status check_workspaces(const struct divided_call *divided, uint32_t log_devices)
+{
+    const struct ntt_call *call = divided->call;
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!call->exec.workspaces)
+        return POOL_OK;
+    status = log_devices ? ntt_split_workspace(call, &divided->devices, log_devices, needed)
+                         : forecast(divided, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        "pool_ntt", &divided->devices, &call->exec, needed);
+}
+
 pool_status ntt_run_on_devices(const struct ntt_call *call)
 {
     struct divided_call divided;
@@ -155,10 +185,13 @@ pool_status ntt_run_on_devices(const struct ntt_call *call)
     uint32_t log_devices = 0;
     pool_status status = read_devices(call, &divided.devices, &log_devices);
 
+    divided.call = call;
+    if (!status && !log_devices)
+        status = divide(call, &divided);
+    if (!status)
+        status = check_workspaces(&divided, log_devices);
     if (!status && log_devices)
         return ntt_split_run(call, &divided.devices, log_devices);
-    if (!status)
-        status = divide(call, &divided);
     return status ? status : memory_parts_run(&parts);
 }
 
@@ -173,13 +206,8 @@ pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *byte
         return ntt_split_workspace(call, &divided.devices, log_devices, bytes);
     if (!status)
         status = divide(call, &divided);
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
-        const struct part part = part_of(&divided, i);
-        const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);
-
-        if (part.params.batch)
-            status = pool_ntt_workspace(&part.params, &exec, &part.in, &part.out, &needed[i]);
-    }
+    if (!status)
+        status = forecast(&divided, needed);
     for (uint32_t i = 0; !status && i < divided.devices.count; i++)
         bytes[i] = needed[i];
     return status;

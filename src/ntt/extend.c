@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/workspace.h"
 #include "pool/counters.h"
 
 static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
@@ -167,6 +168,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
 {
     static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
+        .has_workspace = true,
         .has_memory_limit = true,
         .has_devices = true};
     pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
@@ -202,12 +204,27 @@ static pool_status plan_chunks(struct ntt_extend_call *call)
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
+static pool_status open_workspace(struct ntt_extend_call *call, struct memory_workspace *workspace)
+{
+    static const char name[] = "pool_ntt_extend";
+    const uint64_t bytes = call->target.field->bytes;
+    const struct memory_workspace_span spans[] = {{&call->in, bytes, "input"},
+        {&call->coefficients, bytes, "coefficients"}, {&call->out, bytes, "output"}};
+    pool_status status =
+        memory_workspace_open(workspace, name, &call->exec, call->chunks.bytes, &call->target);
+
+    return status ? status : memory_workspace_check_spans(name, &call->exec, spans, 3);
+}
+
 static pool_status run_inside(struct ntt_extend_call *call)
 {
+    struct memory_workspace workspace;
     pool_status status = check_spans(call, true);
 
     if (!status)
         status = plan_chunks(call);
+    if (!status)
+        status = open_workspace(call, &workspace);
     if (!status)
         status = find_columns_domain(&call->params, &call->columns_domain);
     return status ? status : ntt_extend_run_chunks(call);

@@ -155,21 +155,8 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return ntt_extend_compute_part(user, index, exec);
 }
 
-pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
+static pool_status forecast(const struct ntt_extend_division *division, uint64_t *needed)
 {
-    const struct memory_parts parts = {.exec = &division->exec,
-        .devices = &division->devices,
-        .total = division->spans.out.count,
-        .compute = compute_part,
-        .user = (void *)(uintptr_t)division};
-
-    return memory_parts_run(&parts);
-}
-
-pool_status ntt_extend_forecast_division(
-    const struct ntt_extend_division *division, uint64_t *bytes)
-{
-    uint64_t needed[MEMORY_MAX_DEVICES];
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; !status && i < division->devices.count; i++) {
@@ -177,6 +164,40 @@ pool_status ntt_extend_forecast_division(
 
         status = ntt_extend_forecast_part(division, i, &exec, &needed[i]);
     }
+    return status;
+}
+
+static pool_status check_workspaces(const struct ntt_extend_division *division)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!division->exec.workspaces)
+        return POOL_OK;
+    status = forecast(division, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        "pool_ntt_extend", &division->devices, &division->exec, needed);
+}
+
+pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
+{
+    const struct memory_parts parts = {.exec = &division->exec,
+        .devices = &division->devices,
+        .total = division->spans.out.count,
+        .compute = compute_part,
+        .user = (void *)(uintptr_t)division};
+    pool_status status = check_workspaces(division);
+
+    return status ? status : memory_parts_run(&parts);
+}
+
+pool_status ntt_extend_forecast_division(
+    const struct ntt_extend_division *division, uint64_t *bytes)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status = forecast(division, needed);
+
     for (uint32_t i = 0; !status && i < division->devices.count; i++)
         bytes[i] = needed[i];
     return status;

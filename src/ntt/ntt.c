@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/workspace.h"
 #include "pool/counters.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
@@ -136,7 +137,30 @@ static pool_status prepare(const char *name, const pool_ntt_params *given, const
     return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
 }
 
-/* What a workspace of the caller's has to have. */
+static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *chunks)
+{
+    const struct chip chip = chip_of(call->target.device);
+
+    return ntt_plan_chunks(
+        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), chunks);
+}
+
+/* A workspace that is large enough takes all of the call's memory, so that the chunks are those of
+ * a call without one. Else it takes the results of passes. */
+static bool takes_all(struct ntt_call *call)
+{
+    struct ntt_chunks chunks;
+
+    if (!call->exec.workspace)
+        return false;
+    call->operands.has_workspace = false;
+    if (!plan_chunks(call, &chunks) && memory_workspace_fits(&call->exec, chunks.bytes))
+        return true;
+    call->operands.has_workspace = true;
+    return false;
+}
+
+/* What a workspace of the caller's has to have for the results of passes. */
 static pool_status workspace_bytes(const struct ntt_call *call, uint64_t *bytes)
 {
     const struct ntt_run run = {.target = call->target, .job = call->job};
@@ -184,26 +208,24 @@ static pool_status check_workspace(const struct ntt_call *call)
     return status;
 }
 
-static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *chunks)
-{
-    const struct chip chip = chip_of(call->target.device);
-
-    return ntt_plan_chunks(
-        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), chunks);
-}
-
 /* One binding for all the calls below: each of them then finds the context current. */
 static pool_status run_inside(struct ntt_call *call)
 {
+    struct memory_workspace workspace;
     struct ntt_chunks chunks;
+    bool is_whole;
     pool_status status = check_spans(call);
 
     if (status)
         return status;
     init_job(call);
+    is_whole = takes_all(call);
     status = check_workspace(call);
     if (!status)
         status = plan_chunks(call, &chunks);
+    if (!status && is_whole)
+        status =
+            memory_workspace_open(&workspace, "pool_ntt", &call->exec, chunks.bytes, &call->target);
     return status ? status : ntt_call_run(call, &chunks);
 }
 
@@ -261,6 +283,28 @@ pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *e
     if (status)
         return status;
     init_job(&call);
+    if (takes_all(&call))
+        chunks.bytes = 0;
+    else
+        status = plan_chunks(&call, &chunks);
+    if (!status)
+        *bytes = chunks.bytes;
+    return status;
+}
+
+pool_status ntt_forecast(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
+    const pool_span *out, uint64_t *bytes)
+{
+    struct ntt_chunks chunks;
+    struct ntt_call call;
+    pool_status status = prepare("pool_ntt_workspace", params, exec, in, out, &call);
+
+    if (!status)
+        status = check_shapes(&call);
+    if (status)
+        return status;
+    init_job(&call);
+    call.operands.has_workspace = false;
     status = plan_chunks(&call, &chunks);
     if (!status)
         *bytes = chunks.bytes;

@@ -291,6 +291,9 @@ pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span
 /* Of a call with exec.device_count, whose target has the field only. */
 pool_status ntt_run_on_devices(const struct ntt_call *call);
 /* bytes[i] is what device i needs. */
+/* What pool_ntt allocates on one device, or a workspace must have that takes all of it. */
+pool_status ntt_forecast(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
+    const pool_span *out, uint64_t *bytes);
 pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes);
 
 #endif

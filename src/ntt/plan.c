@@ -10,6 +10,7 @@
 
 #include "base/math.h"
 #include "base/status.h"
+#include "memory/scratch.h"
 
 /* The largest first dimension of a grid. */
 #define MAX_BLOCKS 0x7fffffffu
@@ -274,13 +275,14 @@ struct ntt_memory ntt_plan_memory(
         memory.workspace_bytes = bytes;
     /* A strided input in host memory is uploaded with the bytes between its elements. */
     if (operands->in_is_on_host)
-        memory.staged_bytes = (count - 1) * operands->in_stride + operands->element_bytes;
+        memory.staged_bytes =
+            memory_scratch_bytes((count - 1) * operands->in_stride + operands->element_bytes);
     if (memory.packs_input && !is_staged_as_packed)
-        memory.packed_bytes = bytes;
+        memory.packed_bytes = memory_scratch_bytes(bytes);
     if (memory.copies_output && operands->out_is_on_host)
-        memory.staged_bytes += bytes;
+        memory.staged_bytes += memory_scratch_bytes(bytes);
     else if (memory.copies_output)
-        memory.packed_bytes += bytes;
+        memory.packed_bytes += memory_scratch_bytes(bytes);
     return memory;
 }
 
@@ -305,7 +307,7 @@ static pool_status set_chunks(const struct chip *chip, const struct ntt_job *job
     const struct ntt_operands *operands, struct ntt_chunks *chunks)
 {
     uint64_t rest = job->batch % chunks->rows;
-    uint64_t check = operands->has_checks ? sizeof(uint64_t) : 0;
+    uint64_t check = operands->has_checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0;
     struct ntt_memory memory, last = {0};
     pool_status status = plan_memory(chip, job, operands, chunks->rows, &memory);
 
@@ -316,8 +318,9 @@ static pool_status set_chunks(const struct chip *chip, const struct ntt_job *job
     chunks->workspace_bytes =
         operands->has_workspace ? 0 : base_max(memory.workspace_bytes, last.workspace_bytes);
     /* The answer of a check is freed before spans are packed. */
-    chunks->bytes = chunks->slots * (memory.staged_bytes + chunks->workspace_bytes) +
-                    base_max(memory.packed_bytes, check);
+    chunks->bytes =
+        chunks->slots * (memory.staged_bytes + memory_scratch_bytes(chunks->workspace_bytes)) +
+        base_max(memory.packed_bytes, check);
     return POOL_OK;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/math.h"
 #include "base/status.h"
+#include "memory/scratch.h"
 
 /* Of the scratch memory's parts; more than vector loads need. */
 enum { ALIGNMENT = 256 };
@@ -174,7 +175,7 @@ static pool_status set_chunks(const struct chip *chip, const struct ntt_extend_j
     const uint64_t rest = job->batch % chunks->columns, bytes = operands->element_bytes;
     const uint64_t results = (chunks->columns << job->log_size) * bytes;
     const uint64_t points = results >> job->log_blowup;
-    uint64_t last = 0, copies;
+    uint64_t last = 0, copies = 0;
     pool_status status = scratch_of(chip, job, operands, chunks->columns, &chunks->scratch_bytes);
 
     if (!status && rest)
@@ -182,10 +183,14 @@ static pool_status set_chunks(const struct chip *chip, const struct ntt_extend_j
     if (status)
         return status;
     chunks->scratch_bytes = base_max(chunks->scratch_bytes, last);
-    copies = (operands->in_is_on_host ? points : 0) + (operands->out_is_on_host ? results : 0) +
-             (operands->keeps_coefficients && operands->coefficients_are_on_host ? points : 0);
-    chunks->bytes = chunks->slots * (copies + chunks->scratch_bytes) +
-                    (operands->has_checks ? sizeof(uint64_t) : 0);
+    if (operands->in_is_on_host)
+        copies += memory_scratch_bytes(points);
+    if (operands->out_is_on_host)
+        copies += memory_scratch_bytes(results);
+    if (operands->keeps_coefficients && operands->coefficients_are_on_host)
+        copies += memory_scratch_bytes(points);
+    chunks->bytes = chunks->slots * (copies + memory_scratch_bytes(chunks->scratch_bytes)) +
+                    (operands->has_checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
     return POOL_OK;
 }
 

@@ -214,7 +214,7 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
     run.out = (CUdeviceptr)(uintptr_t)out.data;
     run.in_may_be_overwritten = memory.packs_input;
     run.workspace = chunk->scratch;
-    if (call->exec.workspace)
+    if (call->operands.has_workspace)
         status = pool_buffer_address(call->exec.workspace, &run.workspace);
     if (!status)
         status = ntt_run_enqueue(&run, &plan);

@@ -155,14 +155,6 @@ static void plan_call(const struct ntt_call *call, const struct memory_devices *
         ntt_split_is_on_host(&call->out), plan);
 }
 
-static uint64_t bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan)
-{
-    const uint64_t regions =
-        ntt_split_is_on_host(&call->out) ? NTT_SPLIT_REGIONS : NTT_SPLIT_REGIONS - 1;
-
-    return (regions * call->target.field->bytes) << (plan->log_size - plan->log_devices);
-}
-
 /* The members that plans of transforms and of their parts need; the batch is divided in time. */
 static struct ntt_call call_of_one(const struct ntt_call *call)
 {
@@ -185,7 +177,7 @@ static pool_status read_execs(struct ntt_split_run *run, const struct memory_dev
 
     for (uint32_t i = 0; i < run->count && !status; i++) {
         const pool_exec exec = memory_devices_exec(devices, &run->call->exec, i);
-        uint64_t bytes = bytes_of_device(run->call, &run->plan);
+        uint64_t bytes = ntt_split_bytes_of_device(run->call, &run->plan);
         uint64_t limit;
 
         status = memory_exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
@@ -224,6 +216,6 @@ pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory
 
     plan_call(&one, devices, log_devices, &plan);
     for (uint32_t i = 0; i < devices->count; i++)
-        bytes[i] = i >> log_devices ? 0 : bytes_of_device(&one, &plan);
+        bytes[i] = i >> log_devices ? 0 : ntt_split_bytes_of_device(&one, &plan);
     return POOL_OK;
 }

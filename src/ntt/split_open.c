@@ -60,6 +60,27 @@ static pool_status open_region(
                         &device->view[region]);
 }
 
+uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan)
+{
+    const uint64_t regions =
+        ntt_split_is_on_host(&call->out) ? NTT_SPLIT_REGIONS : NTT_SPLIT_REGIONS - 1;
+
+    return regions * memory_scratch_bytes((uint64_t)call->target.field->bytes
+                                          << (plan->log_size - plan->log_devices)) +
+           (call->exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
+}
+
+static pool_status open_workspace(const struct ntt_split_run *run, struct ntt_split_device *device)
+{
+    const uint64_t bytes = ntt_split_element_bytes(run);
+    const struct memory_workspace_span spans[] = {
+        {&device->in, bytes, "input"}, {&device->out, bytes, "output"}};
+    pool_status status = memory_workspace_open(&device->workspace, "pool_ntt", &device->exec,
+        ntt_split_bytes_of_device(run->call, &run->plan), &device->target);
+
+    return status ? status : memory_workspace_check_spans("pool_ntt", &device->exec, spans, 2);
+}
+
 static pool_status open_device(struct ntt_split_run *run, uint32_t index)
 {
     struct ntt_split_device *device = &run->device[index];
@@ -68,6 +89,8 @@ static pool_status open_device(struct ntt_split_run *run, uint32_t index)
     device->target.field = run->call->target.field;
     if (!status)
         status = check_shards(run, index);
+    if (!status)
+        status = open_workspace(run, device);
     if (status)
         return status;
     device_operation_begin(&device->operation, device->target.device, "ntt",

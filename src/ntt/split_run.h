@@ -10,6 +10,7 @@
 #define NTT_SPLIT_RUN_H
 
 #include "memory/memory.h"
+#include "memory/workspace.h"
 #include "ntt/split.h"
 #include "pool/counters.h"
 
@@ -21,6 +22,7 @@ enum { NTT_SPLIT_READY, NTT_SPLIT_SENT, NTT_SPLIT_UPLOADED, NTT_SPLIT_EVENTS };
 struct ntt_split_device {
     pool_exec exec;
     struct exec_target target;
+    struct memory_workspace workspace;
     pool_span in; /* the device's shard, if the span is sharded */
     pool_span out;
     CUdeviceptr region[NTT_SPLIT_REGIONS];
@@ -64,6 +66,8 @@ static inline CUdeviceptr ntt_split_part_of(const struct ntt_split_run *run, con
 
 /* --- split_open.c ----------------------------------------------------------------------------- */
 
+/* Of each device, for the transform of one element of the batch. */
+uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan);
 /* Validates the shards, and allocates what the devices need. After a failure the run is closed,
  * too. */
 pool_status ntt_split_open(struct ntt_split_run *run);

@@ -11,6 +11,7 @@ static pool_status read_exec(const char *call, const pool_poseidon *set, const p
     const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_host = true,
+        .has_workspace = true,
         .has_memory_limit = true,
         .has_devices = has_devices};
 

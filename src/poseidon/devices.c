@@ -73,6 +73,34 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return status ? status : poseidon_device_run(&part.call);
 }
 
+static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
+        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
+        struct part part;
+
+        status = read_part(divided, i, &exec, &part);
+        if (!status)
+            status = poseidon_device_forecast(&part.call, &needed[i]);
+    }
+    return status;
+}
+
+static pool_status check_workspaces(const struct divided_call *divided)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!divided->call->exec.workspaces)
+        return POOL_OK;
+    status = forecast(divided, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        divided->call->name, &divided->devices, &divided->call->exec, needed);
+}
+
 pool_status poseidon_devices_run(const struct poseidon_call *call)
 {
     struct divided_call divided;
@@ -83,6 +111,8 @@ pool_status poseidon_devices_run(const struct poseidon_call *call)
         .user = &divided};
     pool_status status = divide(call, &divided);
 
+    if (!status)
+        status = check_workspaces(&divided);
     return status ? status : memory_parts_run(&parts);
 }
 
@@ -92,14 +122,8 @@ pool_status poseidon_devices_forecast(const struct poseidon_call *call, uint64_t
     struct divided_call divided;
     pool_status status = divide(call, &divided);
 
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++) {
-        const pool_exec exec = memory_devices_exec(&divided.devices, &call->exec, i);
-        struct part part;
-
-        status = read_part(&divided, i, &exec, &part);
-        if (!status)
-            status = poseidon_device_forecast(&part.call, &needed[i]);
-    }
+    if (!status)
+        status = forecast(&divided, needed);
     for (uint32_t i = 0; !status && i < divided.devices.count; i++)
         bytes[i] = needed[i];
     return status;

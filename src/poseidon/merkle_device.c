@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "memory/workspace.h"
 #include "pool/counters.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
@@ -114,10 +115,12 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *site
 static struct poseidon_pipeline leaf_pipeline(const struct build *build, const pool_span *leaves)
 {
     const struct poseidon_tree *tree = build->tree;
-    uint64_t common = count_scratch_nodes(tree, 0) + count_scratch_nodes(tree, 1);
+    const size_t bytes = build->digest_bytes;
+    uint64_t common = memory_scratch_bytes(count_scratch_nodes(tree, 0) * bytes) +
+                      memory_scratch_bytes(count_scratch_nodes(tree, 1) * bytes);
 
     if (build->levels->space == POOL_MEMORY_HOST)
-        common += tree->digest_count;
+        common += memory_scratch_bytes(tree->digest_count * bytes);
     return (struct poseidon_pipeline){.set = build->set,
         .site = build->site,
         .in = {leaves, tree->leaf_elements, "leaves"},
@@ -125,7 +128,7 @@ static struct poseidon_pipeline leaf_pipeline(const struct build *build, const p
         .weight = tree->hashes_leaves ? 2 : 1,
         .first_index = build->first_leaf,
         .checks = build->progress->exec->checks != 0,
-        .common_bytes = common * build->digest_bytes,
+        .common_bytes = common,
         .progress = build->progress};
 }
 
@@ -215,9 +218,15 @@ static pool_status compute_and_download_levels(struct build *build)
 static pool_status build_tree(struct build *build, const pool_span *leaves)
 {
     struct poseidon_pipeline pipeline = leaf_pipeline(build, leaves);
+    const struct memory_progress *progress = build->progress;
     struct poseidon_chunk_plan plan;
+    struct memory_workspace workspace;
     pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
 
+    if (!status)
+        status = memory_workspace_open(
+            &workspace, progress->call, progress->exec, plan.bytes, &build->site);
+    pipeline.site = build->site;
     pipeline.compute = compute_leaf_chunk;
     pipeline.user = build;
     if (!status)
@@ -276,6 +285,8 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
 {
     size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
     struct build build = build_of(set, tree, levels, progress);
+    const struct memory_workspace_span spans[] = {
+        {leaves, leaf_bytes, "leaves"}, {levels, build.digest_bytes, "levels"}};
     struct device_operation counted;
     pool_status status = check_node_words(progress->call, set);
 
@@ -286,6 +297,8 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
         status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
     if (!status)
         status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
+    if (!status)
+        status = memory_workspace_check_spans(progress->call, exec, spans, 2);
     if (status)
         return status;
     device_operation_begin(&counted, build.site.device, "merkle", set->name, leaves->count);

@@ -251,6 +251,65 @@ static pool_status build_on_first(const struct divided_tree *divided)
                         divided->leaves, 0, divided->levels, &progress);
 }
 
+static pool_status forecast_device(const struct divided_tree *divided, uint32_t index,
+    struct memory_progress *progress, uint64_t *bytes)
+{
+    const struct poseidon_tree part = tree_of_part(divided, index);
+    const pool_span leaves = leaves_of_part(divided, index);
+    uint64_t of_top = 0;
+    pool_status status = POOL_OK;
+
+    if (!divided->cut)
+        return index ? POOL_OK
+                     : poseidon_device_merkle_forecast(divided->set, divided->tree, divided->leaves,
+                           divided->levels, progress, bytes);
+    if (part.leaves)
+        status = poseidon_device_merkle_forecast(
+            divided->set, &part, &leaves, levels_of_part(divided), progress, bytes);
+    if (!status && !index) {
+        pool_span levels;
+        const struct poseidon_tree top = tree_of_top(divided, &levels);
+
+        status = poseidon_device_merkle_forecast(
+            divided->set, &top, &divided->cut_nodes, &levels, progress, &of_top);
+        *bytes = base_max(*bytes, of_top);
+    }
+    return status;
+}
+
+/* What each device allocates, or its workspace must have; for a division whose cut nodes are set.
+ */
+static pool_status forecast(const struct divided_tree *divided, uint64_t *needed)
+{
+    struct memory_progress progress = {.call = divided->call};
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < divided->devices.count && !status; i++) {
+        const pool_exec given = memory_devices_exec(&divided->devices, divided->exec, i);
+        pool_exec exec;
+
+        needed[i] = 0;
+        progress.exec = &exec;
+        status = poseidon_read_exec(divided->call, divided->set, &given, &exec);
+        if (!status)
+            status = forecast_device(divided, i, &progress, &needed[i]);
+    }
+    return status;
+}
+
+static pool_status check_workspaces(const struct divided_tree *divided)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!divided->exec->workspaces)
+        return POOL_OK;
+    status = forecast(divided, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        divided->call, &divided->devices, divided->exec, needed);
+}
+
 pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon *set,
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
     const pool_span *levels)
@@ -263,9 +322,12 @@ pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon 
         .user = &divided};
     pool_status status = divide(call, set, exec, tree, leaves, levels, &divided);
 
-    if (status || !divided.cut)
-        return status ? status : build_on_first(&divided);
-    status = set_cut_nodes(&divided, true);
+    if (!status && divided.cut)
+        status = set_cut_nodes(&divided, true);
+    if (!status)
+        status = check_workspaces(&divided);
+    if (!status && !divided.cut)
+        return build_on_first(&divided);
     if (!status)
         status = memory_parts_run(&parts);
     if (!status)
@@ -278,31 +340,14 @@ pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseid
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes)
 {
-    struct memory_progress progress = {.call = call, .exec = exec};
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0}, of_top = 0;
+    uint64_t needed[MEMORY_MAX_DEVICES];
     struct divided_tree divided;
-    pool_span top_levels;
     pool_status status = divide(call, set, exec, tree, leaves, levels, &divided);
 
-    if (!status && !divided.cut)
-        status = poseidon_device_merkle_forecast(set, tree, leaves, levels, &progress, &needed[0]);
     if (!status && divided.cut)
         status = set_cut_nodes(&divided, false);
-    for (uint32_t i = 0; !status && divided.cut && i < divided.devices.count; i++) {
-        const struct poseidon_tree part = tree_of_part(&divided, i);
-        const pool_span part_leaves = leaves_of_part(&divided, i);
-
-        if (part.leaves)
-            status = poseidon_device_merkle_forecast(
-                set, &part, &part_leaves, levels_of_part(&divided), &progress, &needed[i]);
-    }
-    if (!status && divided.cut) {
-        const struct poseidon_tree top = tree_of_top(&divided, &top_levels);
-
-        status = poseidon_device_merkle_forecast(
-            set, &top, &divided.cut_nodes, &top_levels, &progress, &of_top);
-        needed[0] = base_max(needed[0], of_top);
-    }
+    if (!status)
+        status = forecast(&divided, needed);
     for (uint32_t i = 0; !status && i < divided.devices.count; i++)
         bytes[i] = needed[i];
     return status;

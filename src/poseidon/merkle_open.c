@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/workspace.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
 
@@ -193,6 +194,17 @@ static pool_status check_data(const struct opening *opening, const pool_span *le
     return status;
 }
 
+/* The subtree's own leaves are checked again when it is built. */
+static pool_status check_workspace(
+    const struct opening *opening, const pool_span *leaves, const pool_span *levels)
+{
+    const struct memory_workspace_span spans[] = {
+        {leaves, (uint64_t)opening->tree.leaf_elements * opening->set->field->bytes, "leaves"},
+        {levels, opening->digest_bytes, "levels"}};
+
+    return memory_workspace_check_spans(opening->call, &opening->exec, spans, 2);
+}
+
 static pool_status compute_and_store_path(struct opening *opening, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
@@ -246,6 +258,8 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec 
     if (status)
         return status;
     status = check_data(&opening, leaves, levels, path);
+    if (!status)
+        status = check_workspace(&opening, leaves, levels);
     if (!status)
         status = compute_and_store_path(&opening, leaves, levels, index, path);
     poseidon_tree_free(&opening.tree);

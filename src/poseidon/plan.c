@@ -2,15 +2,17 @@
 #include "poseidon/plan.h"
 
 #include "base/math.h"
+#include "memory/scratch.h"
 #include "poseidon/args.h"
 
 static uint64_t plan_bytes(const struct poseidon_job *job, uint64_t items, uint32_t slots)
 {
-    uint64_t item_bytes =
-        (job->in_is_on_host ? job->in_bytes : 0) + (job->out_is_on_host ? job->out_bytes : 0);
+    uint64_t in_bytes = job->in_is_on_host ? items * job->in_bytes : 0;
+    uint64_t out_bytes = job->out_is_on_host ? items * job->out_bytes : 0;
 
-    return job->common_bytes + slots * items * item_bytes +
-           base_min(job->check_answers, items) * sizeof(uint64_t);
+    return job->common_bytes +
+           slots * (memory_scratch_bytes(in_bytes) + memory_scratch_bytes(out_bytes)) +
+           memory_scratch_bytes(base_min(job->check_answers, items) * sizeof(uint64_t));
 }
 
 static void set_chunks(

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "memory/pipeline.h"
+#include "memory/workspace.h"
 #include "pool/counters.h"
 #include "vector/check.h"
 
@@ -201,8 +202,12 @@ pool_status poseidon_device_run(const struct poseidon_call *call)
         .args = {.elements = call->in.elements},
         .in_bytes = (size_t)call->in.elements * set->field->bytes,
         .out_bytes = pipeline.out_bytes};
+    const struct memory_workspace_span spans[] = {
+        {call->in.span, operation.in_bytes, call->in.name},
+        {call->out.span, operation.out_bytes, call->out.name}};
     struct poseidon_chunk_plan plan;
     struct device_operation counted;
+    struct memory_workspace workspace;
     pool_status status = exec_target_init(&pipeline.site, &call->exec);
 
     if (call->kernel == POSEIDON_SPONGE)
@@ -217,6 +222,11 @@ pool_status poseidon_device_run(const struct poseidon_call *call)
             &pipeline.site, call->out.span, operation.out_bytes, call->out.name);
     if (!status)
         status = poseidon_pipeline_plan(&pipeline, &plan);
+    if (!status)
+        status =
+            memory_workspace_open(&workspace, call->name, &call->exec, plan.bytes, &pipeline.site);
+    if (!status)
+        status = memory_workspace_check_spans(call->name, &call->exec, spans, 2);
     if (status)
         return status;
     device_operation_begin(

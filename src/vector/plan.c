@@ -4,6 +4,7 @@
  * vectors in host memory or than the caller allows. Pure: sizes and a budget in, chunks out.
  */
 #include "base/math.h"
+#include "memory/scratch.h"
 #include "vector/vector.h"
 
 enum { MAX_LOG_THREADS = 17 };
@@ -20,25 +21,27 @@ uint32_t vector_log_threads(uint64_t count)
 static uint64_t scratch_bytes(const struct vector_job *job, uint64_t count)
 {
     const struct vector_scratch *scratch = &job->scratch;
-    uint64_t elements = scratch->constants + (scratch->has_products ? count : 0);
+    const uint64_t sums = scratch->has_sums ? (uint64_t)2 << vector_log_threads(count) : 0;
+    const uint64_t products = scratch->has_products ? count : 0;
 
-    if (scratch->has_sums)
-        elements += (uint64_t)2 << vector_log_threads(count);
-    return elements * job->element_bytes;
+    return memory_scratch_bytes(scratch->constants * job->element_bytes) +
+           memory_scratch_bytes(products * job->element_bytes) +
+           memory_scratch_bytes(sums * job->element_bytes);
 }
 
 /* A strided input is uploaded with the bytes between its elements. The answer of a check is freed
  * before the computation allocates. */
 static uint64_t chunk_bytes(const struct vector_job *job, uint64_t count)
 {
-    uint64_t bytes = base_max(scratch_bytes(job, count), job->has_checks ? sizeof(uint64_t) : 0);
+    uint64_t bytes = base_max(
+        scratch_bytes(job, count), job->has_checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
 
     if (!count)
         return 0;
     for (int i = 0; i < 2; i++)
         if (job->upload_stride[i])
-            bytes += (count - 1) * job->upload_stride[i] + job->element_bytes;
-    return bytes + (job->download_stride ? count * job->element_bytes : 0);
+            bytes += memory_scratch_bytes((count - 1) * job->upload_stride[i] + job->element_bytes);
+    return bytes + (job->download_stride ? memory_scratch_bytes(count * job->element_bytes) : 0);
 }
 
 bool vector_plan_make(const struct vector_tuning *tuning, const struct vector_job *job,

@@ -213,7 +213,7 @@ typedef pool_status (*binary)(
 static void check_vectors(int is_strided, pool_memory_space where, bool is_limited)
 {
     static const binary functions[] = {pool_vector_add, pool_vector_sub, pool_vector_mul};
-    const uint64_t limit = is_limited ? 800 : 0; /* in chunks of some elements */
+    const uint64_t limit = is_limited ? 4 * 256 : 0; /* in chunks of some elements */
     pool_exec exec = {.struct_size = sizeof(exec),
         .device = device,
         .checks = POOL_CHECK_CANONICAL,
@@ -241,7 +241,7 @@ static void check_vectors(int is_strided, pool_memory_space where, bool is_limit
         exec.memory_limit = 0;
         assert_int_equal(
             pool_vector_transpose(field, &exec, COUNT, 1, &a.span, &out), POOL_ERR_BAD_DATA);
-        exec.memory_limit = is_limited ? 65 * 32 + limit : 0; /* powers as well */
+        exec.memory_limit = is_limited ? 65 * 32 + 2 * limit : 0; /* powers as well */
         assert_int_equal(
             pool_vector_evaluate(field, &exec, &a.span, value, result), POOL_ERR_BAD_DATA);
         assert_non_null(strstr(pool_last_error()->message, "element 19 of the vector a"));
@@ -281,7 +281,7 @@ static void test_transforms(void **state)
     (void)state;
     assert_ok(pool_ntt_domain_create(&wanted, &params.domain));
     memset(words + 50 * 32, 255, 32);
-    exec.memory_limit = 3 * ((2 << LOG_SIZE << 5) + 8); /* three slots of two rows */
+    exec.memory_limit = 3 * (2 << LOG_SIZE << 5) + 256; /* three slots of two rows, and an answer */
     assert_int_equal(pool_ntt(&params, &exec, &span, &span), POOL_ERR_BAD_DATA);
     assert_string_equal(
         pool_last_error()->message, "element 50 of the input is not below the modulus of bn254_fr");

@@ -110,6 +110,10 @@ static void check_openings(struct commit_problem *problem, uint32_t count, const
     assert_ok(pool_matrix_open(&problem->params, &exec, problem->matrices, problem->count, levels,
         indices, 4, &row_span, &path_span));
     several_release(&exec.lease, problem->params.kept_levels ? 0 : count, bytes);
+    memset(rows, 0, 4 * row_bytes);
+    SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
+        pool_matrix_open(&problem->params, &exec, problem->matrices, problem->count, levels,
+            indices, 4, &row_span, &path_span));
     for (int i = 0; i < 4; i++) {
         const unsigned char *row = rows + i * row_bytes;
         int32_t is_member = 0;
@@ -163,6 +167,10 @@ static void check_problem(
         assert_ok(pool_matrix_commit(
             &problem->params, &exec, problem->matrices, problem->count, &levels));
         several_release(&exec.lease, count, bytes);
+        memset(got, 0, problem->shape.digest_count * stride);
+        SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
+            pool_matrix_commit(
+                &problem->params, &exec, problem->matrices, problem->count, &levels));
         for (uint64_t i = 0; i < problem->shape.digest_count; i++)
             assert_memory_equal(got + i * stride, problem->wanted + i * digest, digest);
     }
@@ -379,6 +387,9 @@ static void check_extensions(const struct extend_problem *problem, uint32_t way,
         assert_ok(
             pool_extend_commit(&problem->params, &exec, storage.extensions, EXTENSIONS, &levels));
         several_release(&exec.lease, count, bytes);
+        memset(got, 0, problem->digests * digest);
+        SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
+            pool_extend_commit(&problem->params, &exec, storage.extensions, EXTENSIONS, &levels));
         assert_memory_equal(got, problem->wanted, problem->digests * digest);
         drop_extensions(problem, way, &storage);
     }

@@ -108,6 +108,8 @@ static void compare(const pool_ntt_extend_params *params, uint32_t count, uint64
     exec.lease = several_lease(count, bytes);
     assert_ok(pool_ntt_extend(params, &exec, &in.span, keeps ? &kept.span : NULL, &out.span));
     several_release(&exec.lease, count, bytes);
+    SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
+        pool_ntt_extend(params, &exec, &in.span, keeps ? &kept.span : NULL, &out.span));
     check_operand(params, &out, wanted.out, size, columns);
     if (keeps)
         check_operand(params, &kept, wanted.coefficients, points, columns);

@@ -23,6 +23,8 @@ struct operation {
     enum { REFUSED, DIVIDED, EITHER } smaller; /* with less memory than its forecast */
 };
 
+static uint32_t with_workspace; /* operations that took all of their memory from one */
+
 static pool_lease *lease_of(uint64_t bytes)
 {
     const pool_request request = {
@@ -71,6 +73,64 @@ static uint64_t check_whole(const struct operation *operation, const uint8_t *wa
     return bytes;
 }
 
+/* With a workspace of the whole forecast, from which all memory of the call is taken; MSMs and some
+ * others have one of their own rules where it is smaller. */
+static void check_workspace(
+    const struct operation *operation, const uint8_t *wanted, uint64_t bytes)
+{
+    uint8_t *got = calloc(RESULTS_MAX, 1);
+    pool_exec exec = exec_here();
+    pool_buffer *whole = NULL;
+    uint32_t guard[64];
+    uint64_t before;
+    pool_status status;
+
+    assert_ok(pool_buffer_alloc(device, bytes + sizeof(guard), &whole));
+    assert_ok(pool_buffer_fill32(whole, 0, (bytes + sizeof(guard)) / 4, 0xa5a5a5a5, NULL));
+    assert_ok(pool_buffer_slice(whole, 0, bytes, &exec.workspace));
+    before = memory().used_bytes;
+    assert_ok(pool_memory_reset_high_water(device));
+    status = operation->run(&exec, got);
+    if (status) {
+        assert_status(status, POOL_ERR_UNSUPPORTED);
+        assert_says("`workspace` is not supported by this function");
+    } else {
+        with_workspace++;
+        assert_int_equal(memory().used_high_water_bytes, before);
+        assert_memory_equal(got, wanted, RESULTS_MAX);
+    }
+    assert_ok(pool_copy_to_host(guard, whole, bytes, sizeof(guard), NULL));
+    for (size_t i = 0; i < sizeof(guard) / sizeof(guard[0]); i++)
+        assert_int_equal(guard[i], 0xa5a5a5a5);
+    assert_ok(pool_buffer_destroy(&exec.workspace));
+    assert_ok(pool_buffer_destroy(&whole));
+    free(got);
+}
+
+/* One byte less: refused, unless the operation takes less, and then allocates the rest. */
+static void check_smaller_workspace(
+    const struct operation *operation, const uint8_t *wanted, uint64_t bytes)
+{
+    uint8_t *got = calloc(RESULTS_MAX, 1);
+    pool_exec exec = exec_here();
+    uint64_t before;
+    pool_status status;
+
+    assert_ok(pool_buffer_alloc(device, bytes, &exec.workspace));
+    before = memory().used_bytes;
+    assert_ok(pool_memory_reset_high_water(device));
+    status = operation->run(&exec, got);
+    if (!status) {
+        assert_true(memory().used_high_water_bytes > before);
+        assert_memory_equal(got, wanted, RESULTS_MAX);
+    } else if (status != POOL_ERR_UNSUPPORTED) {
+        assert_status(status, POOL_ERR_INVALID_ARGUMENT);
+        assert_says("`workspace` has");
+    }
+    assert_ok(pool_buffer_destroy(&exec.workspace));
+    free(got);
+}
+
 /* With a budget that is smaller: returns whether the operation still ran. */
 static bool check_smaller(const struct operation *operation, const uint8_t *wanted, uint64_t budget)
 {
@@ -106,6 +166,10 @@ static void check_operation(const struct operation *operation)
 
     assert_ok(operation->run(&exec, wanted)); /* also loads kernels and computes tables */
     bytes = check_whole(operation, wanted);
+    if (bytes)
+        check_workspace(operation, wanted, bytes);
+    if (bytes > 1)
+        check_smaller_workspace(operation, wanted, bytes - 1);
     if (bytes) {
         ran = check_smaller(operation, wanted, bytes - 1);
         if (operation->smaller != EITHER)
@@ -1133,6 +1197,13 @@ static int close_all(void **state)
     return close_pool(state);
 }
 
+/* Of the operations above; vectors, bases and resident objects have no workspaces. */
+static void test_workspaces(void **state)
+{
+    (void)state;
+    assert_true(with_workspace > 200);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
@@ -1149,6 +1220,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_domain_tables),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_workspaces),
     };
 
     if (count > 1)

@@ -25,10 +25,18 @@ static void compare(const struct msm_problem *problem, const pool_msm_params *pa
     const pool_point_format format = {POOL_POINT_XYZZ, POOL_FORM_MONTGOMERY, other + 8};
     uint8_t *got = calloc(batch, problem->point_bytes), *more = calloc(batch, other + 8);
     pool_span results = {.data = got, .count = batch};
+    pool_exec with_workspaces = *exec;
     pool_msm_params changed = *params;
+    uint64_t bytes[SEVERAL_MAX];
 
     assert_ok(pool_msm(params, exec, points, scalars, &results));
     assert_memory_equal(got, wanted, batch * problem->point_bytes);
+    assert_ok(pool_msm_workspace(params, exec, points, scalars, &results, bytes));
+    if (exec->device_count == 3 || batch == 2) {
+        SEVERAL_CHECK_WORKSPACES(exec->device_count, bytes, &with_workspaces,
+            pool_msm(params, &with_workspaces, points, scalars, &results));
+        assert_memory_equal(got, wanted, batch * problem->point_bytes);
+    }
     if (batch % 2) {
         free(wanted);
         free(got);

@@ -249,7 +249,7 @@ static void pause_stream(void *user)
  * writes the caller's pinned memory any more. */
 static void test_failures_wait(void **state)
 {
-    enum { LOG_SIZE = 4, BATCH = 8, COUNT = BATCH << LOG_SIZE };
+    enum { LOG_SIZE = 5, BATCH = 8, COUNT = BATCH << LOG_SIZE };
     static const char *const rules[] = {"cuMemcpyDtoHAsync@1=801", "cuMemcpyHtoDAsync@3=801",
         "cuLaunchKernel*@2=801", "cuEventRecord@3=801", "cuStreamWaitEvent@5=801"};
     const pool_field *field = ntt_field("babybear");
@@ -271,7 +271,7 @@ static void test_failures_wait(void **state)
         pool_status status;
 
         /* In chunks on streams of their own: three slots of two rows. */
-        exec.memory_limit = i % 3 == 1 ? 3 * 128 : 0;
+        exec.memory_limit = i % 3 == 1 ? 3 * 256 : 0;
         assert_ok(pool_stream_synchronize(exec.stream));
         assert_ok(pool_stream_call(exec.stream, pause_stream, NULL));
         assert_ok(pool_sim_set_faults(rules[i / 3]));

@@ -49,7 +49,8 @@ static void compare(const pool_ntt_params *params, uint32_t count, int places, u
 {
     const uint64_t n = UINT64_C(1) << params->domain->log_size;
     const uint32_t bytes = params->domain->field->bytes;
-    const pool_exec exec = several_exec(count);
+    pool_exec exec = several_exec(count);
+    uint64_t needed[SEVERAL_MAX];
     uint8_t *in = ntt_random(params->domain->field, seed, n), *out = calloc(n, bytes);
     uint8_t *wanted = ntt_expected(params, in);
     struct several_shards *from = NULL, *to = NULL;
@@ -71,7 +72,10 @@ static void compare(const pool_ntt_params *params, uint32_t count, int places, u
         to = from;
     if (to)
         output = to->span;
+    assert_ok(pool_ntt_workspace(params, &exec, &input, &output, needed));
     assert_ok(pool_ntt(params, &exec, &input, &output));
+    if (!(places & IN_PLACE) && seed % 4 == 0)
+        SEVERAL_CHECK_WORKSPACES(count, needed, &exec, pool_ntt(params, &exec, &input, &output));
     if (to)
         several_download(to, out, gives_natural(params->order));
     ntt_assert_same(params, to ? out : output.data, wanted);

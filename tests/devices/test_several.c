@@ -87,6 +87,7 @@ static void test_sharded_batches(void **state)
 
             for (uint32_t turn = 0; turn < 4; turn++) {
                 uint64_t batch = count + next_random() % 20, first[SEVERAL_MAX + 1];
+                uint64_t bytes[SEVERAL_MAX];
                 uint8_t *in = ntt_random(field, turn, batch << 5), *out = calloc(batch << 5, 4);
                 struct several_shards *from, *to;
                 uint8_t *wanted;
@@ -98,7 +99,11 @@ static void test_sharded_batches(void **state)
                 from = several_allocate(count, 4, POOL_FORM_STANDARD, first);
                 to = turn & 1 ? from : several_allocate(count, 4, POOL_FORM_STANDARD, first);
                 several_upload(from, in, false);
+                assert_ok(pool_ntt_workspace(&params, &exec, &from->span, &to->span, bytes));
                 assert_ok(pool_ntt(&params, &exec, &from->span, &to->span));
+                if (to != from)
+                    SEVERAL_CHECK_WORKSPACES(
+                        count, bytes, &exec, pool_ntt(&params, &exec, &from->span, &to->span));
                 several_download(to, out, false);
                 ntt_assert_same(&params, out, wanted);
                 if (to != from)
@@ -127,6 +132,17 @@ static pool_status hash_items(const pool_poseidon *set, int kind, const pool_exe
                            : pool_poseidon_sponge(set, exec, &sponge, in, out);
 }
 
+static pool_status forecast_items(const pool_poseidon *set, int kind, const pool_exec *exec,
+    const pool_span *in, const pool_span *out, uint64_t *bytes)
+{
+    const pool_poseidon_sponge_params sponge = {
+        .struct_size = sizeof(sponge), .elements = 5, .output_elements = 2};
+
+    return kind == PERMUTE ? pool_poseidon_permute_workspace(set, exec, in, out, bytes)
+           : kind == HASH  ? pool_poseidon_hash_workspace(set, exec, in, 2, out, bytes)
+                           : pool_poseidon_sponge_workspace(set, exec, &sponge, in, out, bytes);
+}
+
 static void compare_hashes(const pool_poseidon *set, int kind, uint32_t count, uint64_t items)
 {
     const pool_field *field = pool_poseidon_field(set);
@@ -135,7 +151,8 @@ static void compare_hashes(const pool_poseidon *set, int kind, uint32_t count, u
     const uint64_t out_bytes[] = {
         pool_poseidon_width(set) * bytes, pool_poseidon_digest_elements(set) * bytes, 2 * bytes};
     const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
-    const pool_exec exec = several_exec(count);
+    pool_exec exec = several_exec(count);
+    uint64_t bytes_of[SEVERAL_MAX];
     uint8_t *in = malloc(items * in_bytes[kind] + 1), *out = calloc(items + 1, out_bytes[kind]);
     uint8_t *wanted = calloc(items + 1, out_bytes[kind]);
     pool_span from = {.data = in, .count = items}, to = {.data = out, .count = items};
@@ -147,6 +164,10 @@ static void compare_hashes(const pool_poseidon *set, int kind, uint32_t count, u
         pool_random_scalars(field, 7, items * in_bytes[kind] / bytes, POOL_FORM_STANDARD, in));
     assert_ok(hash_items(set, kind, &host, &from, &expected));
     assert_ok(hash_items(set, kind, &exec, &from, &to));
+    assert_memory_equal(out, wanted, items * out_bytes[kind]);
+    memset(out, 0, items * out_bytes[kind]);
+    assert_ok(forecast_items(set, kind, &exec, &from, &to, bytes_of));
+    SEVERAL_CHECK_WORKSPACES(count, bytes_of, &exec, hash_items(set, kind, &exec, &from, &to));
     assert_memory_equal(out, wanted, items * out_bytes[kind]);
 
     several_divide(count, items, 1, true, first);
@@ -190,7 +211,8 @@ static void check_tree(const pool_poseidon *set, const pool_merkle_params *param
         bytes *
         (params->leaf_elements ? params->leaf_elements : pool_poseidon_digest_elements(set));
     const uint64_t node_bytes = bytes * pool_poseidon_digest_elements(set), stride = node_bytes + 8;
-    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1}, exec = several_exec(count);
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    pool_exec exec = several_exec(count);
     pool_merkle_shape shape = {.struct_size = sizeof(shape)};
     uint8_t *data = malloc(leaves * leaf_bytes), *got, *wanted;
     uint64_t needed[SEVERAL_MAX], first[SEVERAL_MAX + 1] = {0};
@@ -214,6 +236,10 @@ static void check_tree(const pool_poseidon *set, const pool_merkle_params *param
     }
     assert_ok(pool_poseidon_merkle_build_workspace(set, &exec, params, &from, &to, needed));
     assert_ok(pool_poseidon_merkle_build(set, &exec, params, &from, &to));
+    assert_memory_equal(got, wanted, shape.digest_count * stride);
+    memset(got, 0, shape.digest_count * stride);
+    SEVERAL_CHECK_WORKSPACES(
+        count, needed, &exec, pool_poseidon_merkle_build(set, &exec, params, &from, &to));
     assert_memory_equal(got, wanted, shape.digest_count * stride);
     if (shards)
         several_free(shards);
@@ -353,8 +379,8 @@ static void test_refused(void **state)
     assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`stream` cannot be combined");
     assert_ok(pool_stream_destroy(&stream));
     exec = several_exec(2);
-    exec.reserved_devices = 1;
-    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "reserved_devices");
+    exec.workspace_count = 1;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspace_count`");
 
     exec = several_exec(2);
     params.layout = POOL_NTT_COLUMNS;
@@ -381,6 +407,66 @@ static void test_refused(void **state)
     assert_status(pool_vector_add(ntt_field("babybear"), &exec, &single, &single, &single),
         POOL_ERR_UNSUPPORTED);
     assert_says("`device_count` is not supported");
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* What is wrong with workspaces. */
+static void test_wrong_workspaces(void **state)
+{
+    const uint64_t first[] = {0, 32, 64};
+    pool_ntt_params params = small_batch();
+    pool_exec exec = several_exec(2), one = {.struct_size = sizeof(one), .device = several[0]};
+    struct several_shards *shards = several_allocate(2, 4, POOL_FORM_STANDARD, first);
+    pool_buffer *buffer[2], *slice, *given[2];
+    uint32_t data[64] = {0};
+    uint64_t bytes[2], half;
+    pool_span host = ntt_host(data, 64), overlapping = shards->span, overlapped[2];
+
+    (void)state;
+    assert_ok(pool_ntt_workspace(&params, &exec, &host, &host, bytes));
+    half = bytes[1] / 2;
+    for (uint32_t i = 0; i < 2; i++)
+        assert_ok(pool_buffer_alloc(several[i], 4096, &buffer[i]));
+    memcpy(given, buffer, sizeof(given));
+    exec.workspaces = given;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspace_count`");
+    exec.workspace_count = 3;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "it must be 2");
+    exec.workspace_count = 2;
+    exec.workspaces = NULL;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "it must be 0");
+    exec.workspaces = given;
+    exec.workspace = buffer[0];
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspace` cannot be combined");
+    exec.workspace = NULL;
+    assert_ok(pool_ntt(&params, &exec, &host, &host));
+    given[1] = NULL;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspaces[1]` must not be NULL");
+    given[1] = buffer[0];
+    assert_refused(&params, &exec, POOL_ERR_WRONG_DEVICE, "`workspaces[1]` is memory of device 0");
+    assert_ok(pool_buffer_slice(buffer[1], 16, 2048, &slice));
+    given[1] = slice;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "not aligned to 256 bytes");
+    assert_ok(pool_buffer_destroy(&slice));
+    assert_ok(pool_buffer_slice(buffer[1], 0, half, &slice));
+    given[1] = slice;
+    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspaces[1]` has");
+    assert_ok(pool_buffer_destroy(&slice));
+    given[1] = buffer[1];
+    memcpy(overlapped, shards->shard, sizeof(overlapped));
+    assert_ok(pool_buffer_span(buffer[1], 64, 32, POOL_FORM_STANDARD, &overlapped[1]));
+    overlapping.data = overlapped;
+    assert_ok(pool_ntt_workspace(&params, &exec, &overlapping, &host, bytes));
+    assert_status(pool_ntt(&params, &exec, &overlapping, &host), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("overlaps the input");
+    one.workspaces = given;
+    assert_refused(&params, &one, POOL_ERR_INVALID_ARGUMENT, "`workspaces` is given");
+    one.workspaces = NULL;
+    one.workspace_count = 1;
+    assert_refused(&params, &one, POOL_ERR_INVALID_ARGUMENT, "`workspace_count` is given");
+    for (uint32_t i = 0; i < 2; i++)
+        assert_ok(pool_buffer_destroy(&buffer[i]));
+    several_free(shards);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
@@ -549,8 +635,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
         cmocka_unit_test(test_index_of_bad_ntt_element), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_wrong_shards), cmocka_unit_test(test_progress_and_cancel),
-        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_lease)};
+        cmocka_unit_test(test_wrong_workspaces), cmocka_unit_test(test_wrong_shards),
+        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
+        cmocka_unit_test(test_lease)};
 
     if (argc > 1)
         several_text = argv[1];

@@ -277,16 +277,16 @@ static void test_chunks(void **state)
     for (size_t f = 0; f < 3; f++) {
         field = ntt_field(names[f]);
         for (uint32_t way = 0; way < 512; way += 29) {
-            memory_limit = (200 + way % 3 * 100) * (uint64_t)field->bytes;
+            memory_limit = 1024 + (200 + way % 3 * 100) * (uint64_t)field->bytes;
             check_binary(pool_vector_add, field_add, 257, way);
             check_binary(pool_vector_mul, field_mul, 600, way);
         }
     }
     field = ntt_field("bn254_fr");
     for (uint32_t way = 0; way < 64; way += 5) {
-        memory_limit = (65 + 70) * (uint64_t)field->bytes;
+        memory_limit = 512 + (65 + 70) * (uint64_t)field->bytes;
         check_one(300, way);
-        memory_limit = 9 * (uint64_t)field->bytes;
+        memory_limit = 3 * 256 + 256; /* three operands and factors */
         check_binary(pool_vector_mul, field_mul, 5, way);
     }
     memory_limit = 0;

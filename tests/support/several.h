@@ -205,4 +205,82 @@ static inline void several_release(pool_lease **lease, uint32_t count, const uin
     assert_ok(pool_release(lease));
 }
 
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+/* Workspaces of forecast sizes, each followed by bytes that nothing may write. */
+enum { SEVERAL_GUARD = 512 };
+struct several_workspaces {
+    uint32_t count;
+    pool_buffer *whole[SEVERAL_MAX];
+    pool_buffer *part[SEVERAL_MAX]; /* NULL: the device needs none */
+    uint64_t used[SEVERAL_MAX];     /* of the device */
+};
+
+static inline pool_memory_info several_memory(uint32_t index)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+
+    assert_ok(pool_memory_get_info(several[index], &info));
+    return info;
+}
+
+/* `less` bytes less on device `index`. */
+static inline void several_give(struct several_workspaces *workspaces, uint32_t count,
+    const uint64_t *bytes, uint32_t index, uint64_t less, pool_exec *exec)
+{
+    *workspaces = (struct several_workspaces){.count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        if (bytes[i]) {
+            assert_ok(
+                pool_buffer_alloc(several[i], bytes[i] + SEVERAL_GUARD, &workspaces->whole[i]));
+            assert_ok(pool_buffer_fill32(
+                workspaces->whole[i], 0, (bytes[i] + SEVERAL_GUARD) / 4, 0xa5a5a5a5, NULL));
+            assert_ok(pool_buffer_slice(
+                workspaces->whole[i], 0, bytes[i] - (i == index ? less : 0), &workspaces->part[i]));
+        }
+        workspaces->used[i] = several_memory(i).used_bytes;
+        assert_ok(pool_memory_reset_high_water(several[i]));
+    }
+    exec->workspaces = workspaces->part;
+    exec->workspace_count = count;
+}
+
+/* After a call, which has allocated nothing and written nothing behind the workspaces. */
+static inline void several_take(
+    struct several_workspaces *workspaces, const uint64_t *bytes, pool_exec *exec)
+{
+    for (uint32_t i = 0; i < workspaces->count; i++) {
+        uint32_t guard[SEVERAL_GUARD / 4];
+
+        assert_int_equal(several_memory(i).used_high_water_bytes, workspaces->used[i]);
+        assert_int_equal(several_memory(i).used_bytes, workspaces->used[i]);
+        if (workspaces->whole[i])
+            assert_ok(
+                pool_copy_to_host(guard, workspaces->whole[i], bytes[i], SEVERAL_GUARD, NULL));
+        for (uint32_t k = 0; workspaces->whole[i] && k < SEVERAL_GUARD / 4; k++)
+            assert_int_equal(guard[k], 0xa5a5a5a5);
+        assert_ok(pool_buffer_destroy(&workspaces->part[i]));
+        assert_ok(pool_buffer_destroy(&workspaces->whole[i]));
+    }
+    exec->workspaces = NULL;
+    exec->workspace_count = 0;
+}
+
+/* `call`, an expression with `exec`, is refused where one of the workspaces has a byte less than
+ * its forecast, and succeeds with the forecast's bytes. It must have succeeded before. */
+#define SEVERAL_CHECK_WORKSPACES(count, bytes, exec, call)                                         \
+    do {                                                                                           \
+        struct several_workspaces given;                                                           \
+        const uint32_t index = (uint32_t)(next_random() % (count));                                \
+        if ((bytes)[index]) {                                                                      \
+            several_give(&given, count, bytes, index, 1, exec);                                    \
+            assert_status(call, POOL_ERR_INVALID_ARGUMENT);                                        \
+            assert_says("`workspaces[");                                                           \
+            several_take(&given, bytes, exec);                                                     \
+        }                                                                                          \
+        several_give(&given, count, bytes, 0, 0, exec);                                            \
+        assert_ok(call);                                                                           \
+        several_take(&given, bytes, exec);                                                         \
+    } while (0)
+
 #endif

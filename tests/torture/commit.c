@@ -195,7 +195,7 @@ static pool_status open_rows(struct torture *torture)
 }
 
 /* Columns that are extended in chunks, and the extension downloaded. */
-static pool_status extend(struct torture *torture)
+static pool_status extend_with(struct torture *torture, bool has_workspace)
 {
     static uint64_t extended[2 * HEIGHT * WIDTH], nodes[2 * LEVELS * DIGEST + DIGEST];
     const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
@@ -219,26 +219,41 @@ static pool_status extend(struct torture *torture)
     if (!status)
         status = pool_extend_commit_workspace(
             &params, &run, &extension, 1, &digest_levels, &run.memory_limit);
+    if (!status && has_workspace) {
+        status = pool_buffer_alloc(
+            run.device, run.memory_limit, (pool_buffer **)&torture->objects[BUFFER]);
+        run.workspace = torture->objects[BUFFER];
+    }
     run.memory_limit = run.memory_limit * 7 / 8;
     return status ? status : pool_extend_commit(&params, &run, &extension, 1, &digest_levels);
 }
 
-/* A domain of 2^4 points over the set's field. */
-static pool_status create_domain(struct torture *torture)
+static pool_status extend(struct torture *torture)
+{
+    return extend_with(torture, false);
+}
+
+static pool_status extend_in_workspace(struct torture *torture)
+{
+    return extend_with(torture, true);
+}
+
+/* A domain over the set's field. */
+static pool_status create_domain(struct torture *torture, uint32_t log_size)
 {
     const pool_ntt_domain_params params = {
-        .struct_size = sizeof(params), .field = pool_poseidon_field(set), .log_size = 4};
+        .struct_size = sizeof(params), .field = pool_poseidon_field(set), .log_size = log_size};
 
     return pool_ntt_domain_create(&params, (pool_ntt_domain **)&torture->objects[DOMAIN]);
 }
 
 static pool_status fold(struct torture *torture)
 {
-    static uint64_t folded[8][2], nodes[LEVELS * DIGEST];
+    static uint64_t folded[32][2], nodes[31 * DIGEST];
     static const uint64_t challenge[2] = {3, 4};
     const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = set};
-    const pool_span in = {.data = elements, .count = 16}, out = {.data = folded, .count = 8};
-    const pool_span digest_levels = {.data = nodes, .count = 7};
+    const pool_span in = {.data = elements, .count = 64}, out = {.data = folded, .count = 32};
+    const pool_span digest_levels = {.data = nodes, .count = 31};
     pool_fri_fold_params fold_params = {.struct_size = sizeof(fold_params),
         .field = pool_field_by_name("goldilocks_x2"),
         .log_arity = 1,
@@ -249,7 +264,7 @@ static pool_status fold(struct torture *torture)
 
     run.checks = POOL_CHECK_CANONICAL;
     if (!status)
-        status = create_domain(torture);
+        status = create_domain(torture, 6);
     fold_params.domain = torture->objects[DOMAIN];
     if (!status)
         status = pool_fri_fold_workspace(&fold_params, &run, &in, &out, &run.memory_limit);
@@ -273,7 +288,7 @@ static pool_status evaluate(struct torture *torture)
 
     run.checks = POOL_CHECK_CANONICAL;
     if (!status)
-        status = create_domain(torture);
+        status = create_domain(torture, 4);
     params.domain = torture->objects[DOMAIN];
     return status ? status : pool_matrix_evaluate(&params, &run, &matrix, points, 2, values);
 }
@@ -300,6 +315,12 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .prepare = prepare,
         .run = extend,
+        .finish = finish,
+        .absorbs = absorbed},
+    {.name = "extensions within a workspace",
+        .devices = 1,
+        .prepare = prepare,
+        .run = extend_in_workspace,
         .finish = finish,
         .absorbs = absorbed},
     {.name = "folds in chunks and with a commitment",

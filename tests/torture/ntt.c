@@ -118,7 +118,7 @@ static pool_status extend(struct torture *torture)
     pool_ntt_extend_params params = {.struct_size = sizeof(params), .log_blowup = 2, .batch = 3};
     pool_exec exec = {.struct_size = sizeof(exec),
         .checks = POOL_CHECK_CANONICAL,
-        .memory_limit = 2 * sizeof(uint32_t) * (16 + 16 + 64) + sizeof(uint64_t)};
+        .memory_limit = 2 * 3 * 256 + 256};
     const pool_span in = {.data = data, .count = 3 << 4}, coefficients = {kept, 3 << 4, 0, 0, 0};
     const pool_span out = {.data = result, .count = 3 << 6};
     pool_status status = create(torture, &exec.device);
@@ -144,10 +144,10 @@ static pool_status warm_up(struct torture *torture)
 
 static pool_status vectors(struct torture *torture)
 {
-    static uint32_t data[64], result[64];
-    /* In two chunks or more. */
-    pool_exec params = {.struct_size = sizeof(params), .memory_limit = 2 * sizeof(data)};
-    pool_span in = {.data = data, .count = 64}, out = {.data = result, .count = 64};
+    static uint32_t data[96], result[96];
+    /* In two chunks. */
+    pool_exec params = {.struct_size = sizeof(params), .memory_limit = 4 * 256};
+    pool_span in = {.data = data, .count = 96}, out = {.data = result, .count = 96};
     pool_status status = create(torture, &params.device);
 
     if (!status)

@@ -48,16 +48,27 @@ static void test_chunks(void **state)
     expect_chunks(chunks(1000000, 1, 96, 32, false), 1000000, 1, 1);
     assert_int_equal(chunks(1000000, 1, 96, 32, false).bytes, 0);
     expect_chunks(chunks(10, 1, 96, 32, true), 10, 1, 1);
-    assert_int_equal(chunks(10, 1, 96, 32, true).bytes, 10 * 128);
+    assert_int_equal(chunks(10, 1, 96, 32, true).bytes, 1024 + 512);
     /* The larger item decides; the last chunk may be smaller. */
     expect_chunks(chunks(11, 1, 96, 32, true), 10, 2, 2);
     expect_chunks(chunks(100, 1, 32, 96, true), 10, 10, POSEIDON_SLOTS);
-    assert_int_equal(chunks(100, 1, 32, 96, true).bytes, POSEIDON_SLOTS * 10 * 128);
+    assert_int_equal(chunks(100, 1, 32, 96, true).bytes, POSEIDON_SLOTS * (512 + 1024));
     /* Whole groups of siblings, and at least one group or item. */
     expect_chunks(chunks(100, 4, 96, 0, true), 8, 13, POSEIDON_SLOTS);
     expect_chunks(chunks(100, 16, 96, 0, true), 16, 7, POSEIDON_SLOTS);
     expect_chunks(chunks(3, 1, 5000, 0, true), 1, 3, POSEIDON_SLOTS);
     expect_chunks(chunks(UINT64_MAX, 1, 1000, 0, true), 1, UINT64_MAX, POSEIDON_SLOTS);
+}
+
+/* Blocks of memory have a multiple of 256 bytes. */
+static uint64_t block(uint64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+static uint64_t copies(const struct poseidon_job *job, uint64_t items)
+{
+    return block(job->in_is_on_host ? 32 * items : 0) + block(job->out_is_on_host ? 8 * items : 0);
 }
 
 /* For every limit: what fits is within it, and a chunk more in size or number would not be. */
@@ -74,13 +85,15 @@ static void test_limits(void **state)
 
     (void)state;
     for (int way = 0; way < 4; way++) {
-        uint64_t item_bytes, smallest;
+        uint64_t smallest, answers;
+        bool is_copied;
 
         job.out_is_on_host = way & 1;
         job.in_is_on_host = !(way & 2);
         job.check_answers = job.in_is_on_host ? 1 : 3;
-        item_bytes = (job.in_is_on_host ? 32 : 0) + (job.out_is_on_host ? 8 : 0);
-        smallest = 500 + (item_bytes ? 4 * item_bytes : 0) + 8 * job.check_answers;
+        is_copied = job.in_is_on_host || job.out_is_on_host;
+        answers = block(8 * job.check_answers);
+        smallest = 500 + copies(&job, 4) + answers;
         assert_false(poseidon_plan_chunks(&tuning, &job, smallest - 1, &plan));
         assert_int_equal(plan.bytes, smallest);
         for (uint64_t limit = smallest; limit < smallest + 9000; limit += 8) {
@@ -90,12 +103,13 @@ static void test_limits(void **state)
             assert_true(plan.chunk_count >= plan.slots);
             assert_true(plan.chunk_items % 4 == 0 || plan.chunk_count == 1);
             assert_true(plan.chunk_items * plan.chunk_count >= 103);
-            assert_int_equal(plan.bytes,
-                500 + plan.slots * plan.chunk_items * item_bytes + 8 * job.check_answers);
+            assert_int_equal(
+                plan.bytes, 500 + plan.slots * copies(&job, plan.chunk_items) + answers);
             if (plan.chunk_items < 28 && plan.chunk_count > plan.slots)
-                assert_true(plan.bytes + plan.slots * 4 * item_bytes > limit);
+                assert_true(
+                    500 + plan.slots * copies(&job, plan.chunk_items + 4) + answers > limit);
         }
-        expect_chunks(plan, item_bytes ? 28 : 103, item_bytes ? 4 : 1, item_bytes ? 3 : 1);
+        expect_chunks(plan, is_copied ? 28 : 103, is_copied ? 4 : 1, is_copied ? 3 : 1);
     }
     /* Device memory cannot be divided. */
     job = (struct poseidon_job){.count = 9, .multiple = 1, .in_bytes = 8, .common_bytes = 100};

@@ -47,26 +47,27 @@ static void test_limits(void **state)
         .has_checks = true,
         .is_divisible = true,
         .scratch = {.constants = 3}};
+    const uint64_t constants = ((NTT_POWERS_OF_TWO + 1) * 32 + 255) / 256 * 256;
     struct vector_plan plan;
 
     (void)state;
-    /* Ten elements: gaps of the first operand, three operands and factors, before which the check's
-     * answer is freed. */
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32, 10);
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 3 * 32 - 1, 9);
-    assert_false(vector_plan_make(&tuning, &job, 3 * 32 + 3 * 32 - 1, &plan));
-    assert_int_equal(plan.bytes, 3 * 32 + 3 * 32);
+    /* Twelve elements, with the gaps of the first operand: 736, 384 and 384 bytes, each rounded up
+     * to a multiple of 256, and as much for factors, before which the check's answer is freed. */
+    expect_chunk(&job, 768 + 512 + 512 + 256, 12);
+    expect_chunk(&job, 768 + 512 + 512 + 256 - 1, 8);
+    assert_false(vector_plan_make(&tuning, &job, 4 * 256 - 1, &plan));
+    assert_int_equal(plan.bytes, 4 * 256);
     job.scratch = (struct vector_scratch){.constants = 1, .has_products = true};
-    expect_chunk(&job, 9 * 32 + 3 * 10 * 32 + 11 * 32, 10);
+    expect_chunk(&job, 768 + 3 * 512 + 256, 12);
     job.is_divisible = false;
-    assert_false(vector_plan_make(&tuning, &job, 9 * 32 + 3 * 10 * 32 + 11 * 32, &plan));
+    assert_false(vector_plan_make(&tuning, &job, 768 + 3 * 512 + 256, &plan));
     /* Sums have two halves with a power of two elements. */
     job = (struct vector_job){.count = 100,
         .element_bytes = 32,
         .is_divisible = true,
         .scratch = {.constants = VECTOR_POWER_CONSTANTS, .has_sums = true}};
-    expect_chunk(&job, (NTT_POWERS_OF_TWO + 1 + 2 * 64) * 32, 100);
-    expect_chunk(&job, (NTT_POWERS_OF_TWO + 1 + 2 * 64) * 32 - 1, 63);
+    expect_chunk(&job, constants + 2 * 64 * 32, 100);
+    expect_chunk(&job, constants + 2 * 64 * 32 - 1, 63);
 }
 
 int main(void)
