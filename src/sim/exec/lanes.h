@@ -3,7 +3,8 @@
  * The performance-critical handlers: moves, arithmetic with and without carry, logic, shifts,
  * comparison, selection. They are plain loops over 32 lanes for the compiler to vectorise,
  * compiled once per instruction set: the including file sets the target and defines
- * SIM_LANES_FILL. No other file includes this one.
+ * SIM_LANES_FILL, and for a build with sanitizers SIM_LANES_CHECKED where every lane is to be
+ * checked. No other file includes this one.
  */
 #include "sim/exec/machine.h"
 
@@ -14,6 +15,35 @@
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED
+#endif
+
+/* A sanitizer's checks of each lane keep the loops scalar and take most of the time of a simulated
+ * kernel. One instruction set has them, which the conformance tests run with every instruction; the
+ * others check the first and the last byte of an operand. */
+#if defined(IS_SANITIZED) && !defined(SIM_LANES_CHECKED)
+#define UNCHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
+
+static void *vreg_at(const struct sim_warp *warp, uint32_t offset, size_t bytes)
+{
+    const volatile unsigned char *vreg = warp->frame + offset;
+
+    (void)vreg[0];
+    (void)vreg[bytes - 1];
+    return warp->frame + offset;
+}
+
+#define VREG(T, OFFSET) __builtin_assume_aligned(vreg_at(warp, OFFSET, sizeof(T) * SIM_LANES), 64)
+#else
+#define UNCHECKED
+#define VREG(T, OFFSET) sim_vreg_at(warp, OFFSET)
 #endif
 
 /* Vector registers never overlap partially: a result is one of the operands or disjoint from all
@@ -30,13 +60,14 @@
     }
 
 #define HANDLER(NAME)                                                                              \
-    static const struct sim_op *NAME(struct sim_warp *restrict warp, const struct sim_op *op)
+    static UNCHECKED const struct sim_op *NAME(                                                    \
+        struct sim_warp *restrict warp, const struct sim_op *op)
 
 #define UNARY(NAME, D, A, VALUE)                                                                   \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_vreg_at(warp, op->d);                                                           \
-        const A *a = sim_vreg_at(warp, op->a);                                                     \
+        D *d = VREG(D, op->d);                                                                     \
+        const A *a = VREG(A, op->a);                                                               \
         uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
@@ -45,9 +76,9 @@
 #define BINARY(NAME, D, A, B, VALUE)                                                               \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_vreg_at(warp, op->d);                                                           \
-        const A *a = sim_vreg_at(warp, op->a);                                                     \
-        const B *b = sim_vreg_at(warp, op->b);                                                     \
+        D *d = VREG(D, op->d);                                                                     \
+        const A *a = VREG(A, op->a);                                                               \
+        const B *b = VREG(B, op->b);                                                               \
         uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
@@ -56,10 +87,10 @@
 #define TERNARY(NAME, D, A, B, C, VALUE)                                                           \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        D *d = sim_vreg_at(warp, op->d);                                                           \
-        const A *a = sim_vreg_at(warp, op->a);                                                     \
-        const B *b = sim_vreg_at(warp, op->b);                                                     \
-        const C *c = sim_vreg_at(warp, op->c);                                                     \
+        D *d = VREG(D, op->d);                                                                     \
+        const A *a = VREG(A, op->a);                                                               \
+        const B *b = VREG(B, op->b);                                                               \
+        const C *c = VREG(C, op->c);                                                               \
         uint32_t lanes = sim_active_lanes(warp, op);                                               \
         STORE(D, VALUE)                                                                            \
         return op + 1;                                                                             \
@@ -154,10 +185,10 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 #define CHAIN(NAME, U, IN, OUT, X, Y)                                                              \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        U *d = sim_vreg_at(warp, op->d);                                                           \
-        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
-        const U *c = sim_vreg_at(warp, op->c);                                                     \
-        u32 *carry = sim_vreg_at(warp, SIM_VREG_CARRY);                                            \
+        U *d = VREG(U, op->d);                                                                     \
+        const U *a = VREG(U, op->a), *b = VREG(U, op->b);                                          \
+        const U *c = VREG(U, op->c);                                                               \
+        u32 *carry = VREG(u32, SIM_VREG_CARRY);                                                    \
         uint32_t lanes = sim_active_lanes(warp, op);                                               \
         (void)c;                                                                                   \
         if (lanes == SIM_ALL_LANES) {                                                              \
@@ -188,9 +219,9 @@ TERNARY(mad_wide_s32, u64, s32, s32, u64, (u64)((s64)a[l] * b[l]) + c[l])
 #define BORROW(NAME, U, IN, OUT)                                                                   \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        U *d = sim_vreg_at(warp, op->d);                                                           \
-        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
-        u32 *carry = sim_vreg_at(warp, SIM_VREG_CARRY);                                            \
+        U *d = VREG(U, op->d);                                                                     \
+        const U *a = VREG(U, op->a), *b = VREG(U, op->b);                                          \
+        u32 *carry = VREG(u32, SIM_VREG_CARRY);                                                    \
         uint32_t lanes = sim_active_lanes(warp, op);                                               \
         if (lanes == SIM_ALL_LANES) {                                                              \
             INDEPENDENT LANES                                                                      \
@@ -250,8 +281,8 @@ TERNARY(shf_r_wrap, u32, u32, u32, u32, PAIR >> (c[l] & 31))
 #define SELECT(W, U)                                                                               \
     HANDLER(selp##W)                                                                               \
     {                                                                                              \
-        U *d = sim_vreg_at(warp, op->d);                                                           \
-        const U *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        U *d = VREG(U, op->d);                                                                     \
+        const U *a = VREG(U, op->a), *b = VREG(U, op->b);                                          \
         uint32_t lanes = sim_active_lanes(warp, op), p = *sim_word_at(warp, op->c);                \
         STORE(U, (p >> l & 1) ? a[l] : b[l])                                                       \
         return op + 1;                                                                             \
@@ -265,9 +296,8 @@ SELECT(64, u64)
 /* Any function of three bits: the terms of its truth table, those with a first. */
 HANDLER(lop3)
 {
-    u32 *d = sim_vreg_at(warp, op->d);
-    const u32 *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b),
-              *c = sim_vreg_at(warp, op->c);
+    u32 *d = VREG(u32, op->d);
+    const u32 *a = VREG(u32, op->a), *b = VREG(u32, op->b), *c = VREG(u32, op->c);
     uint32_t lanes = sim_active_lanes(warp, op), term[8];
     for (unsigned i = 0; i < 8; i++)
         term[i] = op->aux >> i & 1 ? SIM_ALL_LANES : 0;
@@ -295,7 +325,7 @@ static inline uint32_t gather_bits(const uint8_t *flags)
 #define COMPARE(NAME, T, TEST)                                                                     \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
-        const T *a = sim_vreg_at(warp, op->a), *b = sim_vreg_at(warp, op->b);                      \
+        const T *a = VREG(T, op->a), *b = VREG(T, op->b);                                          \
         uint32_t lanes = sim_active_lanes(warp, op), *d = sim_word_at(warp, op->d);                \
         uint8_t flags[SIM_LANES];                                                                  \
         INDEPENDENT LANES flags[l] = (uint8_t)(a[l] TEST b[l]);                                    \

@@ -4,5 +4,6 @@
 #pragma GCC optimize("O3")
 #endif
 
+#define SIM_LANES_CHECKED
 #define SIM_LANES_FILL sim_lanes_fill_sse2
 #include "sim/exec/lanes.h"
