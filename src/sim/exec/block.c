@@ -144,7 +144,9 @@ static void start_warp(struct sim_block *block, uint32_t index, bool is_fresh)
     fill_vregs(warp, run->kernel->vregs, run->kernel->vreg_count, is_fresh);
 }
 
-/* One allocation holds the frames, local windows, shared memory and its initialisation map. */
+/* One allocation holds the frames, local windows, shared memory and its initialisation map. A
+ * launch writes few of the pages: those that it does not are never touched, so calloc's are aligned
+ * here. */
 static struct sim_block *create_block(struct sim_core *core)
 {
     const struct sim_run *run = core->run;
@@ -153,13 +155,15 @@ static struct sim_block *create_block(struct sim_core *core)
            local = base_round_up((size_t)run->local_stride * SIM_LANES, 64);
     bool is_checked = run->launch->checks & SIM_CHECK_SHARED_INIT;
     struct sim_block *block = base_calloc(1, sizeof(*block));
-    unsigned char *memory =
-        block ? base_aligned_calloc(64, (frame + local) * warps + shared * 2) : NULL;
-    if (!memory) {
+    unsigned char *memory = NULL;
+
+    if (block)
+        block->memory = base_calloc(1, (frame + local) * warps + shared * 2 + 63);
+    if (!block || !block->memory) {
         base_free(block);
         return NULL;
     }
-    block->memory = memory;
+    memory = block->memory + (-(uintptr_t)block->memory & 63);
     block->core = core;
     block->warp_count = run->warps_per_block;
     for (size_t w = 0; w < warps; w++) {
