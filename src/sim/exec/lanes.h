@@ -17,20 +17,16 @@
 #define INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED
-#endif
-
 /* A sanitizer's checks of each lane keep the loops scalar and take most of the time of a simulated
  * kernel. One instruction set has them, which the conformance tests run with every instruction; the
- * others check the first and the last byte of an operand. */
-#if defined(IS_SANITIZED) && !defined(SIM_LANES_CHECKED)
+ * others check the first and the last byte of an operand, which AddressSanitizer needs. */
+#if defined(SIM_LANES_CHECKED)
+#define UNCHECKED
+#else
 #define UNCHECKED __attribute__((no_sanitize("address", "thread", "undefined")))
+#endif
 
+#if defined(SIM_ADDRESS_SANITIZER) && !defined(SIM_LANES_CHECKED)
 static void *vreg_at(const struct sim_warp *warp, uint32_t offset, size_t bytes)
 {
     const volatile unsigned char *vreg = warp->frame + offset;
@@ -42,7 +38,6 @@ static void *vreg_at(const struct sim_warp *warp, uint32_t offset, size_t bytes)
 
 #define VREG(T, OFFSET) __builtin_assume_aligned(vreg_at(warp, OFFSET, sizeof(T) * SIM_LANES), 64)
 #else
-#define UNCHECKED
 #define VREG(T, OFFSET) sim_vreg_at(warp, OFFSET)
 #endif
 

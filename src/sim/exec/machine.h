@@ -139,18 +139,40 @@ struct sim_core {
     struct sim_block *idle; /* finished blocks whose memory can be reused */
 };
 
-static inline void *sim_vreg_at(const struct sim_warp *warp, uint32_t offset)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SIM_ADDRESS_SANITIZER
+#endif
+#if __has_feature(thread_sanitizer)
+#define SIM_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SIM_THREAD_SANITIZER
+#elif defined(__SANITIZE_ADDRESS__)
+#define SIM_ADDRESS_SANITIZER
+#endif
+
+/* One thread at a time has the frames of a block: there is no race for ThreadSanitizer to find in
+ * them, and these accesses are many. */
+#ifdef SIM_THREAD_SANITIZER
+#define SIM_OF_ONE_THREAD __attribute__((no_sanitize("thread")))
+#else
+#define SIM_OF_ONE_THREAD
+#endif
+
+SIM_OF_ONE_THREAD static inline void *sim_vreg_at(const struct sim_warp *warp, uint32_t offset)
 {
     return __builtin_assume_aligned(warp->frame + offset, 64);
 }
 
-static inline uint32_t *sim_word_at(const struct sim_warp *warp, uint32_t offset)
+SIM_OF_ONE_THREAD static inline uint32_t *sim_word_at(const struct sim_warp *warp, uint32_t offset)
 {
     return (uint32_t *)(void *)(warp->frame + offset);
 }
 
 /* The lanes that execute the operation. */
-static inline uint32_t sim_active_lanes(const struct sim_warp *warp, const struct sim_op *op)
+SIM_OF_ONE_THREAD static inline uint32_t sim_active_lanes(
+    const struct sim_warp *warp, const struct sim_op *op)
 {
     uint32_t word = *sim_word_at(warp, op->guard & ~3u);
     return warp->active & (word ^ (0u - (op->guard & 1u)));
