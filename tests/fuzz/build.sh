@@ -16,7 +16,7 @@ least_edges=150
 failed=0
 
 CC=$clang "$meson" setup "$directory/build" "$source" -Dfuzz=true -Dtests=enabled -Dcli=false \
-    -Dwerror=true --buildtype=debugoptimized >"$directory/log" 2>&1 || {
+    -Dwerror=true -Doptimization=1 -Ddebug=true >"$directory/log" 2>&1 || {
     cat "$directory/log"
     exit 1
 }
