@@ -848,7 +848,7 @@ static void test_extensions(void **state)
 
 /* ---- folds and evaluations ------------------------------------------------------------------- */
 
-enum { LOG_VALUES = 6 };
+enum { LOG_VALUES = 8 }; /* so that chunks of values are larger than what memory is rounded up to */
 
 static pool_fri_fold_params fold = {.struct_size = sizeof(fold)};
 static uint32_t next_log_arity; /* of the committed layer */
