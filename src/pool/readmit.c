@@ -45,9 +45,8 @@ static bool is_bound(const pool_device *device)
 static bool is_in_use(pool_device *device)
 {
     device_lose_resources(device);
-    return atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]) ||
-           atomic_load(&device->uses) || atomic_load(&device->inside) || device_leases(device) ||
-           is_bound(device);
+    return atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]) || atomic_load(&device->uses) ||
+           atomic_load(&device->inside) || device_leases(device) || is_bound(device);
 }
 
 /*
