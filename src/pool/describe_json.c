@@ -293,7 +293,6 @@ pool_status device_write_json(const pool_device *device, const pool_device_info 
 
     return print_and_delete(root,
         root && fill_device(root, info) && fill_account(root, device) &&
-            fill_residents(root, device) && fill_worker(root, device) &&
-            fill_tuning(root, device->pool),
+            fill_residents(root, device) && fill_worker(root, device),
         "the description of a device", text);
 }

@@ -155,6 +155,30 @@ static pool_status check_idle(const device_pool *pool)
         dependents[DEVICE_DEPENDENT_VIRTUAL]);
 }
 
+static bool has_returning_device(const device_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (atomic_load(&pool->devices[i].is_renewing))
+            return true;
+    return false;
+}
+
+/* The preparation and the probe of a lost device that returns own modules and buffers for a moment:
+ * they are waited for. */
+static pool_status check_idle_or_returning(const device_pool *pool)
+{
+    bool is_returning;
+    pool_status status;
+
+    do {
+        is_returning = has_returning_device(pool);
+        status = check_idle(pool);
+        if (status && is_returning)
+            base_sleep_ns(200000);
+    } while (status && is_returning);
+    return status;
+}
+
 device_pool *pool_retain(device_pool *pool)
 {
     if (pool)
@@ -187,7 +211,7 @@ static pool_status check_can_destroy(device_pool *pool)
             "pool_destroy was called by a callback of the pool's own monitor thread, which has to "
             "end first");
     status = device_pool_check_extension(pool);
-    return status ? status : check_idle(pool);
+    return status ? status : check_idle_or_returning(pool);
 }
 
 static void *destroy_beside_abandoned(void *argument)

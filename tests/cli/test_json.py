@@ -148,11 +148,14 @@ def test_devices():
         report = run("devices", "-d", "sim:2,mem=4G", *options)
         check("devices", {
             "driver": lambda value: value == {"path": "simulated", "version": 13000},
-            "compiler": lambda _: True, "context_mode": one_of("primary"), "lazy": one_of(not is_eager),
+            "compiler": lambda _: True, "tuning": lambda _: True, "context_mode": one_of("primary"),
+            "lazy": one_of(not is_eager),
             "harmed": one_of("none"), "first_cause": one_of(""), "fault_device": one_of(None),
             "fault_shown_on": one_of(None), "unfinished": one_of([]), "bindings": one_of(0),
             "usable_devices": one_of(2), "devices": list_of(lambda _: True), "peers": list_of(lambda _: True)}, report)
         check("compiler", {"path": string, "version": count, "message": string}, report["compiler"])
+        check("tuning", {"source": one_of("default"), "changed": one_of(0), "path": one_of(""), "message": one_of("")},
+              report["tuning"])
         for index, device in enumerate(report["devices"]):
             check("device", DEVICE, device)
             assert device["index"] == index and device["has_context"] == is_eager, device
