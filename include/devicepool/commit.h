@@ -167,9 +167,10 @@ POOL_API pool_status pool_matrix_commit_warm_up(
  * items, digests, per index, one index after another. Both are in host memory, in either form.
  * `levels` is the result of pool_matrix_commit for the same matrices. If the lowest levels were not
  * kept, the subtree of each index is built again from the matrices. Blocks until rows and paths are
- * written. Of `exec` device, stream, memory_limit, lease, cancel and devices are used; is_async
- * must be 0. With exec->device_count matrices and levels are where pool_matrix_commit takes them,
- * and shards of rows begin with subtrees that are built again: otherwise POOL_ERR_UNSUPPORTED.
+ * written. Of `exec` device, stream, workspace (of the bytes that pool_matrix_open_workspace
+ * reports), memory_limit, lease, cancel, devices and workspaces are used; is_async must be 0. With
+ * exec->device_count matrices and levels are where pool_matrix_commit takes them, and shards of
+ * rows begin with subtrees that are built again: otherwise POOL_ERR_UNSUPPORTED.
  *
  * POOL_ERR_INVALID_ARGUMENT: an index that is not below the greatest height, too few items.
  */

@@ -48,10 +48,10 @@ typedef struct pool_exec {
     uint32_t reserved; /* 0 */
     /*
      * Device memory for intermediate results, none of it in an input or output: as many bytes as
-     * the operation's ..._workspace function reports for the same params, spans, checks and
-     * memory_limit, unless its comment asks for less, aligned to 256 bytes. It must stay valid
-     * until the stream has completed the work. NULL: allocated in the order of the stream and freed
-     * again.
+     * the operation's ..._workspace function reports without a lease for the same params, spans,
+     * checks and memory_limit, unless its comment asks for less, aligned to 256 bytes. The budget
+     * of a lease does not limit the chunks of a call with a workspace. It must stay valid until the
+     * stream has completed the work. NULL: allocated in the order of the stream and freed again.
      */
     pool_buffer *workspace;
     /*

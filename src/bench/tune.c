@@ -8,10 +8,13 @@
 
 double tune_gain(struct tune_samples *samples)
 {
-    const double standard = bench_median(samples->standard, samples->count);
-    const double candidate = bench_median(samples->candidate, samples->count);
+    double standard, candidate;
 
-    return samples->count && standard > 0 && candidate > 0 ? 1 - candidate / standard : 0;
+    if (!samples->count)
+        return 0;
+    standard = bench_median(samples->standard, samples->count);
+    candidate = bench_median(samples->candidate, samples->count);
+    return standard > 0 && candidate > 0 ? 1 - candidate / standard : 0;
 }
 
 bool tune_accepts(const double *gains, size_t count)

@@ -59,7 +59,8 @@ struct tune_samples {
 };
 
 /* What measures; `user` is the caller's. TUNE_SKIPPED: this case or candidate does not fit into
- * memory, which rules the candidate out. TUNE_STOPPED: time is over. */
+ * memory, or needs a compiler that is missing, which rules the candidate out. TUNE_STOPPED: time is
+ * over. */
 enum tune_result { TUNE_MEASURED, TUNE_SKIPPED, TUNE_STOPPED, TUNE_FAILED };
 typedef enum tune_result (*tune_measure)(void *user, const struct tune_group *group,
     size_t candidate, size_t index_of_case, struct tune_samples *samples);

@@ -66,8 +66,9 @@ void tune_device_close(struct tune_device *device)
 
 static enum tune_result fail(struct tune_device *device, pool_status status, const char *message)
 {
-    /* A chip need not have the memory of the largest cases. */
-    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
+    /* A chip need not have the memory of the largest cases, nor a host a compiler for kernels that
+     * are not prebuilt. */
+    if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY || status == POOL_ERR_NO_COMPILER)
         return TUNE_SKIPPED;
     device->status = status;
     snprintf(device->failure, sizeof(device->failure), "%s", message);

@@ -100,7 +100,8 @@ const struct cli_command cli_commands[] = {
         "candidate alternate; a candidate is chosen if its result is that of the default, and if\n"
         "its median is at least 3 % shorter, twice. The numbers are written at the end, to the\n"
         "file that pools on this chip read (DEVICEPOOL_TUNING); numbers of operations that are\n"
-        "not measured stay. DEVICEPOOL_TUNING=off disables tuned numbers. Times of simulated\n"
+        "not measured stay, all others become winners or defaults. DEVICEPOOL_TUNING=off disables "
+        "tuned numbers. Times of simulated\n"
         "devices mean nothing.\n"
         "\n"
         "  devicepool tune --operation msm --subject bls12_381_g1 --seconds 300\n",

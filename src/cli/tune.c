@@ -17,6 +17,8 @@ struct tuner {
     size_t group;   /* in progress */
     size_t changed; /* groups that have a winner */
     size_t unmeasured;
+    size_t skipped; /* candidates */
+    bool is_begun[TUNE_OPERATIONS];
     size_t wrong;
 };
 
@@ -103,6 +105,33 @@ static void show_stage(void *user, const struct tune_group *group, size_t candid
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
+/* The numbers of an operation become the defaults when its first measurement begins. */
+struct reset {
+    const char *operation;
+    pool_tuning *numbers;
+};
+
+static int reset_number(void *user, const pool_tuning_number *number)
+{
+    const struct reset *reset = user;
+    const size_t length = strlen(reset->operation);
+
+    if (strncmp(number->name, reset->operation, length) == 0 && number->name[length] == '.')
+        pool_tuning_set(reset->numbers, number->name, number->default_value);
+    return 0;
+}
+
+static void reset_operation(struct tuner *tuner)
+{
+    struct reset reset = {.numbers = tuner->device.numbers};
+    const size_t operation = tune_plan_operation(&tuner->plan, tuner->group, &reset.operation);
+
+    if (tuner->is_begun[operation] || bench_now() >= tuner->device.end)
+        return;
+    tuner->is_begun[operation] = true;
+    pool_tuning_each(tuner->device.numbers, reset_number, &reset);
+}
+
 /* Groups are made one after the other, as the candidates of some depend on earlier winners. */
 static void *measure_groups(void *argument)
 {
@@ -113,6 +142,7 @@ static void *measure_groups(void *argument)
         struct tune_outcome outcome;
         bool is_done;
 
+        reset_operation(tuner);
         if (!tune_plan_group(&tuner->plan, tuner->group, tuner->device.numbers, group))
             continue;
         is_done = tune_decide(group, tune_measure_on_device, &tuner->device, &outcome);
@@ -120,7 +150,8 @@ static void *measure_groups(void *argument)
         if (!is_done)
             break;
         add_row(tuner, group, &outcome);
-        tuner->unmeasured += outcome.verdict == TUNE_NOT_MEASURED;
+        tuner->unmeasured += outcome.verdict == TUNE_NOT_MEASURED && tuner->device.is_over;
+        tuner->skipped += outcome.skipped;
         tuner->wrong += outcome.wrong;
         tune_plan_note(&tuner->plan, tuner->group, outcome.verdict == TUNE_WINS);
         if (outcome.verdict != TUNE_WINS)
@@ -133,26 +164,17 @@ static void *measure_groups(void *argument)
     return NULL;
 }
 
-/* The numbers of the device's pool, those of the operations that are measured at their defaults. */
-struct reset {
-    const struct tune_plan *plan;
-    pool_tuning *numbers;
-};
-
-static int reset_number(void *user, const pool_tuning_number *number)
+static bool is_same_chip(const pool_device_info *one, const pool_device_info *other)
 {
-    const struct reset *reset = user;
-
-    if (number->value != number->default_value && tune_plan_has(reset->plan, number->name))
-        pool_tuning_set(reset->numbers, number->name, number->default_value);
-    return 0;
+    return strcmp(one->name, other->name) == 0 && one->compute_major == other->compute_major &&
+           one->compute_minor == other->compute_minor &&
+           one->multiprocessors == other->multiprocessors;
 }
 
 /* Finds the device, and the numbers to begin with. */
 static int begin(struct tuner *tuner, const struct cli_line *line, uint64_t index)
 {
-    struct reset reset = {.plan = &tuner->plan};
-    struct cli_device next = {0};
+    struct cli_device next = {0}, other = {0};
     device_pool *pool = NULL;
     pool_status status;
     int code = cli_open_pool(line, 1, &pool);
@@ -167,11 +189,14 @@ static int begin(struct tuner *tuner, const struct cli_line *line, uint64_t inde
             (unsigned long long)index);
         return cli_close_pool(&pool, CLI_USAGE, 0);
     }
+    while (cli_next_device(pool, &other))
+        if (!is_same_chip(&other.info, &next.info)) {
+            cli_fail_with(
+                "tune: the devices are of several kinds; name those of one kind with --devices");
+            return cli_close_pool(&pool, CLI_USAGE, 0);
+        }
     snprintf(tuner->label, sizeof(tuner->label), "%s", next.label);
     status = pool_tuning_create(next.device, &tuner->device.numbers);
-    reset.numbers = tuner->device.numbers;
-    if (!status)
-        status = pool_tuning_each(tuner->device.numbers, reset_number, &reset);
     code = status ? cli_fail(status, line->as_json) : CLI_GO;
     return code == CLI_GO ? (cli_close_pool(&pool, 0, 0) ? CLI_FAILED : CLI_GO)
                           : cli_close_pool(&pool, code, 0);
@@ -207,6 +232,9 @@ static int finish(
     if (tuner->unmeasured)
         cli_note("devicepool: %zu measurements were not begun in the time of --seconds",
             tuner->unmeasured);
+    if (tuner->skipped)
+        cli_note("devicepool: %zu candidates were left out: no memory or no compiler for them",
+            tuner->skipped);
     cli_print_rows(tuner->rows, columns, CLI_COUNT_OF(columns), line);
     if (!code)
         code = write_numbers(tuner, output, is_dry_run, line);
@@ -232,7 +260,8 @@ int cli_run_tune(const struct cli_command *self, struct cli_line *line)
             &operations, NULL},
         {0, "subject", "NAMES",
             "only these curves, fields and parameter sets (default:\n"
-            "one for each length of elements)",
+            "one for each length of elements); chunks from the\n"
+            "host are measured with BN254",
             CLI_STRING, &subjects, NULL},
         {'s', "sizes", "SIZES", "powers of two (default 2^16,2^18,2^20,2^22,2^24)", CLI_SIZES,
             &tuner->plan.sizes, NULL},

@@ -98,7 +98,10 @@ static bool fill_msm(struct tune_plan *plan, enum tune_kind kind, const char *cu
 
     switch (kind) {
     case TUNE_WINDOWS:
-        add_windows(group, width, "window_bits", log, log > 8 ? log - 6 : 2, log > 3 ? log - 1 : 2);
+        add_windows(group, width, "window_bits", log, log > 8 ? log - 6 : 2,
+            log > MAX_WINDOW_BITS ? MAX_WINDOW_BITS
+            : log > 3             ? log - 1
+                                  : 2);
         break;
     case TUNE_TABLE_WINDOWS:
         spec.precompute_factor = POOL_PRECOMPUTE_ALL;
@@ -351,7 +354,7 @@ int tune_plan_make(const struct cli_command *command, const char *operations, co
     /* One for each length of coordinates and of elements. */
     const char *list = subjects ? subjects
                                 : "bn254_g1,bls12_381_g1,bn254_g2,bls12_381_g2,bn254_fr,"
-                                  "goldilocks,babybear,circom-bn254-t3";
+                                  "bw6_761_fr,goldilocks,babybear,circom-bn254-t3";
     char names[1024], *rest = names, *name;
 
     if (!read_operations(operations, plan))
@@ -421,14 +424,14 @@ void tune_plan_note(struct tune_plan *plan, size_t index, bool is_faster)
         snprintf(plan->lost_affine, sizeof(plan->lost_affine), "%s", plan->groups[index].subject);
 }
 
-bool tune_plan_has(const struct tune_plan *plan, const char *name)
+size_t tune_plan_operation(const struct tune_plan *plan, size_t index, const char **name)
 {
-    for (size_t i = 0; i < CLI_COUNT_OF(operation_names); i++) {
-        const size_t length = strlen(operation_names[i]);
+    const enum tune_kind kind = plan->groups[index].kind;
+    const size_t operation = kind <= TUNE_RAMP         ? MSM
+                             : kind <= TUNE_NTT_CHUNKS ? NTT
+                             : kind == TUNE_POSEIDON   ? POSEIDON
+                                                       : COPY;
 
-        if (plan->operations[i] && strncmp(operation_names[i], name, length) == 0 &&
-            name[length] == '.')
-            return true;
-    }
-    return false;
+    *name = operation_names[operation];
+    return operation;
 }

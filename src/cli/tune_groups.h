@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "tune.h"
 
-enum { TUNE_MAX_GROUPS = 512 };
+enum { TUNE_MAX_GROUPS = 512, TUNE_OPERATIONS = 4 };
 
 /* What a group varies. */
 enum tune_kind {
@@ -35,8 +35,8 @@ struct tune_plan {
         char subject[64];
         uint64_t size; /* 0: all sizes */
     } groups[TUNE_MAX_GROUPS];
-    bool operations[4];   /* msm, ntt, poseidon, copy */
-    char lost_affine[64]; /* the curve whose affine passes lost at a larger size */
+    bool operations[TUNE_OPERATIONS]; /* msm, ntt, poseidon, copy */
+    char lost_affine[64];             /* the curve whose affine passes lost at a larger size */
 };
 
 /* Plans the groups of the operations and subjects, which are lists with commas; NULL: the usual
@@ -51,7 +51,7 @@ bool tune_plan_group(
 /* To be called with the result of each group. */
 void tune_plan_note(struct tune_plan *plan, size_t index, bool is_faster);
 
-/* Whether the plan measures numbers of this operation. */
-bool tune_plan_has(const struct tune_plan *plan, const char *name);
+/* The operation of a group: an index into plan->operations, and its name, "msm". */
+size_t tune_plan_operation(const struct tune_plan *plan, size_t index, const char **name);
 
 #endif

@@ -71,8 +71,11 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     pool_status status = POOL_OK;
 
     params.batch = in->count;
-    if (target->workspace)
+    if (target->workspace) { /* the lease has been charged for it already */
+        exec.lease = NULL;
         status = pool_ntt_extend_workspace(&params, &exec, &from, NULL, &to, &bytes);
+        exec.lease = target->lease;
+    }
     if (!status && bytes)
         status = memory_scratch(target, bytes, &scratch, &address);
     exec.workspace = scratch;

@@ -18,7 +18,6 @@ struct job {
     bool is_kept;
     pool_span elements[MEMORY_MAX_DEVICES]; /* shards of an extension that is not kept */
     pool_span columns[MEMORY_MAX_DEVICES];  /* of any in shards, as the items of a matrix */
-    pool_buffer *scratch[MEMORY_MAX_DEVICES];
 };
 
 struct extend_commit {
@@ -29,7 +28,8 @@ struct extend_commit {
     struct job *jobs;
     pool_matrix *matrices;
     struct commit_tree tree;
-    uint64_t reserved[MEMORY_MAX_DEVICES]; /* bytes of extensions that are not kept */
+    uint64_t reserved[MEMORY_MAX_DEVICES];    /* bytes of extensions that are not kept */
+    pool_buffer *scratch[MEMORY_MAX_DEVICES]; /* of these bytes */
     /* Of the caller's workspaces, after those bytes; NULL: nothing is left, or there are none. */
     pool_buffer *rest[MEMORY_MAX_DEVICES];
 };
@@ -219,6 +219,7 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
 {
     struct memory_workspace workspace;
     struct exec_target target;
+    CUdeviceptr address = 0;
     pool_exec exec;
     pool_status status = init_target(call, index, &exec, &target);
 
@@ -227,18 +228,18 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
             memory_workspace_open(&workspace, call->name, &exec, call->reserved[index], &target);
     if (!status)
         status = check_overlaps(call, index, &exec);
+    if (!status && call->reserved[index])
+        status = memory_scratch(&target, call->reserved[index], &call->scratch[index], &address);
     for (uint32_t i = 0; i < call->count && !status; i++) {
         struct job *job = &call->jobs[i];
         const uint64_t bytes =
             job->elements[index].count * job->division.params.domain->field->bytes;
-        CUdeviceptr address = 0;
 
-        if (bytes)
-            status = memory_scratch(&target, bytes, &job->scratch[index], &address);
         if (bytes)
             job->elements[index].data = (void *)(uintptr_t)address;
         if (!job->is_kept)
             job->columns[index].data = job->elements[index].data;
+        address += memory_scratch_bytes(bytes);
     }
     return status ? status : take_rest(call, index, &target);
 }
@@ -246,15 +247,10 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
 /* Nothing of the call runs any more. */
 static pool_status free_scratch(struct extend_commit *call, pool_status status)
 {
-    for (uint32_t i = 0; i < call->count; i++)
-        for (uint32_t k = 0; k < call->jobs[i].division.devices.count; k++) {
-            const struct exec_target target = {.device = call->jobs[i].division.devices.device[k]};
-
-            status = memory_scratch_free(&target, &call->jobs[i].scratch[k], status);
-        }
     for (uint32_t k = 0; k < call->jobs[0].division.devices.count; k++) {
         const struct exec_target target = {.device = call->jobs[0].division.devices.device[k]};
 
+        status = memory_scratch_free(&target, &call->scratch[k], status);
         status = memory_scratch_free(&target, &call->rest[k], status);
     }
     return status;

@@ -149,12 +149,16 @@ static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *c
  * a call without one. Else it takes the results of passes. */
 static bool takes_all(struct ntt_call *call)
 {
+    const struct chip chip = chip_of(call->target.device);
     struct ntt_chunks chunks;
 
     if (!call->exec.workspace)
         return false;
     call->operands.has_workspace = false;
-    if (!plan_chunks(call, &chunks) && memory_workspace_fits(&call->exec, chunks.bytes))
+    /* The smallest first, as a plan that exceeds the limit is a failure. */
+    if (!ntt_plan_smallest(&chip, &call->job, &call->operands, &chunks) &&
+        chunks.bytes <= memory_exec_limit(&call->exec) && !plan_chunks(call, &chunks) &&
+        memory_workspace_fits(&call->exec, chunks.bytes))
         return true;
     call->operands.has_workspace = true;
     return false;
@@ -172,8 +176,9 @@ static pool_status workspace_bytes(const struct ntt_call *call, uint64_t *bytes)
     return status;
 }
 
-/* Refused or not whether this size of transform has a use for it or not. */
-static pool_status check_workspace(const struct ntt_call *call)
+/* Refused or not whether this size of transform has a use for it or not. `is_whole`: it has been
+ * compared with the call's memory. */
+static pool_status check_workspace(const struct ntt_call *call, bool is_whole)
 {
     pool_buffer *given = call->exec.workspace;
     uint64_t bytes = 0;
@@ -182,7 +187,7 @@ static pool_status check_workspace(const struct ntt_call *call)
 
     if (!given)
         return POOL_OK;
-    status = workspace_bytes(call, &bytes);
+    status = is_whole ? POOL_OK : workspace_bytes(call, &bytes);
     if (!status)
         status = pool_buffer_address(given, &address);
     if (status)
@@ -220,7 +225,7 @@ static pool_status run_inside(struct ntt_call *call)
         return status;
     init_job(call);
     is_whole = takes_all(call);
-    status = check_workspace(call);
+    status = check_workspace(call, is_whole);
     if (!status)
         status = plan_chunks(call, &chunks);
     if (!status && is_whole)

@@ -106,6 +106,9 @@ struct ntt_chunks {
     uint64_t workspace_bytes; /* of a slot; 0: none needed, or the caller's */
     uint64_t bytes;           /* of device memory that the call allocates */
 };
+/* Without regard to a limit: one row at a time where rows are divided. */
+pool_status ntt_plan_smallest(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, struct ntt_chunks *chunks);
 /* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk needs more than `limit`. */
 pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
     const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks);

@@ -351,23 +351,34 @@ static pool_status limit_chunks(const struct chip *chip, const struct ntt_job *j
     return status;
 }
 
+static bool is_divisible(const struct ntt_job *job, const struct ntt_operands *operands)
+{
+    return operands->in_is_on_host && operands->in_is_packed && operands->out_is_on_host &&
+           operands->out_is_packed && job->layout == POOL_NTT_ROWS && !operands->has_workspace;
+}
+
+pool_status ntt_plan_smallest(const struct chip *chip, const struct ntt_job *job,
+    const struct ntt_operands *operands, struct ntt_chunks *chunks)
+{
+    *chunks = (struct ntt_chunks){.rows = is_divisible(job, operands) ? 1 : job->batch, .slots = 1};
+    return set_chunks(chip, job, operands, chunks);
+}
+
 pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
     const struct ntt_operands *operands, uint64_t limit, struct ntt_chunks *chunks)
 {
-    bool is_divisible = operands->in_is_on_host && operands->in_is_packed &&
-                        operands->out_is_on_host && operands->out_is_packed &&
-                        job->layout == POOL_NTT_ROWS && !operands->has_workspace;
+    const bool has_parts = is_divisible(job, operands);
     uint64_t most = base_max(
         chip_tuning(chip)->ntt_chunk_bytes / (operands->element_bytes << job->log_size), 1);
     pool_status status;
 
     *chunks = (struct ntt_chunks){.rows = job->batch, .slots = 1};
-    if (is_divisible && job->batch > most)
+    if (has_parts && job->batch > most)
         *chunks = (struct ntt_chunks){
             .rows = most, .slots = (uint32_t)base_min(SLOTS, base_ceil_div(job->batch, most))};
     status = set_chunks(chip, job, operands, chunks);
     if (status || chunks->bytes <= limit)
         return status;
-    return is_divisible ? limit_chunks(chip, job, operands, limit, chunks)
-                        : memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
+    return has_parts ? limit_chunks(chip, job, operands, limit, chunks)
+                     : memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
 }

@@ -164,6 +164,8 @@ static bool read_line(struct reader *reader, const char *prefix, char *value, si
         return false;
     memcpy(value, reader->at + skip, length);
     value[length] = '\0';
+    if (value[base_text_printable(value)]) /* it may appear in messages */
+        return false;
     reader->at = stop + 1;
     return true;
 }
@@ -337,9 +339,10 @@ static pool_status read_open_file(
     read = base_calloc((size_t)facts.st_size, 1);
     if (!read)
         return refuse(reason, POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory");
+    errno = 0;
     if (base_read_all(file, read, (size_t)facts.st_size)) {
         base_free(read);
-        return refuse_file(reason);
+        return errno ? refuse_file(reason) : refuse_damaged(reason, "it became shorter");
     }
     *text = read;
     *bytes = (size_t)facts.st_size;

@@ -251,6 +251,15 @@ pool_cu_result client_cu_DevicePrimaryCtxRelease(CUdevice device)
     return run_primary(&call);
 }
 
+/* Ends a context, unless its process has ended, and with it all its contexts. */
+static void end_context(struct client_worker *worker, unsigned number, unsigned generation)
+{
+    pthread_mutex_lock(&worker->lock);
+    if ((atomic_load(&worker->generation) & 0xffff) == (generation & 0xffff))
+        set_alive(&worker->contexts[number], false);
+    pthread_mutex_unlock(&worker->lock);
+}
+
 /* A number that no context of the worker has; 0: none is left. */
 static unsigned claim_number(struct client_worker *worker)
 {
@@ -287,7 +296,7 @@ pool_cu_result client_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdev
     code = call_run(&call);
     if (code) {
         if (number)
-            set_alive(&client->workers[device].contexts[number], false);
+            end_context(&client->workers[device], number, call.generation);
         return code;
     }
     *context = client_context_handle(call.worker, number);
@@ -311,7 +320,7 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     code = call_run(&call);
     if (code)
         return code;
-    set_alive(&worker->contexts[number], false);
+    end_context(worker, number, call.generation);
     if (client_current() == context)
         pop();
     return POOL_CU_SUCCESS;

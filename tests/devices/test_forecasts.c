@@ -74,9 +74,10 @@ static uint64_t check_whole(const struct operation *operation, const uint8_t *wa
 }
 
 /* With a workspace of the whole forecast, from which all memory of the call is taken; MSMs and some
- * others have one of their own rules where it is smaller. */
+ * others have one of their own rules where it is smaller. `limit`: of the memory of forecast and
+ * call, so that data is divided; 0: none. */
 static void check_workspace(
-    const struct operation *operation, const uint8_t *wanted, uint64_t bytes)
+    const struct operation *operation, const uint8_t *wanted, uint64_t bytes, uint64_t limit)
 {
     uint8_t *got = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -85,6 +86,7 @@ static void check_workspace(
     uint64_t before;
     pool_status status;
 
+    exec.memory_limit = limit;
     assert_ok(pool_buffer_alloc(device, bytes + sizeof(guard), &whole));
     assert_ok(pool_buffer_fill32(whole, 0, (bytes + sizeof(guard)) / 4, 0xa5a5a5a5, NULL));
     assert_ok(pool_buffer_slice(whole, 0, bytes, &exec.workspace));
@@ -161,13 +163,18 @@ static void check_operation(const struct operation *operation)
 {
     uint8_t *wanted = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
-    uint64_t bytes;
+    uint64_t bytes, limited = 0;
     bool ran;
 
     assert_ok(operation->run(&exec, wanted)); /* also loads kernels and computes tables */
     bytes = check_whole(operation, wanted);
     if (bytes)
-        check_workspace(operation, wanted, bytes);
+        check_workspace(operation, wanted, bytes, 0);
+    if (bytes > 1 && operation->smaller == DIVIDED) {
+        exec.memory_limit = bytes - 1;
+        if (!operation->forecast(&exec, &limited))
+            check_workspace(operation, wanted, limited, bytes - 1);
+    }
     if (bytes > 1)
         check_smaller_workspace(operation, wanted, bytes - 1);
     if (bytes) {

@@ -237,6 +237,7 @@ static void test_forged(void **state)
         {"devicepool tuning 01\n", CHIP, "", POOL_ERR_UNSUPPORTED},
         {"devicepool tuning \n", CHIP, "", POOL_ERR_UNSUPPORTED},
         {"devicepool tunings 1\n", CHIP, "", POOL_ERR_BAD_DATA},
+        {"devicepool tuning \x1b[2J\n", CHIP, "", POOL_ERR_BAD_DATA},
         {FIRST, "chip X\n", "", POOL_ERR_BAD_DATA},
         {FIRST, "chip \ncompute_capability 9.0\nmultiprocessors 4\ndriver 1\n", "",
             POOL_ERR_BAD_DATA},

@@ -229,13 +229,15 @@ pool_cu_result sim_cu_IpcGetEventHandle(pool_cu_ipc_handle *handle, CUevent even
 static int open_event(const struct event_handle *handle)
 {
     int descriptor = sim_ipc_open(handle->process, handle->descriptor, handle->inode);
+    int seals = descriptor < 0 ? -1 : fcntl(descriptor, F_GET_SEALS);
     struct stat status;
     struct page page;
 
     if (descriptor < 0)
         return -1;
-    if (fstat(descriptor, &status) || status.st_size != PAGE ||
-        (fcntl(descriptor, F_GET_SEALS) & SEALS) != SEALS ||
+    /* Without the seals the other process could truncate what is mapped here. */
+    if (seals < 0 || (seals & SEALS) != SEALS || fstat(descriptor, &status) ||
+        status.st_size != PAGE ||
         pread(descriptor, &page, sizeof(page), 0) != (ssize_t)sizeof(page) || page.magic != MAGIC) {
         close(descriptor);
         return -1;
