@@ -5,8 +5,6 @@
  */
 #include "ecntt/ecntt.h"
 
-#include <string.h>
-
 #include "base/status.h"
 #include "memory/devices.h"
 
@@ -106,58 +104,41 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
                : POOL_OK;
 }
 
-static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    pool_status status = POOL_OK;
+    const struct divided_call *divided = user;
+    const struct part part = part_of(divided, index);
 
-    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
-        const struct part part = part_of(divided, i);
-        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
-
-        needed[i] = 0;
-        if (part.params.batch)
-            status = pool_ecntt_workspace(&part.params, &exec, &part.in, &part.out, &needed[i]);
-    }
-    return status;
+    return part.params.batch ? pool_ecntt_workspace(&part.params, exec, &part.in, &part.out, bytes)
+                             : POOL_OK;
 }
 
-static pool_status check_workspaces(const struct divided_call *divided)
+static struct memory_parts parts_of(struct divided_call *divided)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status;
-
-    if (!divided->call->exec.workspaces)
-        return POOL_OK;
-    status = forecast(divided, needed);
-    return status ? status
-                  : memory_devices_check_workspaces(
-                        "pool_ecntt", &divided->devices, &divided->call->exec, needed);
+    return (struct memory_parts){.exec = &divided->call->exec,
+        .devices = &divided->devices,
+        .total = divided->call->in.count,
+        .compute = compute_part,
+        .forecast = forecast_part,
+        .user = divided};
 }
 
 pool_status ecntt_run_on_devices(const struct ecntt_call *call)
 {
-    struct divided_call divided;
-    const struct memory_parts parts = {.exec = &call->exec,
-        .devices = &divided.devices,
-        .total = call->in.count,
-        .compute = compute_part,
-        .user = &divided};
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
     if (!status)
-        status = check_workspaces(&divided);
+        status = memory_parts_check_workspaces("pool_ecntt", &parts);
     return status ? status : memory_parts_run(&parts);
 }
 
 pool_status ecntt_workspace_on_devices(const struct ecntt_call *call, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
-    struct divided_call divided;
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
-    if (!status)
-        status = forecast(&divided, needed);
-    if (!status)
-        memcpy(bytes, needed, divided.devices.count * sizeof(*bytes));
-    return status;
+    return status ? status : memory_parts_forecast(&parts, bytes);
 }

@@ -65,8 +65,16 @@ struct memory_parts {
     uint64_t total; /* of the call's progress */
     /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
     pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
+    /* How many bytes of device memory that takes; for the next two functions only. */
+    pool_status (*forecast)(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes);
     void *user;
 };
+
+/* The bytes of each device, which are written only if all forecasts succeed. */
+pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes);
+
+/* memory_devices_check_workspaces with these bytes. */
+pool_status memory_parts_check_workspaces(const char *call, const struct memory_parts *parts);
 
 /*
  * Computes all parts at once on the calling thread and threads of the pool, because copies of

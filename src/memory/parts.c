@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/cancel.h"
 #include "base/log.h"
@@ -137,6 +138,33 @@ static void run_parts(struct group *group)
     for (uint32_t i = 0; i < devices->count; i++)
         init_part(group, i);
     base_thread_pool_run(device_threads(devices->device[0]), devices->count, take_parts, group);
+}
+
+pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; !status && i < parts->devices->count; i++) {
+        const pool_exec exec = memory_devices_exec(parts->devices, parts->exec, i);
+
+        status = parts->forecast(parts->user, i, &exec, &needed[i]);
+    }
+    if (!status)
+        memcpy(bytes, needed, parts->devices->count * sizeof(*bytes));
+    return status;
+}
+
+pool_status memory_parts_check_workspaces(const char *call, const struct memory_parts *parts)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!parts->exec->workspaces)
+        return POOL_OK;
+    status = memory_parts_forecast(parts, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(call, parts->devices, parts->exec, needed);
 }
 
 pool_status memory_parts_run(const struct memory_parts *parts)

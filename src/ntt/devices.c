@@ -144,61 +144,57 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
                : POOL_OK;
 }
 
-static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    pool_status status = POOL_OK;
+    const struct part part = part_of(user, index);
 
-    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
-        const struct part part = part_of(divided, i);
-        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
-
-        needed[i] = 0;
-        if (part.params.batch)
-            status = ntt_forecast(&part.params, &exec, &part.in, &part.out, &needed[i]);
-    }
-    return status;
+    return part.params.batch ? ntt_forecast(&part.params, exec, &part.in, &part.out, bytes)
+                             : POOL_OK;
 }
 
-static pool_status check_workspaces(const struct divided_call *divided, uint32_t log_devices)
+static struct memory_parts parts_of(struct divided_call *divided)
 {
-    const struct ntt_call *call = divided->call;
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status;
+    return (struct memory_parts){.exec = &divided->call->exec,
+        .devices = &divided->devices,
+        .total = divided->call->in.count,
+        .compute = compute_part,
+        .forecast = forecast_part,
+        .user = divided};
+}
 
-    if (!call->exec.workspaces)
-        return POOL_OK;
-    status = log_devices ? ntt_split_workspace(call, &divided->devices, log_devices, needed)
-                         : forecast(divided, needed);
-    return status ? status
-                  : memory_devices_check_workspaces(
-                        "pool_ntt", &divided->devices, &call->exec, needed);
+static pool_status run_split(
+    const struct ntt_call *call, const struct memory_devices *devices, uint32_t log_devices)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status = POOL_OK;
+
+    if (call->exec.workspaces)
+        status = ntt_split_workspace(call, devices, log_devices, needed);
+    if (!status)
+        status = memory_devices_check_workspaces("pool_ntt", devices, &call->exec, needed);
+    return status ? status : ntt_split_run(call, devices, log_devices);
 }
 
 pool_status ntt_run_on_devices(const struct ntt_call *call)
 {
-    struct divided_call divided;
-    const struct memory_parts parts = {.exec = &call->exec,
-        .devices = &divided.devices,
-        .total = call->in.count,
-        .compute = compute_part,
-        .user = &divided};
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     uint32_t log_devices = 0;
     pool_status status = read_devices(call, &divided.devices, &log_devices);
 
-    divided.call = call;
-    if (!status && !log_devices)
+    if (!status && log_devices)
+        return run_split(call, &divided.devices, log_devices);
+    if (!status)
         status = divide(call, &divided);
     if (!status)
-        status = check_workspaces(&divided, log_devices);
-    if (!status && log_devices)
-        return ntt_split_run(call, &divided.devices, log_devices);
+        status = memory_parts_check_workspaces("pool_ntt", &parts);
     return status ? status : memory_parts_run(&parts);
 }
 
 pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
-    struct divided_call divided;
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     uint32_t log_devices = 0;
     pool_status status = read_devices(call, &divided.devices, &log_devices);
 
@@ -206,9 +202,5 @@ pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *byte
         return ntt_split_workspace(call, &divided.devices, log_devices, bytes);
     if (!status)
         status = divide(call, &divided);
-    if (!status)
-        status = forecast(&divided, needed);
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++)
-        bytes[i] = needed[i];
-    return status;
+    return status ? status : memory_parts_forecast(&parts, bytes);
 }

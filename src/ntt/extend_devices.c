@@ -155,39 +155,25 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return ntt_extend_compute_part(user, index, exec);
 }
 
-static pool_status forecast(const struct ntt_extend_division *division, uint64_t *needed)
+static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; !status && i < division->devices.count; i++) {
-        const pool_exec exec = memory_devices_exec(&division->devices, &division->exec, i);
-
-        status = ntt_extend_forecast_part(division, i, &exec, &needed[i]);
-    }
-    return status;
+    return ntt_extend_forecast_part(user, index, exec, bytes);
 }
 
-static pool_status check_workspaces(const struct ntt_extend_division *division)
+static struct memory_parts parts_of(const struct ntt_extend_division *division)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status;
-
-    if (!division->exec.workspaces)
-        return POOL_OK;
-    status = forecast(division, needed);
-    return status ? status
-                  : memory_devices_check_workspaces(
-                        "pool_ntt_extend", &division->devices, &division->exec, needed);
+    return (struct memory_parts){.exec = &division->exec,
+        .devices = &division->devices,
+        .total = division->spans.out.count,
+        .compute = compute_part,
+        .forecast = forecast_part,
+        .user = (void *)(uintptr_t)division};
 }
 
 pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 {
-    const struct memory_parts parts = {.exec = &division->exec,
-        .devices = &division->devices,
-        .total = division->spans.out.count,
-        .compute = compute_part,
-        .user = (void *)(uintptr_t)division};
-    pool_status status = check_workspaces(division);
+    const struct memory_parts parts = parts_of(division);
+    pool_status status = memory_parts_check_workspaces("pool_ntt_extend", &parts);
 
     return status ? status : memory_parts_run(&parts);
 }
@@ -195,10 +181,7 @@ pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 pool_status ntt_extend_forecast_division(
     const struct ntt_extend_division *division, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status = forecast(division, needed);
+    const struct memory_parts parts = parts_of(division);
 
-    for (uint32_t i = 0; !status && i < division->devices.count; i++)
-        bytes[i] = needed[i];
-    return status;
+    return memory_parts_forecast(&parts, bytes);
 }

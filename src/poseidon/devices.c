@@ -73,58 +73,40 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return status ? status : poseidon_device_run(&part.call);
 }
 
-static pool_status forecast(const struct divided_call *divided, uint64_t *needed)
+static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    pool_status status = POOL_OK;
+    struct part part;
+    pool_status status = read_part(user, index, exec, &part);
 
-    for (uint32_t i = 0; !status && i < divided->devices.count; i++) {
-        const pool_exec exec = memory_devices_exec(&divided->devices, &divided->call->exec, i);
-        struct part part;
-
-        status = read_part(divided, i, &exec, &part);
-        if (!status)
-            status = poseidon_device_forecast(&part.call, &needed[i]);
-    }
-    return status;
+    return status ? status : poseidon_device_forecast(&part.call, bytes);
 }
 
-static pool_status check_workspaces(const struct divided_call *divided)
+static struct memory_parts parts_of(struct divided_call *divided)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status;
-
-    if (!divided->call->exec.workspaces)
-        return POOL_OK;
-    status = forecast(divided, needed);
-    return status ? status
-                  : memory_devices_check_workspaces(
-                        divided->call->name, &divided->devices, &divided->call->exec, needed);
+    return (struct memory_parts){.exec = &divided->call->exec,
+        .devices = &divided->devices,
+        .total = divided->call->in.span->count,
+        .compute = compute_part,
+        .forecast = forecast_part,
+        .user = divided};
 }
 
 pool_status poseidon_devices_run(const struct poseidon_call *call)
 {
-    struct divided_call divided;
-    const struct memory_parts parts = {.exec = &call->exec,
-        .devices = &divided.devices,
-        .total = call->in.span->count,
-        .compute = compute_part,
-        .user = &divided};
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
     if (!status)
-        status = check_workspaces(&divided);
+        status = memory_parts_check_workspaces(call->name, &parts);
     return status ? status : memory_parts_run(&parts);
 }
 
 pool_status poseidon_devices_forecast(const struct poseidon_call *call, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
-    struct divided_call divided;
+    struct divided_call divided = {.call = call};
+    const struct memory_parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
-    if (!status)
-        status = forecast(&divided, needed);
-    for (uint32_t i = 0; !status && i < divided.devices.count; i++)
-        bytes[i] = needed[i];
-    return status;
+    return status ? status : memory_parts_forecast(&parts, bytes);
 }
