@@ -16,77 +16,13 @@ enum { POINT = 64 }; /* bytes, of BN254 G1 */
 
 static const pool_curve *curve;
 
-/* In the layout POOL_NTT_COLUMNS a shard has its own transforms interleaved; `packs` reads them
- * from `all`, otherwise writes them. */
-static void copy_columns(const pool_ecntt_params *params, uint8_t *all, uint8_t *shards,
-    const uint64_t *transforms, uint32_t count, bool packs)
+static void check_operand(const pool_ecntt_params *params, const struct several_columns *columns,
+    struct several_operand *operand, const uint8_t *wanted, const uint64_t *transforms)
 {
-    const uint64_t size = UINT64_C(1) << params->domain->log_size;
+    uint8_t *got = several_read_operand(columns, operand, transforms);
 
-    for (uint32_t d = 0; d < count; d++) {
-        uint64_t width = transforms[d + 1] - transforms[d];
-
-        for (uint64_t i = 0; i < size; i++)
-            for (uint64_t t = 0; t < width; t++) {
-                uint8_t *one = all + (i * params->batch + transforms[d] + t) * POINT;
-                uint8_t *other = shards + (transforms[d] * size + i * width + t) * POINT;
-
-                memcpy(packs ? other : one, packs ? one : other, POINT);
-            }
-    }
-}
-
-/* A span in host memory or in shards. */
-struct operand {
-    uint8_t *data;
-    struct several_shards *shards; /* NULL: host memory */
-    pool_span span;
-};
-
-static struct operand operand_of(const pool_ecntt_params *params, const uint8_t *data,
-    bool is_sharded, uint32_t count, const uint64_t *transforms)
-{
-    const uint64_t size = UINT64_C(1) << params->domain->log_size, all = params->batch * size;
-    struct operand operand = {.data = calloc(all, POINT)};
-    uint64_t first[SEVERAL_MAX + 1];
-
-    assert_non_null(operand.data);
-    if (data)
-        memcpy(operand.data, data, all * POINT);
-    operand.span = ntt_host(operand.data, all);
-    if (!is_sharded)
-        return operand;
-    for (uint32_t i = 0; i <= count; i++)
-        first[i] = transforms[i] * size;
-    operand.shards = several_allocate(count, POINT, POOL_FORM_STANDARD, first);
-    operand.span = operand.shards->span;
-    if (data && params->layout == POOL_NTT_COLUMNS)
-        copy_columns(params, (uint8_t *)(uintptr_t)data, operand.data, transforms, count, true);
-    several_upload(operand.shards, operand.data, false);
-    return operand;
-}
-
-static void check_operand(const pool_ecntt_params *params, struct operand *operand,
-    const uint8_t *wanted, const uint64_t *transforms)
-{
-    const uint64_t all = params->batch << params->domain->log_size;
-    uint8_t *got = malloc(all * POINT);
-
-    assert_non_null(got);
-    if (operand->shards)
-        several_download(operand->shards, operand->data, false);
-    memcpy(got, operand->data, all * POINT);
-    if (operand->shards && params->layout == POOL_NTT_COLUMNS)
-        copy_columns(params, got, operand->data, transforms, operand->shards->count, false);
-    assert_ecntt_points(params, got, wanted, all);
+    assert_ecntt_points(params, got, wanted, columns->count * columns->items);
     free(got);
-}
-
-static void free_operand(struct operand *operand)
-{
-    if (operand->shards)
-        several_free(operand->shards);
-    free(operand->data);
 }
 
 /* Bits of `sharded`: input, output; all of both: in place. */
@@ -99,24 +35,28 @@ static void compare(
     uint64_t transforms[SEVERAL_MAX + 1], bytes[SEVERAL_MAX];
     const bool in_place = seed % 3 == 0 && (sharded == 0 || sharded == 3);
     pool_exec exec = several_exec(count);
-    struct operand in, out, *result = in_place ? &in : &out;
+    const struct several_columns columns = {.count = params->batch,
+        .items = UINT64_C(1) << params->domain->log_size,
+        .item_bytes = POINT,
+        .is_interleaved = params->layout == POOL_NTT_COLUMNS};
+    struct several_operand in, out, *result = in_place ? &in : &out;
 
     several_divide(count, params->batch, 1, true, transforms);
-    in = operand_of(params, problem.points, sharded & 1, count, transforms);
-    out = operand_of(params, NULL, sharded & 2, count, transforms);
+    in = several_operand_of(&columns, problem.points, sharded & 1, count, transforms);
+    out = several_operand_of(&columns, NULL, sharded & 2, count, transforms);
     exec.checks = seed % 2 ? POOL_CHECK_ON_CURVE : POOL_CHECK_NONE;
     assert_ok(pool_ecntt_workspace(params, &exec, &in.span, &result->span, bytes));
     exec.lease = several_lease(count, bytes);
     assert_ok(pool_ecntt(params, &exec, &in.span, &result->span));
     several_release(&exec.lease, count, bytes);
-    check_operand(params, result, wanted, transforms);
+    check_operand(params, &columns, result, wanted, transforms);
     if (count == 3 && !in_place) {
         SEVERAL_CHECK_WORKSPACES(
             count, bytes, &exec, pool_ecntt(params, &exec, &in.span, &out.span));
-        check_operand(params, result, wanted, transforms);
+        check_operand(params, &columns, result, wanted, transforms);
     }
-    free_operand(&in);
-    free_operand(&out);
+    several_free_operand(&in);
+    several_free_operand(&out);
     free(wanted);
     ecntt_free(&problem);
 }

@@ -10,81 +10,21 @@
 #include "support/ntt_extend.h"
 #include "support/several.h"
 
-/* A span in host memory or in shards of `columns` columns. */
-struct operand {
-    uint8_t *data;
-    struct several_shards *shards; /* NULL: host memory */
-    pool_span span;
-};
-
-/* In the layout POOL_NTT_COLUMNS a shard has its own columns interleaved; `packs` reads them from
- * `all`, otherwise writes them. */
-static void copy_columns(const pool_ntt_extend_params *params, uint8_t *all, uint8_t *shards,
-    uint64_t elements, const uint64_t *columns, uint32_t count, bool packs)
+static struct several_columns columns_of(const pool_ntt_extend_params *params, uint64_t elements)
 {
-    const uint64_t bytes = params->domain->field->bytes;
-
-    for (uint32_t d = 0; d < count; d++) {
-        uint64_t width = columns[d + 1] - columns[d];
-
-        for (uint64_t i = 0; i < elements; i++)
-            for (uint64_t t = 0; t < width; t++) {
-                uint8_t *one = all + (i * params->batch + columns[d] + t) * bytes;
-                uint8_t *other = shards + (columns[d] * elements + i * width + t) * bytes;
-
-                memcpy(packs ? other : one, packs ? one : other, bytes);
-            }
-    }
+    return (struct several_columns){.count = params->batch,
+        .items = elements,
+        .item_bytes = params->domain->field->bytes,
+        .is_interleaved = params->layout == POOL_NTT_COLUMNS};
 }
 
-static struct operand operand_of(const pool_ntt_extend_params *params, const uint8_t *data,
-    uint64_t elements, bool is_sharded, uint32_t count, const uint64_t *columns)
+static void check_operand(const struct several_columns *columns, struct several_operand *operand,
+    const uint8_t *wanted, const uint64_t *first)
 {
-    const uint64_t bytes = params->domain->field->bytes, all = params->batch * elements;
-    struct operand operand = {.data = calloc(all, bytes)};
-    uint64_t first[SEVERAL_MAX + 1];
+    uint8_t *got = several_read_operand(columns, operand, first);
 
-    assert_non_null(operand.data);
-    if (data)
-        memcpy(operand.data, data, all * bytes);
-    operand.span = ntt_host(operand.data, all);
-    if (!is_sharded)
-        return operand;
-    for (uint32_t i = 0; i <= count; i++)
-        first[i] = columns[i] * elements;
-    operand.shards = several_allocate(count, bytes, POOL_FORM_STANDARD, first);
-    operand.span = operand.shards->span;
-    if (data && params->layout == POOL_NTT_COLUMNS)
-        copy_columns(
-            params, (uint8_t *)(uintptr_t)data, operand.data, elements, columns, count, true);
-    several_upload(operand.shards, operand.data, false);
-    return operand;
-}
-
-static void check_operand(const pool_ntt_extend_params *params, struct operand *operand,
-    const uint8_t *wanted, uint64_t elements, const uint64_t *columns)
-{
-    const uint64_t all = params->batch * elements * params->domain->field->bytes;
-    uint8_t *got = malloc(all);
-
-    assert_non_null(got);
-    memcpy(got, operand->data, all);
-    if (operand->shards) {
-        several_download(operand->shards, operand->data, false);
-        memcpy(got, operand->data, all);
-        if (params->layout == POOL_NTT_COLUMNS)
-            copy_columns(
-                params, got, operand->data, elements, columns, operand->shards->count, false);
-    }
-    assert_memory_equal(got, wanted, all);
+    assert_memory_equal(got, wanted, columns->count * columns->items * columns->item_bytes);
     free(got);
-}
-
-static void free_operand(struct operand *operand)
-{
-    if (operand->shards)
-        several_free(operand->shards);
-    free(operand->data);
 }
 
 /* Bits of `sharded`: input, coefficients, output. */
@@ -93,16 +33,18 @@ static void compare(const pool_ntt_extend_params *params, uint32_t count, uint64
 {
     const uint32_t log_size = params->domain->log_size;
     const uint64_t size = UINT64_C(1) << log_size, points = size >> params->log_blowup;
+    const struct several_columns traces = columns_of(params, points),
+                                 extensions = columns_of(params, size);
     uint64_t columns[SEVERAL_MAX + 1], bytes[SEVERAL_MAX];
     uint8_t *data = ntt_random(params->domain->field, seed, params->batch * points);
     struct ntt_extend_answer wanted = ntt_extend_expected(params, data);
     pool_exec exec = several_exec(count);
-    struct operand in, kept, out;
+    struct several_operand in, kept, out;
 
     several_divide(count, params->batch, 1, true, columns);
-    in = operand_of(params, data, points, sharded & 1, count, columns);
-    kept = operand_of(params, NULL, points, sharded & 2, count, columns);
-    out = operand_of(params, NULL, size, sharded & 4, count, columns);
+    in = several_operand_of(&traces, data, sharded & 1, count, columns);
+    kept = several_operand_of(&traces, NULL, sharded & 2, count, columns);
+    out = several_operand_of(&extensions, NULL, sharded & 4, count, columns);
     assert_ok(pool_ntt_extend_workspace(
         params, &exec, &in.span, keeps ? &kept.span : NULL, &out.span, bytes));
     exec.lease = several_lease(count, bytes);
@@ -110,12 +52,12 @@ static void compare(const pool_ntt_extend_params *params, uint32_t count, uint64
     several_release(&exec.lease, count, bytes);
     SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
         pool_ntt_extend(params, &exec, &in.span, keeps ? &kept.span : NULL, &out.span));
-    check_operand(params, &out, wanted.out, size, columns);
+    check_operand(&extensions, &out, wanted.out, columns);
     if (keeps)
-        check_operand(params, &kept, wanted.coefficients, points, columns);
-    free_operand(&in);
-    free_operand(&kept);
-    free_operand(&out);
+        check_operand(&traces, &kept, wanted.coefficients, columns);
+    several_free_operand(&in);
+    several_free_operand(&kept);
+    several_free_operand(&out);
     ntt_extend_free(&wanted);
     free(data);
 }

@@ -177,6 +177,94 @@ static inline void several_download(
     }
 }
 
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+/* Columns that are dealt out over devices, in the layout POOL_NTT_ROWS or POOL_NTT_COLUMNS. */
+struct several_columns {
+    uint64_t count;
+    uint64_t items; /* of a column */
+    uint64_t item_bytes;
+    bool is_interleaved;
+};
+
+/* They in host memory, or in shards with whole columns. */
+struct several_operand {
+    uint8_t *data;
+    struct several_shards *shards; /* NULL: host memory */
+    pool_span span;
+};
+
+/* A shard has its own columns interleaved; `packs` reads them from `all`, otherwise writes them.
+ * Columns first[i] to first[i + 1] are those of shard i. */
+static inline void several_copy_columns(const struct several_columns *columns, uint8_t *all,
+    uint8_t *shards, const uint64_t *first, uint32_t count, bool packs)
+{
+    const uint64_t bytes = columns->item_bytes;
+
+    for (uint32_t d = 0; d < count; d++) {
+        uint64_t width = first[d + 1] - first[d];
+
+        for (uint64_t i = 0; i < columns->items; i++)
+            for (uint64_t t = 0; t < width; t++) {
+                uint8_t *one = all + (i * columns->count + first[d] + t) * bytes;
+                uint8_t *other = shards + (first[d] * columns->items + i * width + t) * bytes;
+
+                memcpy(packs ? other : one, packs ? one : other, bytes);
+            }
+    }
+}
+
+/* `data`: the columns, NULL: zeros. */
+static inline struct several_operand several_operand_of(const struct several_columns *columns,
+    const uint8_t *data, bool is_sharded, uint32_t count, const uint64_t *first)
+{
+    const uint64_t all = columns->count * columns->items;
+    struct several_operand operand = {.data = calloc(all, columns->item_bytes)};
+    uint64_t items[SEVERAL_MAX + 1];
+
+    assert_non_null(operand.data);
+    if (data)
+        memcpy(operand.data, data, all * columns->item_bytes);
+    operand.span = (pool_span){.data = operand.data, .count = all};
+    if (!is_sharded)
+        return operand;
+    for (uint32_t i = 0; i <= count; i++)
+        items[i] = first[i] * columns->items;
+    operand.shards = several_allocate(count, columns->item_bytes, POOL_FORM_STANDARD, items);
+    operand.span = operand.shards->span;
+    if (data && columns->is_interleaved)
+        several_copy_columns(columns, (uint8_t *)(uintptr_t)data, operand.data, first, count, true);
+    several_upload(operand.shards, operand.data, false);
+    return operand;
+}
+
+/* The columns as they are now, in one piece; the caller frees them. */
+static inline uint8_t *several_read_operand(
+    const struct several_columns *columns, struct several_operand *operand, const uint64_t *first)
+{
+    const uint64_t bytes = columns->count * columns->items * columns->item_bytes;
+    uint8_t *got = malloc(bytes);
+
+    assert_non_null(got);
+    if (operand->shards)
+        several_download(operand->shards, operand->data, false);
+    memcpy(got, operand->data, bytes);
+    if (operand->shards && columns->is_interleaved)
+        several_copy_columns(columns, got, operand->data, first, operand->shards->count, false);
+    return got;
+}
+
+static inline void several_free_operand(struct several_operand *operand)
+{
+    if (operand->shards)
+        several_free(operand->shards);
+    free(operand->data);
+}
+
+/* ---- leases -----------------------------------------------------------------------------------
+ */
+
 /* A lease of all devices, for calls on the first `count` that need `bytes` of memory. */
 static inline pool_lease *several_lease(uint32_t count, const uint64_t *bytes)
 {
