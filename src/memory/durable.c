@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "memory/virtual.h"
@@ -118,15 +120,6 @@ uint64_t memory_durable_bytes(struct device_memory *memory)
 /* ---- mapping ----------------------------------------------------------------------------------
  */
 
-/* Drivers reserve whole blocks of this size at the requested address, and place less than a block
- * in a block that they have already (seen with 580.159). */
-#define ADDRESS_BLOCK (UINT64_C(32) << 20)
-
-static size_t address_bytes(const struct memory_durable *durable)
-{
-    return (size_t)base_round_up(durable->bytes, ADDRESS_BLOCK);
-}
-
 /* At the address that it had before, if any. */
 static pool_cu_result map_durable(struct device_memory *memory, struct memory_durable *durable)
 {
@@ -137,7 +130,7 @@ static pool_cu_result map_durable(struct device_memory *memory, struct memory_du
     size_t bytes = (size_t)durable->bytes;
     CUdeviceptr address = 0;
     pool_cu_result code =
-        api->MemAddressReserve(&address, address_bytes(durable), 0, durable->address, 0);
+        api->MemAddressReserve(&address, (size_t)durable->bytes, 0, durable->address, 0);
 
     if (code)
         return code;
@@ -158,7 +151,7 @@ static pool_cu_result map_durable(struct device_memory *memory, struct memory_du
 unmap:
     (void)api->MemUnmap(address, bytes);
 free_address:
-    (void)api->MemAddressFree(address, address_bytes(durable));
+    (void)api->MemAddressFree(address, (size_t)durable->bytes);
     return code;
 }
 
@@ -173,7 +166,7 @@ static pool_status unmap_durable(struct device_memory *memory, struct memory_dur
     first = DRIVER_CALL(memory->driver, MemUnmap(durable->address, bytes));
     status = first ? first
                    : DRIVER_CALL(
-                         memory->driver, MemAddressFree(durable->address, address_bytes(durable)));
+                         memory->driver, MemAddressFree(durable->address, (size_t)durable->bytes));
     first = first ? first : status;
     status = DRIVER_CALL(memory->driver, MemRelease(durable->allocation));
     return first ? first : status;
@@ -209,7 +202,7 @@ static pool_cu_result create_exported(
 
     if (code)
         return code;
-    if (!granularity || bytes > SIZE_MAX - base_max(granularity, ADDRESS_BLOCK))
+    if (!granularity || bytes > SIZE_MAX - granularity)
         return POOL_CU_OUT_OF_MEMORY;
     durable->bytes = base_round_up(bytes, granularity);
     code = api->MemCreate(&durable->allocation, (size_t)durable->bytes, &prop, 0);
@@ -235,6 +228,11 @@ pool_cu_result memory_durable_allocate(
         (void)memory->driver->api.MemRelease(durable->allocation);
         close(durable->descriptor);
         durable->descriptor = -1;
+        base_log(POOL_LOG_WARN,
+            "device %d: %s of durable memory could not be mapped (%s); they are ordinary memory "
+            "now, which does not survive a loss of the device",
+            pool_device_ordinal(memory->device), base_size_text(bytes).text,
+            driver_code_name(code));
         /* Addresses have run out, not memory: ordinary memory has others. */
         return code == POOL_CU_OUT_OF_MEMORY ? POOL_CU_MAP_FAILED : code;
     }
@@ -273,19 +271,28 @@ static pool_cu_result import_durable(struct device_memory *memory, struct memory
 pool_status memory_durable_renew(struct device_memory *memory)
 {
     pool_status status = POOL_OK;
+    pool_cu_result first = POOL_CU_SUCCESS;
+    unsigned lost = 0;
 
     memory_durable_forget_closed(memory); /* they have ended with their process */
     pthread_mutex_lock(&memory->durable_lock);
     for (struct memory_durable *at = memory->durables; at; at = at->next)
         at->is_mapped = false; /* by the process that has ended */
     for (struct memory_durable *at = memory->durables; at && !status; at = at->next) {
-        status = at->is_sealed ? driver_check(memory->driver, import_durable(memory, at),
-                                     "cuMemImportFromShareableHandle")
-                               : POOL_OK;
+        pool_cu_result code = at->is_sealed ? import_durable(memory, at) : POOL_CU_SUCCESS;
+
+        status = driver_check(memory->driver, code, "cuMemImportFromShareableHandle");
         if (status != POOL_ERR_DEVICE_LOST)
             status = POOL_OK;
+        first = first ? first : code;
+        lost += code != POOL_CU_SUCCESS;
     }
     pthread_mutex_unlock(&memory->durable_lock);
+    if (lost && !status)
+        base_log(POOL_LOG_WARN,
+            "device %d: %u blocks of durable memory could not be taken over from the process that "
+            "has ended (%s)",
+            pool_device_ordinal(memory->device), lost, driver_code_name(first));
     return status;
 }
 

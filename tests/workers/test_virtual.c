@@ -240,7 +240,7 @@ static void test_arguments_on(void)
     CODE(1, MemAddressReserve(&address, 2 * MIB, 3, 0, 0));
     CODE(0, MemAddressReserve(&address, 4 * MIB, 0, 0, 0));
     CODE(1, MemMap(address, 4 * MIB, 0, allocation, 0)); /* more than there is */
-    CODE(1, MemMap(address + 4 * MIB, 2 * MIB, 0, allocation, 0));
+    CODE(1, MemMap(address + 32 * MIB, 2 * MIB, 0, allocation, 0)); /* reserved in blocks of 32 */
     CODE(1, MemMap(address, MIB, 0, allocation, 0));
     CODE(1, MemSetAccess(address, 2 * MIB, &access_own, 1));
     CODE(0, MemMap(address + 2 * MIB, 2 * MIB, 0, allocation, 0));
@@ -256,7 +256,7 @@ static void test_arguments_on(void)
     CODE(0, MemcpyDtoH(&value, address + 2 * MIB, 4));
     assert_int_equal(value, 3);
     CODE(0, MemUnmap(address + 2 * MIB, 2 * MIB));
-    CODE(1, MemAddressFree(address, 2 * MIB));
+    CODE(1, MemAddressFree(address, 40 * MIB));
     CODE(0, MemAddressFree(address, 4 * MIB));
     CODE(1, MemAddressFree(address, 4 * MIB));
     /* Descriptors that are no memory. */
