@@ -91,7 +91,81 @@ static pool_status read_files(struct groth16_prover *prover)
             (unsigned long long)values.span.count, (unsigned long long)prover->key.variables);
     if (memcmp(values.span.data, one, prover->width) != 0)
         return groth16_refuse(prover, "value 0 of the witness is not 1");
-    return pool_field_check(prover->field, values.span.data, values.span.count, NULL);
+    return POOL_OK;
+}
+
+/* ---- blinding ------------------------------------------------------------------------------- */
+
+/* The key's only point P of a section, or scalar * P. */
+static pool_status key_point(
+    struct groth16_prover *prover, const char *name, const uint8_t *scalar, uint8_t *point)
+{
+    pool_file_section section;
+    pool_status status = get_section(prover, name, &section);
+
+    if (status)
+        return status;
+    const pool_point_format format = {section.layout, section.span.form, section.span.stride};
+    status = pool_points_convert(
+        section.curve, &format, section.span.data, 1, POOL_CHECK_ON_CURVE, NULL, point);
+    return status || !scalar
+               ? status
+               : pool_point_mul(section.curve, NULL, point, scalar, prover->width, point);
+}
+
+/* term + scalar * point. */
+static pool_status blinded_term(struct groth16_prover *prover, const pool_curve *curve,
+    const char *term, const char *point, const uint8_t *scalar, uint8_t *sum)
+{
+    uint8_t multiple[MAX_POINT];
+    pool_status status = key_point(prover, term, NULL, sum);
+
+    if (!status)
+        status = key_point(prover, point, scalar, multiple);
+    return status ? status : pool_point_add(curve, NULL, sum, multiple, sum);
+}
+
+static int system_random(void *bytes, size_t count)
+{
+    return getrandom(bytes, count, 0) == (ssize_t)count;
+}
+
+/* Reduces twice as many random bytes as a scalar has: statistical distance at most 2^-128. */
+static pool_status draw_scalar(struct groth16_prover *prover, uint8_t *scalar)
+{
+    uint8_t bytes[2 * POOL_FIELD_MAX_BYTES];
+    size_t count = 2 * prover->width;
+    pool_status status;
+
+    if (!(prover->job->random ? prover->job->random : system_random)(bytes, count)) {
+        groth16_refuse(prover, "the system provides no random numbers");
+        return POOL_ERR_IO;
+    }
+    status = pool_field_reduce_bytes(
+        prover->field, count, POOL_LITTLE_ENDIAN, bytes, 1, POOL_FORM_STANDARD, scalar);
+    explicit_bzero(bytes, sizeof(bytes));
+    return status;
+}
+
+/* Random r and s, and what the proof needs of them beside the sums: alpha + r delta,
+ * beta + s delta and beta. The host arithmetic on them is not constant-time. */
+struct blinding {
+    uint8_t r[POOL_FIELD_MAX_BYTES], s[POOL_FIELD_MAX_BYTES];
+    uint8_t a[MAX_POINT], b[MAX_POINT], b1[MAX_POINT];
+};
+
+static pool_status draw_blinding(struct groth16_prover *prover, struct blinding *blinding)
+{
+    const pool_curve *g1 = prover->key.curves[0], *g2 = prover->key.curves[1];
+    pool_status status = draw_scalar(prover, blinding->r);
+
+    if (!status)
+        status = draw_scalar(prover, blinding->s);
+    if (!status)
+        status = blinded_term(prover, g1, "alpha1", "delta1", blinding->r, blinding->a);
+    if (!status)
+        status = blinded_term(prover, g2, "beta2", "delta2", blinding->s, blinding->b);
+    return status ? status : key_point(prover, "beta1", NULL, blinding->b1);
 }
 
 /* ---- the sums of points ---------------------------------------------------------------------- */
@@ -188,6 +262,7 @@ struct lane {
 
 struct lanes {
     struct lane lane[LANES];
+    struct blinding blinding;
     uint8_t sums[GROTH16_MSMS][MAX_POINT];
 };
 
@@ -297,7 +372,12 @@ static pool_status end_lane(struct lane *first, struct lane *lane)
     return lane->status ? pool_error_set(lane->status, lane->failure) : POOL_OK;
 }
 
-/* Computes the quotient and all sums. */
+static pool_status check_witness(const struct groth16_prover *prover)
+{
+    return pool_field_check(prover->field, prover->witness.data, prover->witness.count, NULL);
+}
+
+/* Computes the quotient and all sums; the host checks and draws while the devices work. */
 static pool_status run_lanes(struct lanes *lanes)
 {
     struct lane *first = &lanes->lane[0];
@@ -307,6 +387,10 @@ static pool_status run_lanes(struct lanes *lanes)
     begin_step(&first->prover, "quotient");
     start_lanes(lanes);
     status = groth16_compute_quotient(&first->prover, &quotient);
+    if (!status)
+        status = check_witness(&first->prover);
+    if (!status)
+        status = draw_blinding(&first->prover, &lanes->blinding);
     if (!status)
         status = section_msm(&first->prover, MSM_H, &quotient, lanes->sums[MSM_H]);
     if (!status)
@@ -318,6 +402,7 @@ static pool_status run_lanes(struct lanes *lanes)
 
 static void close_lanes(struct lanes *lanes)
 {
+    explicit_bzero(&lanes->blinding, sizeof(lanes->blinding));
     for (int i = LANES; i-- > 0;) {
         struct lane *lane = &lanes->lane[i];
 
@@ -331,23 +416,9 @@ static void close_lanes(struct lanes *lanes)
 
 /* ---- the proof ------------------------------------------------------------------------------ */
 
-/* sum += scalar * P for the section's only point P, or sum += P if scalar is NULL. */
-static pool_status add_point(
-    struct groth16_prover *prover, const char *name, const uint8_t *scalar, uint8_t *sum)
-{
-    pool_file_section section;
-    uint8_t point[MAX_POINT];
-    pool_status status = get_section(prover, name, &section);
-
-    if (status)
-        return status;
-    const pool_point_format format = {section.layout, section.span.form, section.span.stride};
-    status = pool_points_convert(
-        section.curve, &format, section.span.data, 1, POOL_CHECK_ON_CURVE, NULL, point);
-    if (!status && scalar)
-        status = pool_point_mul(section.curve, NULL, point, scalar, prover->width, point);
-    return status ? status : pool_point_add(section.curve, NULL, sum, point, sum);
-}
+struct proof {
+    uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
+};
 
 /* sum += scalar * point in G1. */
 static pool_status add_multiple(
@@ -360,61 +431,28 @@ static pool_status add_multiple(
     return status ? status : pool_point_add(g1, NULL, sum, product, sum);
 }
 
-static int system_random(void *bytes, size_t count)
-{
-    return getrandom(bytes, count, 0) == (ssize_t)count;
-}
-
-/* Reduces twice as many random bytes as a scalar has: statistical distance at most 2^-128. */
-static pool_status draw_scalar(struct groth16_prover *prover, uint8_t *scalar)
-{
-    uint8_t bytes[2 * POOL_FIELD_MAX_BYTES];
-    size_t count = 2 * prover->width;
-    pool_status status;
-
-    if (!(prover->job->random ? prover->job->random : system_random)(bytes, count)) {
-        groth16_refuse(prover, "the system provides no random numbers");
-        return POOL_ERR_IO;
-    }
-    status = pool_field_reduce_bytes(
-        prover->field, count, POOL_LITTLE_ENDIAN, bytes, 1, POOL_FORM_STANDARD, scalar);
-    explicit_bzero(bytes, sizeof(bytes));
-    return status;
-}
-
-struct proof {
-    uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
-};
-
 /*
  * a = alpha + sum A_i w_i + r delta, b = beta + sum B_i w_i + s delta, and
- * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, with b in G1. The blinding factors r and s
- * are processed by host arithmetic that is not constant-time.
+ * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, with b in G1: here without s delta,
+ * because r s delta is subtracted from c.
  */
-static pool_status blind_proof(struct groth16_prover *prover, struct proof *proof, uint8_t *b1)
+static pool_status make_proof(
+    const struct groth16_prover *prover, struct lanes *lanes, struct proof *proof)
 {
-    uint8_t r[POOL_FIELD_MAX_BYTES], s[POOL_FIELD_MAX_BYTES];
-    pool_status status = draw_scalar(prover, r);
+    const pool_curve *g1 = prover->key.curves[0], *g2 = prover->key.curves[1];
+    const struct blinding *blinding = &lanes->blinding;
+    uint8_t b1[MAX_POINT];
+    pool_status status = pool_point_add(g1, NULL, lanes->sums[MSM_A], blinding->a, proof->a);
 
     if (!status)
-        status = draw_scalar(prover, s);
+        status = pool_point_add(g2, NULL, lanes->sums[MSM_B2], blinding->b, proof->b);
     if (!status)
-        status = add_point(prover, "alpha1", NULL, proof->a);
+        status = pool_point_add(g1, NULL, lanes->sums[MSM_B1], blinding->b1, b1);
     if (!status)
-        status = add_point(prover, "delta1", r, proof->a);
+        status = pool_point_add(g1, NULL, lanes->sums[MSM_C], lanes->sums[MSM_H], proof->c);
     if (!status)
-        status = add_point(prover, "beta2", NULL, proof->b);
-    if (!status)
-        status = add_point(prover, "delta2", s, proof->b);
-    if (!status) /* without s delta, because r s delta is subtracted from c */
-        status = add_point(prover, "beta1", NULL, b1);
-    if (!status)
-        status = add_multiple(prover, proof->a, s, proof->c);
-    if (!status)
-        status = add_multiple(prover, b1, r, proof->c);
-    explicit_bzero(r, sizeof(r));
-    explicit_bzero(s, sizeof(s));
-    return status;
+        status = add_multiple(prover, proof->a, blinding->s, proof->c);
+    return status ? status : add_multiple(prover, b1, blinding->r, proof->c);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */
@@ -455,18 +493,6 @@ static pool_status format_json(
     if (file && !ferror(file) && !fclose(file))
         return POOL_OK;
     return groth16_out_of_memory(prover);
-}
-
-/* The terms that do not depend on blinding, then blinding. */
-static pool_status make_proof(
-    struct groth16_prover *prover, struct lanes *lanes, struct proof *proof)
-{
-    memcpy(proof->a, lanes->sums[MSM_A], MAX_POINT);
-    memcpy(proof->b, lanes->sums[MSM_B2], MAX_POINT);
-    pool_status status = pool_point_add(
-        prover->key.curves[0], NULL, lanes->sums[MSM_C], lanes->sums[MSM_H], proof->c);
-
-    return status ? status : blind_proof(prover, proof, lanes->sums[MSM_B1]);
 }
 
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result)

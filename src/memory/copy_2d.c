@@ -80,6 +80,26 @@ static pool_status check_copy(struct rows_copy *copy)
     return POOL_OK;
 }
 
+/* Rows that are adjacent on both sides are one range: the driver copies them row by row. */
+static bool is_linear(const struct rows_copy *copy)
+{
+    return copy->to.pitch == copy->row_bytes && copy->from.pitch == copy->row_bytes;
+}
+
+static pool_status copy_linear(const struct rows_copy *copy, pool_stream *stream)
+{
+    uint64_t bytes = copy->rows * copy->row_bytes;
+
+    if (!copy->from.buffer)
+        return pool_copy_to_device(
+            copy->to.buffer, copy->to.offset, copy->from.host, bytes, stream);
+    if (!copy->to.buffer)
+        return pool_copy_to_host(
+            copy->to.host, copy->from.buffer, copy->from.offset, bytes, stream);
+    return pool_copy_device(
+        copy->to.buffer, copy->to.offset, copy->from.buffer, copy->from.offset, bytes, stream);
+}
+
 /* Secrets in pageable memory pass through the library's staging memory, which is overwritten. */
 static pool_status copy_by_rows(const struct rows_copy *copy, pool_stream *stream)
 {
@@ -165,6 +185,8 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (!row_bytes || !rows)
         return POOL_OK;
     status = check_copy(&copy);
+    if (!status && is_linear(&copy))
+        return copy_linear(&copy, stream);
     if (!status)
         status = stream_handle_of_work(stream, copy.device, &copy.stream);
     if (!status && !device_driver(copy.device)->api.Memcpy2DAsync)
