@@ -34,6 +34,7 @@ static const char source[] =
     "        sum[1] = fr_add_lazy(sum[1], fr_mul_lazy(a1, b1));\n"
     "        sum[2] = fr_add_lazy(sum[2], fr_mul_lazy(a2, b2));\n"
     "    }\n"
+    "#pragma unroll\n"
     "    for (int k = 0; k < 3; k++) {\n"
     "        fr total = fr_block_sum(fr_reduce(sum[k]), scratch);\n"
     "        if (threadIdx.x == 0)\n"
@@ -60,8 +61,11 @@ static const char source[] =
     "fold(fr *table, fr r, unsigned half)\n"
     "{\n"
     "    unsigned i = blockIdx.x * 256 + threadIdx.x;\n"
-    "    if (i < half)\n"
-    "        table[i] = fr_add(table[i], fr_mul(r, fr_sub(table[i + half], table[i])));\n"
+    "    if (i < half) {\n"
+    "        fr low = table[i];\n"
+    "        table[i] = fr_reduce(\n"
+    "            fr_add_lazy(low, fr_mul_lazy(fr_sub_lazy(table[i + half], low), r)));\n"
+    "    }\n"
     "}\n";
 
 static void must(pool_status status)
