@@ -283,7 +283,7 @@ pool_cu_result client_register_block(struct client_worker *worker, uint64_t offs
 
 /* An allocation outside of the addresses that are reserved for its worker. */
 struct client_range {
-    uint64_t base, bytes, mapped_bytes;
+    uint64_t base, bytes;
     unsigned worker;
     unsigned opened;     /* how often, besides the first time; memory of another process */
     unsigned generation; /* of the worker */

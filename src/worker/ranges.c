@@ -48,41 +48,100 @@ bool client_range_is_present(const struct client_range *range)
     return range->generation == atomic_load(&client->workers[range->worker].generation);
 }
 
-static void unmap_range(const struct client_range *range)
+static uint64_t first_page(const struct client_range *range)
 {
-    munmap((void *)(uintptr_t)(range->base & ~(CLIENT_PAGE - 1)), (size_t)range->mapped_bytes);
+    return range->base & ~(CLIENT_PAGE - 1);
+}
+
+static uint64_t end_page(const struct client_range *range)
+{
+    return base_round_up(range->base + range->bytes, CLIENT_PAGE);
+}
+
+/* Another range with bytes in the page; NULL: none. */
+static const struct client_range *find_sharing(
+    const struct client *owner, const struct client_range *range, uint64_t page)
+{
+    for (size_t i = 0; i < owner->range_count; i++) {
+        const struct client_range *other = &owner->ranges[i];
+
+        if (other != range && first_page(other) <= page && page < end_page(other))
+            return other;
+    }
+    return NULL;
+}
+
+/* The driver places small allocations side by side: ranges share their outer pages, which stay
+ * reserved for as long as one of them is there. Narrows [*start, *end) to the pages of this range
+ * alone. */
+static void leave_out_shared(
+    const struct client *owner, const struct client_range *range, uint64_t *start, uint64_t *end)
+{
+    *start = first_page(range);
+    *end = end_page(range);
+    if (find_sharing(owner, range, *start))
+        *start += CLIENT_PAGE;
+    if (*start < *end && find_sharing(owner, range, *end - CLIENT_PAGE))
+        *end -= CLIENT_PAGE;
+}
+
+/* Removes a range, and the reservation of its pages. */
+static void remove_range(struct client *owner, size_t index)
+{
+    uint64_t start, end;
+
+    leave_out_shared(owner, &owner->ranges[index], &start, &end);
+    if (start < end)
+        munmap((void *)(uintptr_t)start, (size_t)(end - start));
+    owner->ranges[index] = owner->ranges[owner->range_count - 1];
+    owner->range_count--;
 }
 
 void client_ranges_free(struct client *closing)
 {
-    for (size_t i = 0; i < closing->range_count; i++)
-        unmap_range(&closing->ranges[i]);
+    while (closing->range_count)
+        remove_range(closing, closing->range_count - 1);
     base_free(closing->ranges);
 }
 
 /* Forgets what ended processes had at these addresses. With the lock held. */
-static void drop_ended(uint64_t start, uint64_t end)
+static void drop_ended(const struct client_range *added)
 {
     for (size_t i = client->range_count; i-- > 0;) {
-        struct client_range *range = &client->ranges[i];
-        uint64_t base = range->base & ~(CLIENT_PAGE - 1);
+        const struct client_range *range = &client->ranges[i];
 
-        if (client_range_is_present(range) || base >= end || base + range->mapped_bytes <= start)
-            continue;
-        unmap_range(range);
-        *range = client->ranges[--client->range_count];
+        if (!client_range_is_present(range) && first_page(range) < end_page(added) &&
+            end_page(range) > first_page(added))
+            remove_range(client, i);
     }
+}
+
+/* Whether nothing but memory of the same worker is in the pages of a range; reserves them. */
+static bool reserve_pages(const struct client_range *added)
+{
+    const uint64_t outer[] = {first_page(added), end_page(added) - CLIENT_PAGE};
+    uint64_t start, end;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct client_range *sharing = find_sharing(client, added, outer[i]);
+
+        if (sharing && sharing->worker != added->worker)
+            return false;
+    }
+    leave_out_shared(client, added, &start, &end);
+    return start >= end || client_reserve(start, end - start) != MAP_FAILED;
 }
 
 /* Reserves the addresses of an allocation outside of the worker's region; false: they are in use.
  */
 static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
 {
-    uint64_t start = base & ~(CLIENT_PAGE - 1), end = base_round_up(base + bytes, CLIENT_PAGE);
+    const struct client_range added = {
+        base, bytes, worker, 0, atomic_load(&client->workers[worker].generation)};
     bool is_added = false;
 
     pthread_rwlock_wrlock(&client->memory_lock);
-    drop_ended(start, end);
+    drop_ended(&added);
     if (client->range_count == client->range_capacity) {
         size_t capacity = client->range_capacity ? client->range_capacity * 2 : 64;
         struct client_range *ranges = base_realloc(client->ranges, capacity, sizeof(*ranges));
@@ -92,10 +151,8 @@ static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
             client->range_capacity = capacity;
         }
     }
-    if (client->range_count < client->range_capacity &&
-        client_reserve(start, end - start) != MAP_FAILED) {
-        client->ranges[client->range_count++] = (struct client_range){
-            base, bytes, end - start, worker, 0, atomic_load(&client->workers[worker].generation)};
+    if (client->range_count < client->range_capacity && reserve_pages(&added)) {
+        client->ranges[client->range_count++] = added;
         is_added = true;
     }
     pthread_rwlock_unlock(&client->memory_lock);
@@ -116,8 +173,7 @@ void client_range_release(const struct client_worker *worker, uint64_t address)
     for (size_t i = 0; i < client->range_count; i++) {
         if (client->ranges[i].base != address)
             continue;
-        unmap_range(&client->ranges[i]);
-        client->ranges[i] = client->ranges[--client->range_count];
+        remove_range(client, i);
         break;
     }
     pthread_rwlock_unlock(&client->memory_lock);

@@ -8,11 +8,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "driver/driver.h"
 #include "left_behind.h"
 #include "support/assert.h"
+#include "worker/client.h"
 #include "worker/worker.h"
 
 static const pool_cuda_api *cu;
@@ -586,6 +588,56 @@ static void halt_workers_at_races(void)
 
 static const char *program;
 
+static bool is_reserved(uint64_t page)
+{
+    void *mapped = client_reserve(page, CLIENT_PAGE);
+
+    if (mapped != MAP_FAILED)
+        munmap(mapped, CLIENT_PAGE);
+    return mapped == MAP_FAILED;
+}
+
+#define HOLE_BYTES ((size_t)1 << 30)
+
+/* Drivers place small allocations side by side, so that several are in one page. */
+static void test_shared_pages(void **state)
+{
+    const uint64_t page = CLIENT_PAGE;
+    struct client_worker *first, *second;
+    uint64_t base;
+    void *hole;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    first = &client->workers[0];
+    second = &client->workers[1];
+    /* The middle of a hole whose ends are where the next mappings of others come. */
+    hole = mmap(NULL, HOLE_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(hole != MAP_FAILED);
+    munmap(hole, HOLE_BYTES);
+    base = (uint64_t)(uintptr_t)hole + HOLE_BYTES / 2;
+    assert_true(client_range_claim(first, base + 0x200, 8));
+    assert_true(client_range_claim(first, base + 0x400, 8));
+    assert_true(client_range_claim(first, base + 0x600, 3 * page)); /* four pages */
+    assert_true(client_range_claim(first, base + 3 * page + 0x800, 0x200));
+    assert_false(client_range_claim(second, base + 0x500, 8));
+    assert_ptr_equal(client_address_worker(base + 0x407), first);
+    assert_null(client_address_worker(base + 0x408));
+    assert_ptr_equal(client_address_worker(base + 3 * page + 0x5ff), first);
+    client_range_release(first, base + 0x200);
+    client_range_release(first, base + 0x600);
+    assert_true(is_reserved(base));
+    assert_false(is_reserved(base + page) || is_reserved(base + 2 * page));
+    assert_true(is_reserved(base + 3 * page));
+    assert_true(client_range_claim(second, base + page, page));
+    client_range_release(first, base + 0x400);
+    client_range_release(first, base + 3 * page + 0x800);
+    assert_false(is_reserved(base) || is_reserved(base + 3 * page));
+    assert_true(is_reserved(base + page));
+    worker_close(); /* with the second worker's */
+    assert_false(is_reserved(base + page));
+}
+
 static int restore_program(void **state)
 {
     (void)state;
@@ -596,8 +648,8 @@ static int restore_program(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_nothing_left), TEST(test_refused),
-        TEST(test_wrong_program), TEST(test_addresses), TEST(test_copies),
+    const struct CMUnitTest tests[] = {TEST(test_nothing_left), TEST(test_shared_pages),
+        TEST(test_refused), TEST(test_wrong_program), TEST(test_addresses), TEST(test_copies),
         TEST(test_order_of_threads), TEST(test_many_threads), TEST(test_shared_kernels),
         TEST(test_retaining_threads), TEST(test_host_functions), TEST(test_kill),
         TEST(test_kill_while_waiting), TEST(test_fault), TEST(test_crash_loop)};
