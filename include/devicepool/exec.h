@@ -82,11 +82,18 @@ typedef struct pool_exec {
      * One job over several devices of a pool: the `device_count` devices of `devices`, or, where
      * that is NULL, the first ones of `lease`; 0: one device. The library divides the job, runs
      * each part on its device's default stream (or the lease's stream of that device) and combines
-     * the results, which are complete when the call returns. Spans are in host memory, of which
-     * each device transfers its own part, or POOL_MEMORY_SHARDED. `memory_limit` holds for each
-     * device. A failure on one device ends the parts of the others and is the call's. `device`,
-     * `stream` and `workspace` must be NULL, is_async and on_host 0. docs/several-devices.md says
-     * how each operation is divided; the others fail with POOL_ERR_UNSUPPORTED.
+     * the results. Spans are in host memory, of which each device transfers its own part, or
+     * POOL_MEMORY_SHARDED. `memory_limit` holds for each device. A failure on one device ends the
+     * parts of the others and is the call's. `device` and `workspace` must be NULL, on_host 0.
+     * docs/several-devices.md says how each operation is divided; the others fail with
+     * POOL_ERR_UNSUPPORTED.
+     *
+     * `stream`, which belongs to the first device, is then the job's place in the order of work on
+     * all devices: every part starts after the work that the stream has, and with is_async the
+     * stream's later work starts after every part. With is_async `stream` NULL stands for the
+     * lease's stream of the first device, or its default stream. MSMs, commitments, and trees
+     * whose levels are in host memory have steps on the host: they fail with POOL_ERR_UNSUPPORTED
+     * where is_async is 1, MSMs and commitments also where `stream` is given.
      */
     pool_device *const *devices;
     uint32_t device_count;    /* at most 64 */

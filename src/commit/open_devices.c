@@ -205,7 +205,8 @@ static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec
 
 pool_status commit_open_gather(const struct opening *opening)
 {
-    const struct memory_parts parts = {.exec = &opening->exec,
+    const struct memory_parts parts = {.call = opening->call,
+        .exec = &opening->exec,
         .devices = &opening->division->devices,
         .compute = gather_part,
         .user = (void *)(uintptr_t)opening};

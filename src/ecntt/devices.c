@@ -115,9 +115,12 @@ static pool_status forecast_part(void *user, uint32_t index, const pool_exec *ex
 
 static struct memory_parts parts_of(struct divided_call *divided)
 {
-    return (struct memory_parts){.exec = &divided->call->exec,
+    return (struct memory_parts){.call = "pool_ecntt",
+        .exec = &divided->call->exec,
         .devices = &divided->devices,
         .total = divided->call->in.count,
+        .only_enqueues = divided->call->in.space == POOL_MEMORY_SHARDED &&
+                         divided->call->out.space == POOL_MEMORY_SHARDED,
         .compute = compute_part,
         .forecast = forecast_part,
         .user = divided};
@@ -130,7 +133,7 @@ pool_status ecntt_run_on_devices(const struct ecntt_call *call)
     pool_status status = divide(call, &divided);
 
     if (!status)
-        status = memory_parts_check_workspaces("pool_ecntt", &parts);
+        status = memory_parts_check_workspaces(&parts);
     return status ? status : memory_parts_run(&parts);
 }
 

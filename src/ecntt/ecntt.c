@@ -53,7 +53,8 @@ static pool_status read_params(const char *call, const pool_ecntt_params *given,
         .has_async = true,
         .has_workspace = true,
         .has_memory_limit = true,
-        .has_devices = true};
+        .has_devices = true,
+        .has_async_devices = true};
     pool_status status = base_struct_read(&ecntt_params_type, call, "params", given, params);
 
     if (!status)

@@ -74,6 +74,7 @@ pool_exec memory_devices_exec(
     part.device = devices->device[index];
     part.devices = NULL;
     part.device_count = 0;
+    part.stream = index ? NULL : exec->stream;
     part.workspace = exec->workspaces ? exec->workspaces[index] : NULL;
     part.workspaces = NULL;
     part.workspace_count = 0;

@@ -22,7 +22,8 @@ struct memory_devices {
 pool_status memory_devices_read(
     const char *call, const pool_exec *exec, struct memory_devices *devices);
 
-/* The exec of a call on device `index` alone, with that device's workspace. */
+/* The exec of a call on device `index` alone, with that device's workspace; the stream, if there is
+ * one, is the first device's. */
 pool_exec memory_devices_exec(
     const struct memory_devices *devices, const pool_exec *exec, uint32_t index);
 
@@ -57,12 +58,37 @@ void memory_devices_divide(const struct memory_devices *devices, const pool_span
 pool_span memory_devices_part(
     const pool_span *span, uint64_t item_bytes, uint32_t index, const uint64_t *first);
 
+/* ---- streams --------------------------------------------------------------------------------- */
+
+/*
+ * The streams of a call that is asynchronous or has a stream: that stream on the first device
+ * (else the lease's, else the default one), and one of the library on each of the others, which
+ * starts after the work that the first one has. Any other call has none: each of its parts runs on
+ * its device's default stream or the lease's.
+ */
+struct memory_fork {
+    uint32_t count; /* of devices; 0: none */
+    pool_stream *stream[MEMORY_MAX_DEVICES];
+    struct stream_set *set[MEMORY_MAX_DEVICES]; /* of the devices from the second one on */
+};
+pool_status memory_fork_open(const char *call, const struct memory_devices *devices,
+    const pool_exec *exec, struct memory_fork *fork);
+/*
+ * Once the work is enqueued: later work on the first stream starts after that of the others. After
+ * a failure, which is returned, the streams have nothing left to do. Not for a fork that could not
+ * be opened.
+ */
+pool_status memory_fork_close(struct memory_fork *fork, int is_async, pool_status status);
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 struct memory_parts {
+    const char *call;      /* the public function */
     const pool_exec *exec; /* of the call */
     const struct memory_devices *devices;
     uint64_t total; /* of the call's progress */
+    /* No operand is in host memory: parts of an asynchronous call do not block their thread. */
+    bool only_enqueues;
     /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
     pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
     /* How many bytes of device memory that takes; for the next two functions only. */
@@ -74,14 +100,14 @@ struct memory_parts {
 pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes);
 
 /* memory_devices_check_workspaces with these bytes. */
-pool_status memory_parts_check_workspaces(const char *call, const struct memory_parts *parts);
+pool_status memory_parts_check_workspaces(const struct memory_parts *parts);
 
 /*
  * Computes all parts at once on the calling thread and threads of the pool, because copies of
  * pageable memory block their thread; on fewer threads where no more can be started, each takes the
- * next part. Returns when all have ended. The first failure cancels the other parts, is returned
- * and is the calling thread's last error. Progress is that of all parts together, reported on the
- * calling thread.
+ * next part. Returns when all have ended, or, if the call is asynchronous, have been enqueued on
+ * the streams of a fork. The first failure cancels the other parts, is returned and is the calling
+ * thread's last error. Progress is that of all parts together, reported on the calling thread.
  */
 pool_status memory_parts_run(const struct memory_parts *parts);
 

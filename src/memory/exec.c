@@ -141,8 +141,7 @@ static pool_status check_devices(
     const struct {
         const char *name;
         bool is_given;
-    } members[] = {{"device", exec->device != NULL}, {"stream", exec->stream != NULL},
-        {"workspace", exec->workspace != NULL}, {"is_async", exec->is_async != 0},
+    } members[] = {{"device", exec->device != NULL}, {"workspace", exec->workspace != NULL},
         {"on_host", exec->on_host != 0}};
 
     if (!exec->device_count && (exec->devices || exec->workspaces || exec->workspace_count))
@@ -171,6 +170,11 @@ static pool_status check_devices(
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: `%s` cannot be combined with `device_count` %u; it must be 0", call,
                 members[i].name, exec->device_count);
+    if (!rules->has_async_devices && (exec->stream || exec->is_async))
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: `%s` is not supported with `device_count` %u, as steps of this operation run on "
+            "the host; it must be 0",
+            call, exec->is_async ? "is_async" : "stream", exec->device_count);
     return POOL_OK;
 }
 

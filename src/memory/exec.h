@@ -24,6 +24,7 @@ struct memory_exec_rules {
     bool has_workspace;
     bool has_memory_limit;
     bool has_devices;
+    bool has_async_devices; /* over several devices, too, `is_async` and `stream` */
 };
 
 /*

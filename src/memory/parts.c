@@ -25,8 +25,9 @@ struct group {
     pthread_t caller;
     const char *label;   /* of the caller's log records */
     pool_cancel *cancel; /* of all parts */
-    uint64_t reported;   /* of the progress; the caller's */
-    atomic_uint next;    /* the first part that no thread has taken */
+    struct memory_fork fork;
+    uint64_t reported; /* of the progress; the caller's */
+    atomic_uint next;  /* the first part that no thread has taken */
     pthread_mutex_t lock;
     pthread_cond_t changed;         /* progress, or a part ended */
     uint32_t running;               /* guarded by lock: parts that have not ended */
@@ -97,6 +98,8 @@ static void init_part(struct group *group, uint32_t index)
         .index = index,
         .exec = memory_devices_exec(group->parts->devices, exec, index)};
     part->exec.cancel = group->cancel;
+    if (group->fork.count)
+        part->exec.stream = group->fork.stream[index];
     part->exec.progress = exec->progress ? note_progress : NULL;
     part->exec.user = part;
 }
@@ -132,12 +135,15 @@ static void take_parts(void *context, unsigned index, unsigned count)
 
 static void run_parts(struct group *group)
 {
-    const struct memory_devices *devices = group->parts->devices;
+    const struct memory_parts *parts = group->parts;
+    const struct memory_devices *devices = parts->devices;
+    const bool is_quick = parts->exec->is_async && parts->only_enqueues;
 
     group->running = devices->count;
     for (uint32_t i = 0; i < devices->count; i++)
         init_part(group, i);
-    base_thread_pool_run(device_threads(devices->device[0]), devices->count, take_parts, group);
+    base_thread_pool_run(
+        device_threads(devices->device[0]), is_quick ? 1 : devices->count, take_parts, group);
 }
 
 pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes)
@@ -155,7 +161,7 @@ pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *by
     return status;
 }
 
-pool_status memory_parts_check_workspaces(const char *call, const struct memory_parts *parts)
+pool_status memory_parts_check_workspaces(const struct memory_parts *parts)
 {
     uint64_t needed[MEMORY_MAX_DEVICES];
     pool_status status;
@@ -163,8 +169,9 @@ pool_status memory_parts_check_workspaces(const char *call, const struct memory_
     if (!parts->exec->workspaces)
         return POOL_OK;
     status = memory_parts_forecast(parts, needed);
-    return status ? status
-                  : memory_devices_check_workspaces(call, parts->devices, parts->exec, needed);
+    return status
+               ? status
+               : memory_devices_check_workspaces(parts->call, parts->devices, parts->exec, needed);
 }
 
 pool_status memory_parts_run(const struct memory_parts *parts)
@@ -172,8 +179,12 @@ pool_status memory_parts_run(const struct memory_parts *parts)
     struct group group = {.parts = parts, .caller = pthread_self(), .label = base_log_label()};
     pool_status status = base_cancel_create_child(parts->exec->cancel, &group.cancel);
 
-    if (status)
+    if (!status)
+        status = memory_fork_open(parts->call, parts->devices, parts->exec, &group.fork);
+    if (status) {
+        pool_cancel_destroy(&group.cancel);
         return status;
+    }
     pthread_mutex_init(&group.lock, NULL);
     pthread_cond_init(&group.changed, NULL);
     run_parts(&group);
@@ -184,5 +195,5 @@ pool_status memory_parts_run(const struct memory_parts *parts)
         base_error_restore(&group.failure);
     else
         report_progress(&group, done_by_all(&group));
-    return group.status;
+    return memory_fork_close(&group.fork, parts->exec->is_async, group.status);
 }

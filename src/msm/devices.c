@@ -356,7 +356,8 @@ static pool_status check_workspaces(const struct divided_msm *divided)
 pool_status msm_devices_run(const struct msm_call *call)
 {
     struct divided_msm divided;
-    const struct memory_parts parts = {.exec = &call->exec,
+    const struct memory_parts parts = {.call = "pool_msm",
+        .exec = &call->exec,
         .devices = &divided.devices,
         .total = call->scalars.count,
         .compute = compute_part,

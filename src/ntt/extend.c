@@ -170,7 +170,8 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
         .has_async = true,
         .has_workspace = true,
         .has_memory_limit = true,
-        .has_devices = true};
+        .has_devices = true,
+        .has_async_devices = true};
     pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
 
     memset(call, 0, sizeof(*call));

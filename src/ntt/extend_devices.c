@@ -30,14 +30,17 @@ static pool_status check_spans(const char *call, const struct ntt_extend_divisio
                   : memory_devices_check_span(call, &division->devices, &spans->out, "out");
 }
 
+static bool has_host_memory(const struct ntt_extend_spans *spans)
+{
+    return !is_sharded(&spans->in) || !is_sharded(&spans->out) ||
+           (spans->coefficients.count && !is_sharded(&spans->coefficients));
+}
+
 /* A span in host memory holds interleaved columns, of which no part is a span. */
 static pool_status check_layout(const char *call, const struct ntt_extend_division *division)
 {
-    const struct ntt_extend_spans *spans = &division->spans;
-    const bool is_on_host = !is_sharded(&spans->in) || !is_sharded(&spans->out) ||
-                            (spans->coefficients.count && !is_sharded(&spans->coefficients));
-
-    if (division->params.layout == POOL_NTT_ROWS || division->params.batch == 1 || !is_on_host)
+    if (division->params.layout == POOL_NTT_ROWS || division->params.batch == 1 ||
+        !has_host_memory(&division->spans))
         return POOL_OK;
     return base_fail(POOL_ERR_UNSUPPORTED,
         "%s: `layout` POOL_NTT_COLUMNS of a batch in host memory is not supported with "
@@ -162,9 +165,11 @@ static pool_status forecast_part(void *user, uint32_t index, const pool_exec *ex
 
 static struct memory_parts parts_of(const struct ntt_extend_division *division)
 {
-    return (struct memory_parts){.exec = &division->exec,
+    return (struct memory_parts){.call = "pool_ntt_extend",
+        .exec = &division->exec,
         .devices = &division->devices,
         .total = division->spans.out.count,
+        .only_enqueues = !has_host_memory(&division->spans),
         .compute = compute_part,
         .forecast = forecast_part,
         .user = (void *)(uintptr_t)division};
@@ -173,7 +178,7 @@ static struct memory_parts parts_of(const struct ntt_extend_division *division)
 pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 {
     const struct memory_parts parts = parts_of(division);
-    pool_status status = memory_parts_check_workspaces("pool_ntt_extend", &parts);
+    pool_status status = memory_parts_check_workspaces(&parts);
 
     return status ? status : memory_parts_run(&parts);
 }

@@ -23,7 +23,8 @@ const struct memory_exec_rules ntt_exec_rules = {.checks = POOL_CHECK_CANONICAL,
     .has_async = true,
     .has_workspace = true,
     .has_memory_limit = true,
-    .has_devices = true};
+    .has_devices = true,
+    .has_async_devices = true};
 
 static pool_status read_params(const char *call, const pool_ntt_params *given,
     const pool_exec *given_exec, pool_ntt_params *params, pool_exec *exec)

@@ -71,10 +71,12 @@ static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
 {
     pool_exec exec = run->call->exec;
     const struct memory_parts parts = {
-        .exec = &exec, .devices = devices, .compute = step, .user = run};
+        .call = "pool_ntt", .exec = &exec, .devices = devices, .compute = step, .user = run};
     pool_status status = POOL_OK;
 
-    exec.progress = NULL;
+    exec.progress = NULL; /* and the devices' streams are ordered already */
+    exec.stream = NULL;
+    exec.is_async = 0;
     if (ntt_split_is_on_host(span))
         return memory_parts_run(&parts);
     for (uint32_t i = 0; i < run->count && !status; i++)
@@ -181,6 +183,8 @@ static pool_status read_execs(struct ntt_split_run *run, const struct memory_dev
         uint64_t limit;
 
         status = memory_exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
+        if (run->fork.count)
+            run->device[i].exec.stream = run->fork.stream[i];
         limit = status ? 0 : memory_exec_limit(&run->device[i].exec);
         if (!status && bytes > limit)
             status = memory_exec_fail_limit("pool_ntt", limit, bytes);
@@ -200,12 +204,15 @@ pool_status ntt_split_run(
 
     used.count = run.count;
     plan_call(&one, &used, log_devices, &run.plan);
+    status = memory_fork_open("pool_ntt", &used, &one.exec, &run.fork);
+    if (status)
+        return status;
     status = read_execs(&run, &used);
     if (!status)
         status = ntt_split_open(&run);
     if (!status)
         status = run_transforms(&run, &used);
-    return ntt_split_close(&run, status);
+    return memory_fork_close(&run.fork, one.exec.is_async, ntt_split_close(&run, status));
 }
 
 pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory_devices *devices,

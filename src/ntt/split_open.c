@@ -162,19 +162,21 @@ pool_status ntt_split_open(struct ntt_split_run *run)
     return status ? status : find_host_copies(run);
 }
 
-/* After a failure, too, no work may still use the regions of other devices or the caller's memory.
- */
+/* Unless the call is asynchronous, and after a failure in any case, no work may still use the
+ * regions of other devices or the caller's memory. Uploads precede work of the device's stream. */
 pool_status ntt_split_close(struct ntt_split_run *run, pool_status status)
 {
+    const int is_async = run->call->exec.is_async;
+
     for (uint32_t i = 0; i < run->count; i++) {
         struct exec_target target = run->device[i].target;
 
         if (target.stream)
-            status = exec_target_end(&target, 0, status);
+            status = exec_target_end(&target, is_async, status);
         if (!run->device[i].set || !ntt_split_is_on_host(&run->call->in))
             continue;
         target.stream = run->device[i].set->stream[0];
-        status = exec_target_end(&target, 0, status);
+        status = exec_target_end(&target, is_async, status);
     }
     for (uint32_t i = 0; i < run->count; i++) {
         struct ntt_split_device *device = &run->device[i];

@@ -44,6 +44,7 @@ struct ntt_split_run {
     bool uploads_2d;    /* several rows are copied at once */
     bool downloads_2d;  /* runs of rows are copied to their places, otherwise collected before */
     uint64_t transform; /* of the batch, in progress */
+    struct memory_fork fork;
     struct ntt_split_device device[NTT_SPLIT_DEVICES];
 };
 

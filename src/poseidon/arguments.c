@@ -13,7 +13,8 @@ static pool_status read_exec(const char *call, const pool_poseidon *set, const p
         .has_host = true,
         .has_workspace = true,
         .has_memory_limit = true,
-        .has_devices = has_devices};
+        .has_devices = has_devices,
+        .has_async_devices = true};
 
     return set ? memory_exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
 }

@@ -83,9 +83,12 @@ static pool_status forecast_part(void *user, uint32_t index, const pool_exec *ex
 
 static struct memory_parts parts_of(struct divided_call *divided)
 {
-    return (struct memory_parts){.exec = &divided->call->exec,
+    return (struct memory_parts){.call = divided->call->name,
+        .exec = &divided->call->exec,
         .devices = &divided->devices,
         .total = divided->call->in.span->count,
+        .only_enqueues = divided->call->in.span->space == POOL_MEMORY_SHARDED &&
+                         divided->call->out.span->space == POOL_MEMORY_SHARDED,
         .compute = compute_part,
         .forecast = forecast_part,
         .user = divided};
@@ -98,7 +101,7 @@ pool_status poseidon_devices_run(const struct poseidon_call *call)
     pool_status status = divide(call, &divided);
 
     if (!status)
-        status = memory_parts_check_workspaces(call->name, &parts);
+        status = memory_parts_check_workspaces(&parts);
     return status ? status : memory_parts_run(&parts);
 }
 

@@ -111,6 +111,10 @@ static pool_status divide(const char *call, const pool_poseidon *set, const pool
             "%s: unsupported value %d for `space` of `levels`; with `device_count` %u it must be "
             "POOL_MEMORY_HOST",
             call, (int)levels->space, divided->devices.count);
+    if (!status && exec->is_async)
+        status = base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: `is_async` is not supported with `device_count` %u; it must be 0", call,
+            divided->devices.count);
     return status ? status : choose_cut(divided);
 }
 
@@ -315,7 +319,8 @@ pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon 
     const pool_span *levels)
 {
     struct divided_tree divided;
-    const struct memory_parts parts = {.exec = exec,
+    const struct memory_parts parts = {.call = call,
+        .exec = exec,
         .devices = &divided.devices,
         .total = poseidon_tree_work(tree),
         .compute = build_part,

@@ -478,7 +478,7 @@ static void test_refused(void **state)
     (void)state;
     open_call(COLUMNS, ROWS);
     call.exec.is_async = 1;
-    refuse(POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
+    refuse(POOL_ERR_UNSUPPORTED, "`is_async` is not supported with `device_count`");
     open_call(COLUMNS, ROWS);
     call.exec.devices = NULL;
     refuse(POOL_ERR_INVALID_ARGUMENT, "one of them is required");

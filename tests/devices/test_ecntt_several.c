@@ -150,7 +150,6 @@ static void test_refused(void **state)
     } while (0)
     REFUSE(call.exec.devices = NULL, POOL_ERR_INVALID_ARGUMENT, "one of them is required");
     REFUSE(call.exec.devices = twice, POOL_ERR_INVALID_ARGUMENT, "are both device");
-    REFUSE(call.exec.is_async = 1, POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
     REFUSE(call.exec.device = several[0], POOL_ERR_INVALID_ARGUMENT, "`device` cannot be");
     REFUSE(call.exec.workspace = in->buffer[0], POOL_ERR_INVALID_ARGUMENT, "`workspace` cannot");
     REFUSE(call.params.layout = POOL_NTT_COLUMNS, POOL_ERR_UNSUPPORTED, "must be POOL_NTT_ROWS");

@@ -173,7 +173,6 @@ static void test_refused(void **state)
         refuse(status, text);                                                                      \
     } while (0)
     REFUSE(call.exec.devices = NULL, POOL_ERR_INVALID_ARGUMENT, "one of them is required");
-    REFUSE(call.exec.is_async = 1, POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
     REFUSE(call.exec.device = several[0], POOL_ERR_INVALID_ARGUMENT, "`device` cannot be");
     REFUSE(call.params.layout = POOL_NTT_COLUMNS, POOL_ERR_UNSUPPORTED, "POOL_NTT_ROWS");
     REFUSE(call.in.space = POOL_MEMORY_DEVICE, POOL_ERR_INVALID_ARGUMENT, "`space` of `in`");

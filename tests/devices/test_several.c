@@ -348,7 +348,6 @@ static void test_refused(void **state)
 {
     pool_device *twice[] = {several[0], several[1], several[0]}, *with_null[] = {several[0], NULL};
     pool_ntt_params params = small_batch();
-    pool_stream *stream;
     pool_exec exec = several_exec(2);
     uint32_t a[64] = {0}, b[4] = {0};
     pool_span span = ntt_host(a, 64), single = ntt_host(a, 64), short_span = ntt_host(b, 4);
@@ -370,14 +369,6 @@ static void test_refused(void **state)
     exec = several_exec(2);
     exec.device = several[0];
     assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`device` cannot be combined");
-    exec = several_exec(2);
-    exec.is_async = 1;
-    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`is_async` cannot be combined");
-    exec = several_exec(2);
-    assert_ok(pool_stream_create(several[0], NULL, &stream));
-    exec.stream = stream;
-    assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`stream` cannot be combined");
-    assert_ok(pool_stream_destroy(&stream));
     exec = several_exec(2);
     exec.workspace_count = 1;
     assert_refused(&params, &exec, POOL_ERR_INVALID_ARGUMENT, "`workspace_count`");
