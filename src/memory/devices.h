@@ -61,24 +61,25 @@ pool_span memory_devices_part(
 /* ---- streams --------------------------------------------------------------------------------- */
 
 /*
- * The streams of a call that is asynchronous or has a stream: that stream on the first device
- * (else the lease's, else the default one), and one of the library on each of the others, which
- * starts after the work that the first one has. Any other call has none: each of its parts runs on
- * its device's default stream or the lease's.
+ * The streams of a call that is asynchronous or has a stream, or whose parts meet: they access each
+ * other's memory. With exec->stream, that stream on the first device and one of the library on each
+ * of the others; without, the lease's stream or the default one of each device. The others start
+ * after the work that the first one has. Any other call has none: nothing orders its parts.
  */
 struct memory_fork {
     uint32_t count; /* of devices; 0: none */
+    bool joins;     /* unless each part waits for its work */
     pool_stream *stream[MEMORY_MAX_DEVICES];
-    struct stream_set *set[MEMORY_MAX_DEVICES]; /* of the devices from the second one on */
+    struct stream_set *set[MEMORY_MAX_DEVICES]; /* of streams of the library */
 };
 pool_status memory_fork_open(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, struct memory_fork *fork);
+    const pool_exec *exec, bool parts_meet, struct memory_fork *fork);
 /*
  * Once the work is enqueued: later work on the first stream starts after that of the others. After
  * a failure, which is returned, the streams have nothing left to do. Not for a fork that could not
  * be opened.
  */
-pool_status memory_fork_close(struct memory_fork *fork, int is_async, pool_status status);
+pool_status memory_fork_close(struct memory_fork *fork, pool_status status);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -89,6 +90,7 @@ struct memory_parts {
     uint64_t total; /* of the call's progress */
     /* No operand is in host memory: parts of an asynchronous call do not block their thread. */
     bool only_enqueues;
+    bool meet; /* parts access each other's memory, see memory_fork */
     /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
     pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
     /* How many bytes of device memory that takes; for the next two functions only. */

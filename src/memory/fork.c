@@ -5,36 +5,40 @@
 #include "memory/devices.h"
 #include "stream/capture.h"
 
-/* The stream of the first device on which the call has its place. */
-static pool_status find_origin(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, pool_stream **origin)
+/* The caller's stream, and one of the library on each of the other devices. */
+static pool_status use_stream(const char *call, const struct memory_devices *devices,
+    pool_stream *stream, struct memory_fork *fork)
 {
-    struct lease_budget *budget;
     CUstream handle;
-    pool_status status;
+    pool_status status = stream_handle_of_work(stream, devices->device[0], &handle);
 
-    if (exec->stream) {
-        status = stream_handle_of_work(exec->stream, devices->device[0], &handle);
-        if (!status)
-            status = stream_check_uncaptured(call, exec->stream, "work on several devices");
-        if (!status)
-            *origin = exec->stream;
-        return status;
-    }
-    if (!exec->lease)
-        return pool_stream_default(devices->device[0], origin);
-    status = lease_budget_of(call, exec->lease, devices->device[0], &budget);
-    return status ? status : lease_stream_of(budget, origin);
-}
-
-static pool_status take_streams(const struct memory_devices *devices, struct memory_fork *fork)
-{
-    pool_status status = POOL_OK;
-
+    if (!status)
+        status = stream_check_uncaptured(call, stream, "work on several devices");
+    if (!status)
+        fork->stream[0] = stream;
     for (uint32_t i = 1; i < devices->count && !status; i++) {
         status = stream_set_take(devices->device[i], 1, 0, &fork->set[i]);
         if (!status)
             fork->stream[i] = fork->set[i]->stream[0];
+    }
+    return status;
+}
+
+/* Those of the lease, or the default ones. */
+static pool_status use_own_streams(const char *call, const struct memory_devices *devices,
+    pool_lease *lease, struct memory_fork *fork)
+{
+    struct lease_budget *budget;
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < devices->count && !status; i++) {
+        if (!lease) {
+            status = pool_stream_default(devices->device[i], &fork->stream[i]);
+            continue;
+        }
+        status = lease_budget_of(call, lease, devices->device[i], &budget);
+        if (!status)
+            status = lease_stream_of(budget, &fork->stream[i]);
     }
     return status;
 }
@@ -48,29 +52,28 @@ static void return_streams(struct memory_fork *fork)
 }
 
 pool_status memory_fork_open(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, struct memory_fork *fork)
+    const pool_exec *exec, bool parts_meet, struct memory_fork *fork)
 {
     pool_status status;
 
-    *fork = (struct memory_fork){.count = 0};
-    if (!exec->stream && !exec->is_async)
+    *fork = (struct memory_fork){.joins = exec->is_async || parts_meet};
+    if (!exec->stream && !fork->joins)
         return POOL_OK;
     fork->count = devices->count;
-    status = find_origin(call, devices, exec, &fork->stream[0]);
-    if (!status)
-        status = take_streams(devices, fork);
+    status = exec->stream ? use_stream(call, devices, exec->stream, fork)
+                          : use_own_streams(call, devices, exec->lease, fork);
     if (!status)
         status = pool_stream_fork(fork->stream[0], fork->stream + 1, fork->count - 1);
-    return status ? memory_fork_close(fork, 0, status) : POOL_OK;
+    return status ? memory_fork_close(fork, status) : POOL_OK;
 }
 
-pool_status memory_fork_close(struct memory_fork *fork, int is_async, pool_status status)
+pool_status memory_fork_close(struct memory_fork *fork, pool_status status)
 {
     struct base_error_copy first;
 
     if (!fork->count)
         return status;
-    if (!status && is_async)
+    if (!status && fork->joins)
         status = pool_stream_join(fork->stream[0], fork->stream + 1, fork->count - 1);
     if (status) {
         base_error_save(&first);

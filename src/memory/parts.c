@@ -180,7 +180,8 @@ pool_status memory_parts_run(const struct memory_parts *parts)
     pool_status status = base_cancel_create_child(parts->exec->cancel, &group.cancel);
 
     if (!status)
-        status = memory_fork_open(parts->call, parts->devices, parts->exec, &group.fork);
+        status =
+            memory_fork_open(parts->call, parts->devices, parts->exec, parts->meet, &group.fork);
     if (status) {
         pool_cancel_destroy(&group.cancel);
         return status;
@@ -195,5 +196,5 @@ pool_status memory_parts_run(const struct memory_parts *parts)
         base_error_restore(&group.failure);
     else
         report_progress(&group, done_by_all(&group));
-    return memory_fork_close(&group.fork, parts->exec->is_async, group.status);
+    return memory_fork_close(&group.fork, group.status);
 }

@@ -204,7 +204,7 @@ pool_status ntt_split_run(
 
     used.count = run.count;
     plan_call(&one, &used, log_devices, &run.plan);
-    status = memory_fork_open("pool_ntt", &used, &one.exec, &run.fork);
+    status = memory_fork_open("pool_ntt", &used, &one.exec, false, &run.fork);
     if (status)
         return status;
     status = read_execs(&run, &used);
@@ -212,7 +212,7 @@ pool_status ntt_split_run(
         status = ntt_split_open(&run);
     if (!status)
         status = run_transforms(&run, &used);
-    return memory_fork_close(&run.fork, one.exec.is_async, ntt_split_close(&run, status));
+    return memory_fork_close(&run.fork, ntt_split_close(&run, status));
 }
 
 pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory_devices *devices,

@@ -472,6 +472,40 @@ static void test_stream_of_waiting_calls(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* Without a stream a call that waits, and copies on the default streams, follow one that does not.
+ */
+static void test_default_streams(void **state)
+{
+    const pool_field *field = ntt_field("babybear");
+
+    (void)state;
+    for
+        several_each(count)
+        {
+            pool_ntt_params params = {
+                .struct_size = sizeof(params), .domain = ntt_domain(field, 6), .batch = count};
+            struct job job;
+            pool_exec exec = several_exec(count);
+            uint8_t *got;
+
+            if (count == 2 || count == 4) /* a split one */
+                params.batch = 1;
+            job = ntt_job(&params, count, true, params.batch > 1, count);
+            got = calloc(params.batch * 64, 4);
+            several_upload(job.in, job.data, job.in_is_cyclic);
+            for (uint32_t turn = 0; turn < 6; turn++) {
+                exec.is_async = turn % 3 != 2;
+                params.direction = (pool_ntt_direction)(turn & 1);
+                assert_ok(pool_ntt(&params, &exec, &job.in->span, &job.in->span));
+            }
+            several_download(job.in, got, job.in_is_cyclic);
+            assert_memory_equal(got, job.data, params.batch * 64 * 4);
+            free_job(&job);
+            free(got);
+            assert_ok(pool_ntt_domain_destroy(&params.domain));
+        }
+}
+
 /* ---- what is refused ------------------------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -642,8 +676,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_batches), cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_points),
         cmocka_unit_test(test_host_memory), cmocka_unit_test(test_stream_of_waiting_calls),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_capture),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_cancel)};
+        cmocka_unit_test(test_default_streams), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_capture), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_cancel)};
 
     if (argc > 1)
         several_text = argv[1];
