@@ -155,8 +155,8 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device
  * to 32 MiB, so they may be larger than its memory. A memory limit reduces the chunks, down to one
  * item, or the children of one node of a tree; the levels of a tree are not divided. After a
  * failure the results may have been written in part. With exec->device_count consecutive items, or
- * subtrees, are dealt out over the devices, and the levels of a tree are in host memory; openings
- * refuse it. See docs/several-devices.md.
+ * subtrees, are dealt out over the devices, and the levels of a tree are in host memory or stay on
+ * the devices (pool_poseidon_merkle_shards). See docs/several-devices.md.
  *
  * Each has a function that reports the exact number of device bytes that a call with the same
  * arguments allocates, or its workspace must have (0 on the host): at most exec->memory_limit,
@@ -269,11 +269,26 @@ POOL_API pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *s
     const pool_span *levels, uint64_t *bytes);
 
 /*
+ * Sets digests[i] to the number of digests in shard i of `levels` where the levels of a tree over
+ * several devices stay there (POOL_MEMORY_SHARDED). exec->device_count must not be 0. Each device
+ * has the kept levels of its subtrees from the lowest one to the level of their roots, which is the
+ * same on all devices; the first device has the levels above that behind them, up to the root.
+ * The division follows the devices and `leaves`, a span in host memory or sharded; its data is not
+ * read (except for the array of shards) and may be NULL. Errors: those of
+ * pool_poseidon_merkle_build_workspace for these arguments.
+ */
+POOL_API pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *exec,
+    const pool_merkle_params *params, const pool_span *leaves, uint64_t *digests);
+
+/*
  * Writes the opening of leaf `index`: the siblings on its path to the root, level by level, in each
  * level the arity - 1 others in their order. `path` has path_count digests in host memory. `levels`
  * is the result of pool_poseidon_merkle_build for `leaf_count` leaves. If the lowest levels were
  * not kept, `leaves` must be the same leaves, so that the leaf's subtree can be built again;
- * otherwise it may be NULL. Blocks until the path is written.
+ * otherwise it may be NULL. Blocks until the path is written. With exec->device_count, the devices
+ * of the build in their order, levels are in host memory or sharded as they were built; leaves that
+ * were sharded must then be passed in any case. Subtrees are built by the devices that have their
+ * leaves, from host memory by the first one.
  */
 POOL_API pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,

@@ -5,30 +5,18 @@
 #include "base/status.h"
 #include "memory/exec.h"
 
-static pool_status read_exec(const char *call, const pool_poseidon *set, const pool_exec *given,
-    bool has_devices, pool_exec *exec)
+pool_status poseidon_read_exec(
+    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
 {
-    const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_host = true,
         .has_workspace = true,
         .has_memory_limit = true,
-        .has_devices = has_devices,
+        .has_devices = true,
         .has_async_devices = true};
 
     return set ? memory_exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
-}
-
-pool_status poseidon_read_exec(
-    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
-{
-    return read_exec(call, set, given, true, exec);
-}
-
-pool_status poseidon_read_exec_of_one(
-    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
-{
-    return read_exec(call, set, given, false, exec);
 }
 
 pool_status poseidon_check_operand(const char *call, const pool_field *field, const pool_exec *exec,

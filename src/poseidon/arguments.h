@@ -19,9 +19,6 @@ struct poseidon_operand {
 /* Refuses a NULL parameter set, and copies `given`; NULL stands for all defaults. */
 pool_status poseidon_read_exec(
     const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec);
-/* The same for operations that run on one device only. */
-pool_status poseidon_read_exec_of_one(
-    const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec);
 
 /* Refuses a span that is NULL, of an unknown form or memory space, with a stride below the size of
  * an item or that exceeds the address space. `exec` says whether it may be sharded. */

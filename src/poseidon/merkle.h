@@ -60,12 +60,16 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels, struct memory_progress *progress);
 
-/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates. */
+/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates, digests[i] what its
+ * shard of the levels has. */
 pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon *set,
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
-    const pool_span *levels);
+    uint64_t first_leaf, const pool_span *levels);
 pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseidon *set,
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes);
+pool_status poseidon_devices_merkle_shards(const char *call, const pool_poseidon *set,
+    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
+    uint64_t *digests);
 
 #endif

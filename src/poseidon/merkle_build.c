@@ -136,7 +136,7 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
     progress =
         (struct memory_progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
     if (!status && exec.device_count)
-        status = poseidon_devices_merkle_build(call, set, &exec, &tree, leaves, levels);
+        status = poseidon_devices_merkle_build(call, set, &exec, &tree, leaves, first_leaf, levels);
     else if (!status && exec.on_host)
         status = build_on_host(set, &tree, leaves, levels, &progress);
     else if (!status)
@@ -181,4 +181,30 @@ pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const
     MEMORY_EXEC_SCOPE(exec);
     return bytes ? poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes)
                  : base_fail_null(__func__, "bytes");
+}
+
+pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *given,
+    const pool_merkle_params *params, const pool_span *leaves, uint64_t *digests)
+{
+    MEMORY_EXEC_SCOPE(given);
+    struct poseidon_tree tree;
+    pool_exec exec;
+    pool_status status = base_check_pointers(__func__, {"leaves", leaves}, {"digests", digests});
+
+    if (!status)
+        status = poseidon_read_exec(__func__, set, given, &exec);
+    if (!status && !exec.device_count)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0 for `device_count`; levels have shards over several devices",
+            __func__);
+    if (!status)
+        status = poseidon_tree_init(__func__, set, params, leaves->count, &tree);
+    if (status)
+        return status;
+    const struct poseidon_operand in = {leaves, tree.leaf_elements, "leaves"};
+    status = poseidon_check_operand(__func__, set->field, &exec, &in);
+    if (!status)
+        status = poseidon_devices_merkle_shards(__func__, set, &exec, &tree, leaves, digests);
+    poseidon_tree_free(&tree);
+    return status;
 }

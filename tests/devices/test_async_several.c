@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asynchronous calls over 1, 2, 3, 4 and 8 devices, with and without peer access: transforms that
- * are split and dealt out, extensions, hashes, sponges, transforms of points. Each call is enqueued
- * behind a host function that returns only after the call has, between copies of its input and of
- * its results; streams of the caller, of leases and default ones. What is refused, failures of
- * driver calls, cancellation, captures.
+ * are split and dealt out, extensions, hashes, sponges, transforms of points, trees. Each call is
+ * enqueued behind a host function that returns only after the call has, between copies of its input
+ * and of its results; streams of the caller, of leases and default ones. What is refused, failures
+ * of driver calls, cancellation, captures.
  *
  *   test_async_several [DEVICES]
  */
@@ -60,6 +60,19 @@ static pool_status call_sponge(
         .struct_size = sizeof(sponge), .elements = 5, .output_elements = 2};
 
     return pool_poseidon_sponge(user, exec, &sponge, in, out);
+}
+
+struct tree {
+    const pool_poseidon *set;
+    pool_merkle_params params;
+};
+
+static pool_status call_tree(
+    const void *user, const pool_exec *exec, const pool_span *in, const pool_span *out)
+{
+    const struct tree *tree = user;
+
+    return pool_poseidon_merkle_build(tree->set, exec, &tree->params, in, out);
 }
 
 static void free_job(struct job *job)
@@ -373,6 +386,50 @@ static void test_points(void **state)
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 
+/* Leaves and levels on the devices; the answer is that of a call that waits, which the tests of
+ * trees compare with the host's. */
+static struct job tree_job(const struct tree *tree, uint32_t count)
+{
+    const pool_exec exec = several_exec(count);
+    struct job job = {.count = count, .call = call_tree, .user = tree};
+    uint64_t first[SEVERAL_MAX + 1], digests[SEVERAL_MAX];
+
+    several_divide(count, 16 * count, 4, false, first);
+    job.data = ntt_random(pool_poseidon_field(tree->set), count, 64 * count * 8);
+    job.in = several_allocate(count, 32, POOL_FORM_STANDARD, first);
+    several_upload(job.in, job.data, false);
+    assert_ok(pool_poseidon_merkle_shards(tree->set, &exec, &tree->params, &job.in->span, digests));
+    for (uint32_t i = 0; i < count; i++)
+        first[i + 1] = first[i] + digests[i];
+    job.out = several_allocate(count, 32, POOL_FORM_STANDARD, first);
+    assert_ok(call_tree(tree, &exec, &job.in->span, &job.out->span));
+    job.wanted = malloc(total_bytes(job.out));
+    several_download(job.out, job.wanted, false);
+    return job;
+}
+
+static void test_trees(void **state)
+{
+    struct tree tree = {.params = {.struct_size = sizeof(tree.params), .arity = 2}};
+    pool_poseidon *set;
+    uint32_t turn = 0;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    tree.set = set;
+    for
+        several_each(count)
+        {
+            for (tree.params.kept_levels = 0; tree.params.kept_levels < 4;
+                 tree.params.kept_levels += 3) {
+                struct job job = tree_job(&tree, count);
+
+                check_job(&job, turn++);
+            }
+        }
+    pool_poseidon_destroy(&set);
+}
+
 /* ---- host memory ----------------------------------------------------------------------------- */
 
 /* Results in pageable memory are complete when the call returns, those in pinned memory later. */
@@ -621,11 +678,17 @@ static void test_failures(void **state)
         .struct_size = sizeof(one), .domain = ntt_domain(ntt_field("babybear"), 6)};
     pool_ntt_params two = {
         .struct_size = sizeof(two), .domain = one.domain, .order = POOL_NTT_NR, .batch = 4};
-    struct job jobs[] = {ntt_job(&one, 2, false, false, 1), ntt_job(&two, 2, false, true, 2)};
-    uint32_t failures[2] = {0};
+    struct tree tree = {
+        .params = {.struct_size = sizeof(tree.params), .arity = 2, .kept_levels = 1}};
+    pool_poseidon *set;
+    struct job jobs[3] = {ntt_job(&one, 2, false, false, 1), ntt_job(&two, 2, false, true, 2)};
+    uint32_t failures[3] = {0};
 
     (void)state;
-    for (size_t j = 0; j < 2; j++) {
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    tree.set = set;
+    jobs[2] = tree_job(&tree, 2);
+    for (size_t j = 0; j < 3; j++) {
         if (strncmp(several_text, "sim", 3) == 0) {
             check_enqueued(&jobs[j], OWN_STREAM);
             failures[j] = fail_calls(&jobs[j], 80);
@@ -633,6 +696,7 @@ static void test_failures(void **state)
         }
         free_job(&jobs[j]);
     }
+    pool_poseidon_destroy(&set);
     assert_ok(pool_ntt_domain_destroy(&one.domain));
 }
 
@@ -674,7 +738,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_transforms),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_extensions),
-        cmocka_unit_test(test_hashes), cmocka_unit_test(test_points),
+        cmocka_unit_test(test_hashes), cmocka_unit_test(test_points), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_host_memory), cmocka_unit_test(test_stream_of_waiting_calls),
         cmocka_unit_test(test_default_streams), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_capture), cmocka_unit_test(test_failures),

@@ -248,6 +248,215 @@ static void check_tree(const pool_poseidon *set, const pool_merkle_params *param
     free(wanted);
 }
 
+/* ---- trees that stay on the devices ---------------------------------------------------------- */
+
+struct tree {
+    const pool_poseidon *set;
+    const pool_merkle_params *params;
+    uint64_t leaf_bytes, node_bytes;
+    pool_merkle_shape shape;
+    pool_span leaves;     /* in host memory */
+    uint8_t *levels;      /* by the host */
+    uint32_t count;       /* of devices */
+    pool_span on_devices; /* the leaves of the calls: in host memory or sharded */
+    struct several_shards *nodes;
+};
+
+/* The path is the host's, and so is the workspace of the subtree that is built for it. */
+static void check_opening(const struct tree *tree, uint64_t leaf, bool gives_leaves)
+{
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    const uint64_t bytes = tree->shape.path_count * tree->node_bytes;
+    const pool_span levels = {.data = tree->levels, .count = tree->shape.digest_count};
+    uint8_t *got = calloc(bytes + 1, 1), *wanted = calloc(bytes + 1, 1);
+    pool_span path = {.data = got, .count = tree->shape.path_count};
+    pool_span expected = {.data = wanted, .count = tree->shape.path_count};
+    const pool_span *of_leaves = gives_leaves ? &tree->on_devices : NULL;
+    pool_exec exec = several_exec(tree->count);
+    uint64_t needed[SEVERAL_MAX];
+
+    assert_ok(pool_poseidon_merkle_open(tree->set, &host, tree->params, tree->leaves.count,
+        &tree->leaves, &levels, leaf, &expected));
+    assert_ok(pool_poseidon_merkle_open(tree->set, &exec, tree->params, tree->leaves.count,
+        of_leaves, &tree->nodes->span, leaf, &path));
+    assert_memory_equal(got, wanted, bytes);
+    memset(got, 0, bytes);
+    assert_ok(pool_poseidon_merkle_open(
+        tree->set, &exec, tree->params, tree->leaves.count, of_leaves, &levels, leaf, &path));
+    assert_memory_equal(got, wanted, bytes);
+    assert_memory_equal(got, wanted, bytes);
+    assert_ok(pool_poseidon_merkle_open_workspace(tree->set, &exec, tree->params,
+        tree->leaves.count, of_leaves, &tree->nodes->span, leaf, &path, needed));
+    if (leaf % 8 == 0)
+        SEVERAL_CHECK_WORKSPACES(tree->count, needed, &exec,
+            pool_poseidon_merkle_open(tree->set, &exec, tree->params, tree->leaves.count, of_leaves,
+                &tree->nodes->span, leaf, &path));
+    assert_memory_equal(got, wanted, bytes);
+    free(got);
+    free(wanted);
+}
+
+static struct several_shards *allocate_levels(const struct tree *tree)
+{
+    const pool_exec exec = several_exec(tree->count);
+    uint64_t digests[SEVERAL_MAX], first[SEVERAL_MAX + 1] = {0};
+
+    assert_ok(
+        pool_poseidon_merkle_shards(tree->set, &exec, tree->params, &tree->on_devices, digests));
+    for (uint32_t i = 0; i < tree->count; i++)
+        first[i + 1] = first[i] + digests[i];
+    assert_int_equal(first[tree->count], tree->shape.digest_count);
+    return several_allocate(tree->count, tree->node_bytes, POOL_FORM_STANDARD, first);
+}
+
+static void check_tree_on_devices(const pool_poseidon *set, const pool_merkle_params *params,
+    uint64_t leaves, uint32_t count, bool is_sharded)
+{
+    const uint64_t bytes = pool_field_element_bytes(pool_poseidon_field(set));
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    struct tree tree = {.set = set,
+        .params = params,
+        .node_bytes = bytes * pool_poseidon_digest_elements(set),
+        .shape = {.struct_size = sizeof(tree.shape)},
+        .count = count};
+    uint64_t needed[SEVERAL_MAX], first[SEVERAL_MAX + 1] = {0};
+    struct several_shards *shards = NULL;
+    pool_exec exec = several_exec(count);
+    pool_span levels;
+    uint8_t *data, root[64];
+
+    tree.leaf_bytes = params->leaf_elements ? params->leaf_elements * bytes : tree.node_bytes;
+    data = malloc(leaves * tree.leaf_bytes);
+    assert_ok(pool_merkle_get_shape(set, params, leaves, &tree.shape));
+    assert_ok(pool_random_scalars(pool_poseidon_field(set), leaves,
+        leaves * tree.leaf_bytes / bytes, POOL_FORM_STANDARD, data));
+    tree.levels = calloc(tree.shape.digest_count, tree.node_bytes);
+    tree.leaves = tree.on_devices = (pool_span){.data = data, .count = leaves};
+    levels = (pool_span){.data = tree.levels, .count = tree.shape.digest_count};
+    assert_ok(pool_poseidon_merkle_build(set, &host, params, &tree.leaves, &levels));
+    if (is_sharded) {
+        several_divide(count, leaves / 4, 4, true, first);
+        first[count] = leaves;
+        shards = several_allocate(count, tree.leaf_bytes, POOL_FORM_STANDARD, first);
+        several_upload(shards, data, false);
+        tree.on_devices = shards->span;
+    }
+    tree.nodes = allocate_levels(&tree);
+    assert_ok(pool_poseidon_merkle_build_workspace(
+        set, &exec, params, &tree.on_devices, &tree.nodes->span, needed));
+    exec.lease = several_lease(count, needed);
+    assert_ok(pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span));
+    several_release(&exec.lease, count, needed);
+    SEVERAL_CHECK_WORKSPACES(count, needed, &exec,
+        pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span));
+    assert_ok(pool_copy_to_host(root, tree.nodes->buffer[0],
+        (tree.nodes->shard[0].count - 1) * tree.node_bytes, tree.node_bytes, NULL));
+    assert_memory_equal(
+        root, tree.levels + (tree.shape.digest_count - 1) * tree.node_bytes, tree.node_bytes);
+    for (uint64_t index = 0; index < leaves; index += 1 + next_random() % (leaves / 2 + 1))
+        check_opening(&tree, index, is_sharded || params->kept_levels);
+    check_opening(&tree, leaves - 1, true);
+    several_free(tree.nodes);
+    if (shards)
+        several_free(shards);
+    free(tree.levels);
+    free(data);
+}
+
+static void test_trees_on_devices(void **state)
+{
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    for
+        several_each(count) for (uint32_t turn = 0; turn < 7; turn++)
+        {
+            const bool is_sharded = turn >= 4 && count > 1;
+            const uint64_t leaves = turn == 0    ? 1 + next_random() % 8
+                                    : is_sharded ? 128 + count
+                                                 : 64 + next_random() % 100;
+            const pool_merkle_params params = {.struct_size = sizeof(params),
+                .arity = 2,
+                .leaf_elements = turn & 1 ? 3 : 0,
+                .height = turn == 3 ? 12 : 0,
+                .kept_levels = turn == 2 || turn == 5   ? 1
+                               : turn == 3 || turn == 6 ? 8
+                                                        : 0};
+
+            check_tree_on_devices(set, &params, leaves, count, is_sharded);
+        }
+    pool_poseidon_destroy(&set);
+}
+
+/* Levels in shards of other sizes, in memory of one device, apart. */
+static void test_wrong_level_shards(void **state)
+{
+    const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    static uint32_t leaves[64 * 8];
+    const pool_span from = {.data = leaves, .count = 64};
+    pool_exec exec = several_exec(2), one = {.struct_size = sizeof(one), .device = several[0]};
+    uint64_t digests[2] = {77, 77}, first[3] = {0};
+    struct several_shards *shards;
+    uint8_t path[6 * 32];
+    pool_span to = {.data = path, .count = 6}, wrong, shard;
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    assert_status(
+        pool_poseidon_merkle_shards(set, &exec, &params, NULL, digests), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_poseidon_merkle_shards(set, &exec, &params, &from, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_poseidon_merkle_shards(NULL, &exec, &params, &from, digests),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_status(
+        pool_poseidon_merkle_shards(set, &one, &params, &from, digests), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`device_count`");
+    assert_int_equal(digests[0], 77);
+    assert_ok(pool_poseidon_merkle_shards(set, &exec, &params, &from, digests));
+    first[1] = digests[0];
+    first[2] = digests[0] + digests[1];
+    assert_int_equal(first[2], 127);
+    shards = several_allocate(2, 32, POOL_FORM_STANDARD, first);
+    assert_ok(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span));
+    shard = shards->shard[1];
+    shards->shard[0].count++;
+    shards->shard[1].count--;
+    assert_status(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("pool_poseidon_merkle_shards reports");
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &shards->span, 0, &to),
+        POOL_ERR_INVALID_ARGUMENT);
+    shards->shard[0].count--;
+    shards->shard[1] = shard;
+    shards->shard[1].stride = 64;
+    assert_status(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`stride` of shard 1 of `levels`");
+    shards->shard[1] = shard;
+    shards->shard[1].data = shards->shard[0].data; /* memory of another device */
+    assert_status(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span),
+        POOL_ERR_WRONG_DEVICE);
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &shards->span, 62, &to),
+        POOL_ERR_WRONG_DEVICE);
+    shards->shard[1] = shard;
+    assert_status(pool_poseidon_merkle_open(set, &one, &params, 64, NULL, &shards->span, 0, &to),
+        POOL_ERR_INVALID_ARGUMENT);
+    wrong = shards->shard[0];
+    wrong.count = 127;
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &wrong, 0, &to),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`space` of `levels`");
+    assert_ok(pool_stream_create(several[1], NULL, &exec.stream));
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &shards->span, 0, &to),
+        POOL_ERR_WRONG_DEVICE);
+    assert_ok(pool_stream_destroy(&exec.stream));
+    assert_ok(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &shards->span, 0, &to));
+    several_free(shards);
+    pool_poseidon_destroy(&set);
+}
+
 static void test_trees(void **state)
 {
     pool_poseidon *set;
@@ -624,6 +833,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_by_rates),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_trees_on_devices), cmocka_unit_test(test_wrong_level_shards),
         cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
         cmocka_unit_test(test_index_of_bad_ntt_element), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_wrong_workspaces), cmocka_unit_test(test_wrong_shards),
