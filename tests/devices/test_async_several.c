@@ -691,7 +691,7 @@ static void test_failures(void **state)
     for (size_t j = 0; j < 3; j++) {
         if (strncmp(several_text, "sim", 3) == 0) {
             check_enqueued(&jobs[j], OWN_STREAM);
-            failures[j] = fail_calls(&jobs[j], 80);
+            failures[j] = fail_calls(&jobs[j], 120);
             assert_true(failures[j] > 8);
         }
         free_job(&jobs[j]);
