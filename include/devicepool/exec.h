@@ -91,9 +91,9 @@ typedef struct pool_exec {
      * `stream`, which belongs to the first device, is then the job's place in the order of work on
      * all devices: every part starts after the work that the stream has, and with is_async the
      * stream's later work starts after every part. With `stream` NULL these are the lease's
-     * streams or the default streams, and the same holds for that of the first device. MSMs,
-     * commitments, and trees whose levels are in host memory have steps on the host: they fail
-     * with POOL_ERR_UNSUPPORTED where is_async is 1, MSMs and commitments also where `stream` is
+     * streams or the default streams, and the same holds for that of the first device. MSMs that
+     * are split, trees whose levels are in host memory, and commitments have steps on the host:
+     * they fail with POOL_ERR_UNSUPPORTED where is_async is 1, commitments also where `stream` is
      * given.
      */
     pool_device *const *devices;

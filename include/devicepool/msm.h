@@ -190,7 +190,8 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * With exec->device_count MSMs are dealt out whole as long as there is one for each device; the
  * others are split between their points and their parts' results are added on the host. Results are
  * in host memory then, points and scalars too unless there is one MSM, whose scalars and span of
- * points may be sharded alike. See docs/several-devices.md.
+ * points may be sharded alike. is_async is not supported where MSMs are split
+ * (POOL_ERR_UNSUPPORTED). See docs/several-devices.md.
  *
  * POOL_ERR_INVALID_ARGUMENT: counts that do not match, a stride that is too small or not a multiple
  * of 4, device memory that is not aligned to 4 bytes, more points than `bases` has, window bits

@@ -168,6 +168,20 @@ static pool_status read_division(const struct msm_call *call, struct divided_msm
     return POOL_OK;
 }
 
+/* Partial results are added by the calling thread. */
+static pool_status check_async(const struct divided_msm *divided)
+{
+    const struct msm_call *call = divided->call;
+
+    if (!call->exec.is_async || divided->whole == call->params.batch)
+        return POOL_OK;
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "pool_msm: `is_async` is not supported with `device_count` %u where MSMs are split; it "
+        "must be 0, or `batch`, which is %llu, a multiple of `device_count`, with operands and "
+        "bases of which each device has whole MSMs",
+        call->exec.device_count, (unsigned long long)call->params.batch);
+}
+
 /* ---- calls of one device --------------------------------------------------------------------- */
 
 static pool_span slice(const pool_span *span, uint64_t bytes, uint64_t first, uint64_t count)
@@ -365,6 +379,8 @@ pool_status msm_devices_run(const struct msm_call *call)
     pool_status status = read_division(call, &divided);
     uint64_t partials;
 
+    if (!status)
+        status = check_async(&divided);
     if (!status)
         status = check_workspaces(&divided);
     if (status)

@@ -21,7 +21,8 @@ static const struct memory_exec_rules exec_rules = {
     .has_async = true,
     .has_workspace = true,
     .has_memory_limit = true,
-    .has_devices = true};
+    .has_devices = true,
+    .has_async_devices = true};
 
 void pool_msm_params_init(pool_msm_params *params, size_t struct_size)
 {

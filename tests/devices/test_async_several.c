@@ -492,6 +492,69 @@ static void test_host_memory(void **state)
             check_host_memory(batch, way & 1, way >> 1);
 }
 
+/* A batch of MSMs, each of them whole on a device; all operands in pinned memory. */
+static void check_msms(uint32_t count, uint64_t batch)
+{
+    const uint64_t n = 5, points = n * batch;
+    struct msm_problem problem =
+        msm_problem_random(pool_curve_by_name("bn254_g1"), points, 7 * count);
+    pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = problem.curve, .batch = batch};
+    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    const uint64_t bytes[] = {
+        points * problem.point_bytes, points * problem.scalar_bytes, batch * problem.point_bytes};
+    uint8_t *wanted = msm_expect_batch(&problem, batch, 0);
+    pool_span spans[] = {{.count = points}, {.count = points}, {.count = batch}};
+    pool_exec exec = several_exec(count);
+    pool_pinned *pinned[3];
+    pool_stream *stream;
+
+    for (int i = 0; i < 3; i++) {
+        assert_ok(pool_pinned_create(several[0], bytes[i], 0, &pinned[i]));
+        spans[i].data = pool_pinned_data(pinned[i]);
+    }
+    memset(spans[0].data, 0, bytes[0]); /* infinities, then the points */
+    memcpy(spans[1].data, problem.scalars, bytes[1]);
+    exec.is_async = 1;
+    assert_ok(pool_stream_create(several[0], NULL, &stream));
+    exec.stream = stream;
+    assert_ok(pool_msm(&params, &exec, &spans[0], &spans[1], &spans[2])); /* loads kernels */
+    assert_ok(pool_stream_synchronize(stream));
+    memcpy(spans[0].data, problem.points, bytes[0]);
+    if (!has_workers())
+        assert_ok(pool_stream_call(stream, pass_gate, &gate));
+    assert_ok(pool_msm(&params, &exec, &spans[0], &spans[1], &spans[2]));
+    if (!has_workers())
+        assert_status(pool_stream_query(stream), POOL_ERR_NOT_READY);
+    open_gate(&gate);
+    assert_ok(pool_stream_synchronize(stream));
+    assert_memory_equal(spans[2].data, wanted, bytes[2]);
+    if (count > 1) { /* one of them split */
+        params.batch = 1;
+        spans[2].count = 1;
+        assert_status(
+            pool_msm(&params, &exec, &spans[0], &spans[1], &spans[2]), POOL_ERR_UNSUPPORTED);
+        assert_says("where MSMs are split");
+        exec.is_async = 0;
+        assert_ok(pool_msm(&params, &exec, &spans[0], &spans[1], &spans[2]));
+    }
+    for (int i = 0; i < 3; i++)
+        assert_ok(pool_pinned_destroy(&pinned[i]));
+    assert_ok(pool_stream_destroy(&stream));
+    free(wanted);
+    msm_problem_free(&problem);
+}
+
+static void test_msms(void **state)
+{
+    (void)state;
+    check_msms(1, 1);
+    if (several_count >= 2)
+        check_msms(2, 4);
+    if (several_count >= 3)
+        check_msms(3, 3);
+}
+
 /* ---- calls that wait, with a stream ---------------------------------------------------------- */
 
 /* A call that waits starts after the work of its stream. */
@@ -739,15 +802,16 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_transforms),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_points), cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_host_memory), cmocka_unit_test(test_stream_of_waiting_calls),
-        cmocka_unit_test(test_default_streams), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_capture), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_cancel)};
+        cmocka_unit_test(test_host_memory), cmocka_unit_test(test_msms),
+        cmocka_unit_test(test_stream_of_waiting_calls), cmocka_unit_test(test_default_streams),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_capture),
+        cmocka_unit_test(test_failures), cmocka_unit_test(test_cancel)};
 
     /* Calls over one device, where there are no more. */
     const struct CMUnitTest on_one[] = {cmocka_unit_test(test_batches),
         cmocka_unit_test(test_extensions), cmocka_unit_test(test_hashes),
-        cmocka_unit_test(test_trees), cmocka_unit_test(test_default_streams)};
+        cmocka_unit_test(test_trees), cmocka_unit_test(test_msms),
+        cmocka_unit_test(test_default_streams)};
 
     if (argc > 1)
         several_text = argv[1];
