@@ -39,6 +39,14 @@ static uint64_t cut_bytes(const struct poseidon_division *division, uint32_t ind
     return memory_scratch_bytes(nodes * poseidon_division_digest_bytes(division));
 }
 
+static pool_status check_limit(
+    const struct poseidon_division *division, uint32_t index, const pool_exec *exec)
+{
+    const uint64_t bytes = cut_bytes(division, index), limit = memory_exec_limit(exec);
+
+    return bytes > limit ? memory_exec_fail_limit(division->call, limit, bytes) : POOL_OK;
+}
+
 static uint64_t less(uint64_t limit, uint64_t bytes)
 {
     return limit > bytes ? limit - bytes : 1;
@@ -81,6 +89,8 @@ static pool_status open_memory(const struct poseidon_division *division, uint32_
     pool_status status = poseidon_read_exec(division->call, division->set, given, &exec);
 
     *memory = (struct cut_memory){.nodes = NULL};
+    if (!status)
+        status = check_limit(division, index, &exec);
     if (!status)
         status = exec_target_init(&memory->target, &exec);
     if (!status)
@@ -254,6 +264,8 @@ static pool_status forecast_device(
     pool_status status = poseidon_read_exec(division->call, division->set, &given, &exec);
 
     progress.exec = &exec;
+    if (!status && (part.leaves || !index))
+        status = check_limit(division, index, &exec);
     if (!status && exec.memory_limit)
         exec.memory_limit = less(exec.memory_limit, reserved);
     if (!status && part.leaves)

@@ -349,6 +349,16 @@ static void check_tree_on_devices(const pool_poseidon *set, const pool_merkle_pa
     several_release(&exec.lease, count, needed);
     SEVERAL_CHECK_WORKSPACES(count, needed, &exec,
         pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span));
+    for (uint32_t i = 0; i < count; i++) /* leaves in device memory have no smaller chunks */
+        exec.memory_limit = needed[i] > exec.memory_limit ? needed[i] : exec.memory_limit;
+    assert_ok(pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span));
+    exec.memory_limit--;
+    if (is_sharded)
+        assert_status(
+            pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span),
+            POOL_ERR_OUT_OF_DEVICE_MEMORY);
+    exec.memory_limit = 0;
+    assert_ok(pool_poseidon_merkle_build(set, &exec, params, &tree.on_devices, &tree.nodes->span));
     assert_ok(pool_copy_to_host(root, tree.nodes->buffer[0],
         (tree.nodes->shard[0].count - 1) * tree.node_bytes, tree.node_bytes, NULL));
     assert_memory_equal(
