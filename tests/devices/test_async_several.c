@@ -198,8 +198,8 @@ static void check_enqueued(const struct job *job, int kind)
 {
     const uint64_t enough[SEVERAL_MAX] = {1 << 20, 1 << 20};
     pool_exec exec = several_exec(job->count);
-    pool_device *devices[SEVERAL_MAX];
     pool_stream *stream = NULL;
+    pool_device *device;
 
     if (kind == OWN_STREAM) {
         assert_ok(pool_stream_create(several[0], NULL, &stream));
@@ -207,12 +207,17 @@ static void check_enqueued(const struct job *job, int kind)
     } else if (kind == DEFAULT_STREAM) {
         assert_ok(pool_stream_default(several[0], &stream));
     } else { /* whose devices are in any order */
+        bool is_in_order = true;
+
         exec.lease = several_lease(2, enough);
-        for (uint32_t i = 0; i < several_count && !stream; i++) {
-            assert_ok(pool_lease_device(exec.lease, i, &devices[0]));
-            if (devices[0] == several[0])
+        for (uint32_t i = 0; i < several_count; i++) {
+            assert_ok(pool_lease_device(exec.lease, i, &device));
+            is_in_order &= device == several[i];
+            if (device == several[0])
                 assert_ok(pool_lease_stream(exec.lease, i, &stream));
         }
+        if (is_in_order) /* the first ones of the lease */
+            exec.devices = NULL;
     }
     /* The first call creates tables and loads kernels, for which it waits. */
     several_upload(job->in, job->data, job->in_is_cyclic);
