@@ -435,6 +435,46 @@ static void test_trees(void **state)
     pool_poseidon_destroy(&set);
 }
 
+/* An opening waits for the build that its stream has, with and without a stream of the caller. */
+static void test_opening_after_build(void **state)
+{
+    const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
+    struct tree tree = {.params = {.struct_size = sizeof(tree.params), .arity = 2}};
+    static uint8_t levels[255 * 32], wanted[7 * 32], got[7 * 32];
+    pool_span all = {.data = levels, .count = 255}, expected = {.data = wanted, .count = 7};
+    pool_span path = {.data = got, .count = 7}, leaves = {.count = 128};
+    pool_exec exec = several_exec(2);
+    pool_poseidon *set;
+    struct job job;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    tree.set = set;
+    job = tree_job(&tree, 2);
+    leaves.data = job.data;
+    assert_ok(call_tree(&tree, &host, &leaves, &all));
+    exec.is_async = 1;
+    for (uint64_t leaf = 0; leaf < 128; leaf += 43) {
+        pool_stream *stream = NULL;
+
+        if (leaf % 2)
+            assert_ok(pool_stream_create(several[0], NULL, &stream));
+        exec.stream = stream;
+        for (uint32_t i = 0; i < 2; i++)
+            assert_ok(
+                pool_buffer_fill32(job.out->buffer[i], 0, job.out->shard[i].count * 8, 0, NULL));
+        assert_ok(call_tree(&tree, &exec, &job.in->span, &job.out->span));
+        assert_ok(pool_poseidon_merkle_open(
+            set, &exec, &tree.params, 128, &job.in->span, &job.out->span, leaf, &path));
+        assert_ok(
+            pool_poseidon_merkle_open(set, &host, &tree.params, 128, NULL, &all, leaf, &expected));
+        assert_memory_equal(got, wanted, sizeof(got));
+        assert_ok(pool_stream_destroy(&stream));
+    }
+    free_job(&job);
+    pool_poseidon_destroy(&set);
+}
+
 /* ---- host memory ----------------------------------------------------------------------------- */
 
 /* Results in pageable memory are complete when the call returns, those in pinned memory later. */
@@ -807,10 +847,11 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_transforms),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_extensions),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_points), cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_host_memory), cmocka_unit_test(test_msms),
-        cmocka_unit_test(test_stream_of_waiting_calls), cmocka_unit_test(test_default_streams),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_refused_capture),
-        cmocka_unit_test(test_failures), cmocka_unit_test(test_cancel)};
+        cmocka_unit_test(test_opening_after_build), cmocka_unit_test(test_host_memory),
+        cmocka_unit_test(test_msms), cmocka_unit_test(test_stream_of_waiting_calls),
+        cmocka_unit_test(test_default_streams), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_capture), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_cancel)};
 
     /* Calls over one device, where there are no more. */
     const struct CMUnitTest on_one[] = {cmocka_unit_test(test_batches),
