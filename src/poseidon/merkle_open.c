@@ -52,12 +52,11 @@ static pool_status read_sharded_digest(const struct opening *opening, const pool
     uint64_t digest;
     const uint32_t index = poseidon_division_find(&opening->division, level, node, &digest);
     const pool_span *shard = (const pool_span *)levels->data + index;
+    const pool_span item = poseidon_span_slice(shard, opening->digest_bytes, digest, 1);
     pool_exec exec;
     pool_status status = exec_on(opening, index, &exec);
 
-    return status ? status
-                  : read_digest(opening, &exec,
-                        poseidon_span_item(shard, opening->digest_bytes, digest), copy);
+    return status ? status : read_digest(opening, &exec, item.data, copy);
 }
 
 /* Appends a node of a kept level to the path. */

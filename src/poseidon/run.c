@@ -64,7 +64,7 @@ pool_span poseidon_span_slice(
 {
     pool_span slice = *span;
 
-    slice.data = count ? poseidon_span_item(span, item_bytes, first) : NULL;
+    slice.data = count && span->data ? poseidon_span_item(span, item_bytes, first) : NULL;
     slice.count = count;
     return slice;
 }

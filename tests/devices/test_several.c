@@ -445,6 +445,12 @@ static void test_wrong_level_shards(void **state)
         POOL_ERR_INVALID_ARGUMENT);
     assert_says("`stride` of shard 1 of `levels`");
     shards->shard[1] = shard;
+    shards->shard[1].data = NULL;
+    assert_status(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("NULL");
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &shards->span, 62, &to),
+        POOL_ERR_INVALID_ARGUMENT);
     shards->shard[1].data = shards->shard[0].data; /* memory of another device */
     assert_status(pool_poseidon_merkle_build(set, &exec, &params, &from, &shards->span),
         POOL_ERR_WRONG_DEVICE);
