@@ -260,47 +260,73 @@ static void end_context(struct client_worker *worker, unsigned number, unsigned 
     pthread_mutex_unlock(&worker->lock);
 }
 
-/* A number that no context of the worker has; 0: none is left. */
-static unsigned claim_number(struct client_worker *worker)
+/* A number that no context of the worker has. With its lock held, as all numbers are free again
+ * when another process of the worker becomes ready. */
+static unsigned find_number(const struct client_worker *worker)
 {
-    for (unsigned i = 1; i < WORKER_CONTEXTS; i++) {
-        unsigned serial = atomic_load(&worker->contexts[i].serial);
+    unsigned number = 1;
 
-        if (serial % 2 == 0 &&
-            atomic_compare_exchange_strong(&worker->contexts[i].serial, &serial, serial + 1))
-            return i;
-    }
-    return 0;
+    while (number < WORKER_CONTEXTS && atomic_load(&worker->contexts[number].serial) % 2)
+        number++;
+    return number;
+}
+
+/* The number of a context to be created by this process of the worker. */
+static pool_cu_result claim_number(
+    struct client_worker *worker, unsigned generation, unsigned *number)
+{
+    pool_cu_result code = POOL_CU_SUCCESS;
+
+    pthread_mutex_lock(&worker->lock);
+    *number = find_number(worker);
+    if (atomic_load(&worker->generation) != generation)
+        code = client_lost_code(worker);
+    else if (*number == WORKER_CONTEXTS)
+        code = POOL_CU_OUT_OF_MEMORY;
+    else
+        set_alive(&worker->contexts[*number], true);
+    pthread_mutex_unlock(&worker->lock);
+    return code;
 }
 
 pool_cu_result client_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
 {
+    struct client_worker *worker;
     struct client_call call;
-    unsigned number = 0;
+    CUcontext created;
+    unsigned number;
     pool_cu_result code = call_check();
 
     if (code)
         return code;
     if (!context)
         return POOL_CU_INVALID_VALUE;
-    if (device >= 0 && (unsigned)device < client->count) {
-        number = claim_number(&client->workers[device]);
-        if (!number)
-            return POOL_CU_OUT_OF_MEMORY;
-    }
+    if (device < 0 || (unsigned)device >= client->count)
+        return POOL_CU_INVALID_DEVICE;
+    worker = &client->workers[device];
+    if (!atomic_load(&worker->generation) && client_wait_ready(worker))
+        return client_lost_code(worker);
     call_begin(&call, WORKER_CtxCreate, CLIENT_WAIT);
     call_device(&call, device);
+    code = claim_number(worker, call.generation, &number);
+    if (code)
+        return code;
     call.message.words[call.count - 1] = 1;
     call_word(&call, number);
     call_word(&call, flags);
     code = call_run(&call);
     if (code) {
-        if (number)
-            end_context(&client->workers[device], number, call.generation);
+        end_context(worker, number, call.generation);
         return code;
     }
-    *context = client_context_handle(call.worker, number);
-    return push(*context);
+    created = client_handle_make(WORKER_CONTEXT, (unsigned)device, call.generation,
+        context_id(number, atomic_load(&worker->contexts[number].serial)));
+    code = push(created);
+    if (code)
+        (void)client_cu_CtxDestroy(created);
+    else
+        *context = created;
+    return code;
 }
 
 pool_cu_result client_cu_CtxDestroy(CUcontext context)

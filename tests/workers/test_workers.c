@@ -127,6 +127,30 @@ static void test_addresses(void **state)
     worker_close();
 }
 
+/* Contexts of a process that the first of them has started. */
+static void test_first_context(void **state)
+{
+    CUcontext first, second;
+    struct worker_status status;
+    unsigned version;
+    size_t bytes;
+
+    (void)state;
+    open_workers("sim:2,mem=1G");
+    CODE(0, CtxCreate(&first, 0, 1));
+    CODE(0, MemGetInfo(&bytes, &bytes));
+    CODE(0, CtxGetApiVersion(first, &version));
+    CODE(0, CtxCreate(&second, 0, 1));
+    assert_ptr_not_equal(first, second);
+    CODE(0, CtxDestroy(second));
+    CODE(0, CtxGetApiVersion(first, &version));
+    CODE(0, CtxDestroy(first));
+    CODE(POOL_CU_INVALID_DEVICE, CtxCreate(&first, 0, 2));
+    assert_true(worker_get_status(1, &status));
+    assert_int_equal(status.losses, 0);
+    worker_close();
+}
+
 /* From every kind of memory to every kind, also between devices. */
 static void test_copies(void **state)
 {
@@ -649,10 +673,11 @@ static int restore_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_nothing_left), TEST(test_shared_pages),
-        TEST(test_refused), TEST(test_wrong_program), TEST(test_addresses), TEST(test_copies),
-        TEST(test_order_of_threads), TEST(test_many_threads), TEST(test_shared_kernels),
-        TEST(test_retaining_threads), TEST(test_host_functions), TEST(test_kill),
-        TEST(test_kill_while_waiting), TEST(test_fault), TEST(test_crash_loop)};
+        TEST(test_refused), TEST(test_wrong_program), TEST(test_addresses),
+        TEST(test_first_context), TEST(test_copies), TEST(test_order_of_threads),
+        TEST(test_many_threads), TEST(test_shared_kernels), TEST(test_retaining_threads),
+        TEST(test_host_functions), TEST(test_kill), TEST(test_kill_while_waiting), TEST(test_fault),
+        TEST(test_crash_loop)};
 
     halt_workers_at_races();
     program = getenv("DEVICEPOOL_WORKER");
