@@ -218,7 +218,10 @@ static pool_status lost_failure(
     void (*explain)(int device, char *text, size_t size) = atomic_load(&driver->explain_loss);
     char cause[512] = "";
 
+    /* Not always the current device's: a copy has two. */
     if (explain)
+        explain(-1, cause, sizeof(cause));
+    if (explain && !cause[0])
         explain(call->device, cause, sizeof(cause));
     return base_fail_driver(POOL_ERR_DEVICE_LOST, (int)code, name, call->call,
         "%s%s failed: the worker process of the device is lost%s%s", call->call, call->where,

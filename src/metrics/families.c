@@ -55,6 +55,8 @@ static const char *source_name(size_t index)
 static const struct enumeration states = {"state", state_name, METRICS_STATES, sizeof(uint64_t)};
 static const struct enumeration worker_states = {
     "state", device_worker_state_name, DEVICE_WORKER_STATES, sizeof(uint64_t)};
+static const struct enumeration worker_paths = {
+    "memory", device_worker_path_name, DEVICE_WORKER_PATHS, sizeof(uint64_t)};
 static const struct enumeration directions = {"direction", direction_name, COUNTER_COPY_KINDS,
     sizeof(((struct metrics_device *)NULL)->copies[0])};
 static const struct enumeration sources = {
@@ -210,6 +212,9 @@ static const struct row rows[] = {
     {{"devicepool_worker_restarts_total", COUNTER,
         "Worker processes of the device that replaced another one."},
         WORKER_MEMBER(worker.restarts), NULL},
+    {{"devicepool_worker_peer_bytes_total", COUNTER_BYTES,
+        "Bytes copied from devices of other worker processes, by the memory that they pass through."},
+        WORKER_MEMBER(worker.peer_bytes), &worker_paths},
 };
 /* clang-format on */
 

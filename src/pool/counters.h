@@ -83,17 +83,19 @@ void device_read_load(const pool_device *device, struct device_load *load);
 void device_read_info(const pool_device *device, pool_device_info *info);
 
 /* The process that uses a device for this one. */
-enum { DEVICE_WORKER_STATES = 5 };
+enum { DEVICE_WORKER_STATES = 5, DEVICE_WORKER_PATHS = 2 };
 struct device_worker {
-    uint64_t pid;        /* 0: none is running */
-    uint64_t generation; /* processes that were ready so far; 0: none yet */
-    uint64_t restarts;   /* those of them that replaced another one */
+    uint64_t pid;                             /* 0: none is running */
+    uint64_t generation;                      /* processes that were ready so far; 0: none yet */
+    uint64_t restarts;                        /* those of them that replaced another one */
+    uint64_t peer_bytes[DEVICE_WORKER_PATHS]; /* copied from devices of other processes, by path */
     unsigned state;
     char cause[512]; /* of the last loss or failure, or "" */
 };
 /* False: there is none, this process uses the device itself. No driver call. */
 bool device_read_worker(const pool_device *device, struct device_worker *worker);
 const char *device_worker_state_name(size_t state);
+const char *device_worker_path_name(size_t path);
 
 /* pool_set_phase_timing */
 int device_times_phases(const pool_device *device);

@@ -121,6 +121,11 @@ const char *device_worker_state_name(size_t state)
     return names[state];
 }
 
+const char *device_worker_path_name(size_t path)
+{
+    return path ? "pinned" : "device";
+}
+
 bool device_read_worker(const pool_device *device, struct device_worker *worker)
 {
     struct worker_status status;
@@ -131,6 +136,7 @@ bool device_read_worker(const pool_device *device, struct device_worker *worker)
     *worker = (struct device_worker){.pid = (uint64_t)status.pid,
         .generation = status.generation,
         .restarts = status.generation ? status.generation - 1 : 0,
+        .peer_bytes = {status.window_bytes, status.pinned_bytes},
         .state = status.state};
     base_text_copy(worker->cause, sizeof(worker->cause), status.cause);
     return true;

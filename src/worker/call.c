@@ -271,12 +271,17 @@ static struct client_ring *ring_of_thread(struct client_worker *worker)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-pool_cu_result client_lost_code(const struct client_worker *worker)
+static void note_loss(const struct client_worker *worker)
 {
     if (current_thread)
         current_thread->last_lost = (unsigned)worker->ordinal + 1;
+}
+
+pool_cu_result client_lost_code(const struct client_worker *worker)
+{
     unsigned code = atomic_load(&worker->lost_code);
 
+    note_loss(worker);
     return code ? code : DRIVER_CODE_LOST;
 }
 
@@ -375,12 +380,14 @@ static pool_cu_result check_fault(struct client_call *call, pool_cu_result code)
     if (!fault && driver_code_class(code) != POOL_CLASS_PROCESS)
         return code;
     fault = fault ? fault : code;
+    note_loss(call->worker);
     client_lose(call->worker, call->generation, fault, NULL);
     return code ? code : fault;
 }
 
 static pool_cu_result violated(struct client_call *call)
 {
+    note_loss(call->worker);
     client_lose(call->worker, call->generation, DRIVER_CODE_LOST,
         "the worker has written a message that violates the protocol");
     return DRIVER_CODE_LOST;

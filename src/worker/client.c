@@ -220,6 +220,10 @@ static pool_status create_workers(struct client *opened, unsigned count)
     if (!opened->workers)
         return base_fail_memory("the workers");
     opened->count = count;
+    if (!client_windows_create(opened)) {
+        opened->count = 0;
+        return base_fail_memory("the workers");
+    }
     for (unsigned i = 0; i < count; i++) {
         struct client_worker *worker = &opened->workers[i];
 
@@ -301,6 +305,7 @@ static void free_client(struct client *closing)
         for (unsigned j = 0; j < WORKER_RINGS; j++)
             pthread_mutex_destroy(&worker->rings[j].mutex);
     }
+    client_windows_free(closing);
     client_arena_close(closing);
     if (closing->wake >= 0)
         close(closing->wake);

@@ -2,9 +2,9 @@
 /*
  * The pool's side of the workers. There is one set of workers per process, as there is one driver.
  *
- * Locks, in the order in which a thread may hold them: client.memory_lock, a worker's pass_lock or
- * primary_lock, the mutex of a ring, client.lock, a worker's lock. The lock of client.layouts is
- * held alone.
+ * Locks, in the order in which a thread may hold them: that of a window, client.memory_lock, a
+ * worker's pass_lock or primary_lock, the mutex of a ring, client.lock, a worker's lock. The lock
+ * of client.layouts is held alone.
  */
 #ifndef WORKER_CLIENT_H
 #define WORKER_CLIENT_H
@@ -19,6 +19,8 @@
 #include "worker/protocol.h"
 #include "worker/ring.h"
 #include "worker/worker.h"
+
+struct client;
 
 /* --- handles ---------------------------------------------------------------------------------- */
 
@@ -114,7 +116,40 @@ struct client_worker {
     bool has_host_thread;
     atomic_bool stops_host_thread;
     bool is_notified_lost; /* the listeners know that it is lost */
+    /* Copied from devices of other workers. */
+    atomic_uint_least64_t window_bytes, pinned_bytes;
 };
+
+/* --- window.c --------------------------------------------------------------------------------- */
+
+/* What one process has mapped of a window. */
+struct client_mapping {
+    unsigned generation; /* of the worker; 0: nothing is mapped */
+    CUmemGenericAllocationHandle allocation;
+    CUdeviceptr address;
+};
+
+/* Memory of the device of one worker, `owner`, which another one, `writer`, has mapped as well. */
+struct client_window {
+    pthread_mutex_t lock; /* held during a copy through the window */
+    uint64_t bytes;
+    struct client_mapping owner, writer;
+    unsigned refused_owner, refused_writer; /* generations that cannot have one; 0: none */
+};
+
+/* One side of a copy between devices of different workers. */
+struct client_side {
+    struct client_worker *worker;
+    CUcontext context;
+    CUdeviceptr address;
+};
+
+/* Opens the window unless it is open; false: there is none for a copy of so many bytes. With its
+ * lock held. */
+bool client_window_open(struct client_window *window, const struct client_side *owner,
+    const struct client_side *writer, uint64_t bytes);
+bool client_windows_create(struct client *opened);
+void client_windows_free(struct client *closing);
 
 struct client {
     pthread_mutex_t lock;
@@ -131,6 +166,7 @@ struct client {
     pool_cuda_api table;
     unsigned count;
     struct client_worker *workers;
+    struct client_window *windows; /* by owner, then by writer */
     uint64_t spin_ns;
     uint64_t pause_ns; /* before the second replacement in a row */
     char program[4096];
@@ -293,6 +329,8 @@ struct client_range {
 #define CLIENT_REGION_PARTS 4u
 /* The worker that an address of device memory belongs to; NULL: host memory. */
 struct client_worker *client_address_worker(uint64_t address);
+/* Whether no process of the worker that has ended had the address. */
+bool client_address_is_present(const struct client_worker *worker, uint64_t address);
 /* A call that concerns the address of this worker's device. */
 void call_address(struct client_call *call, struct client_worker *worker, uint64_t address);
 /* Takes the addresses of an allocation of the worker, which may be 0; false: they are in use. */
@@ -312,6 +350,13 @@ void call_location(struct client_call *call, const pool_cu_mem_location *locatio
  * possible. */
 pool_cu_result call_accesses(
     struct client_call *call, const pool_cu_mem_access *access, size_t count, unsigned ordinal);
+
+/* --- exchange.c ------------------------------------------------------------------------------- */
+
+/* Copies between devices of different workers; complete when it returns. Work that uses the memory
+ * must have been waited for. */
+pool_cu_result client_exchange(
+    const struct client_side *to, const struct client_side *from, size_t bytes);
 
 /* --- module.c --------------------------------------------------------------------------------- */
 void client_kernels_free(struct client_worker *worker);

@@ -2,9 +2,8 @@
 /*
  * Copies. Pinned memory is copied by the worker's device directly. Pageable memory passes through
  * the stage of the ring, from or to which the driver copies as from or to any pageable memory;
- * large copies are staged in pinned memory by the layers above.
- *
- * Between devices of different workers, memory passes through a range of the arena.
+ * large copies are staged in pinned memory by the layers above. exchange.c copies between devices
+ * of different workers.
  */
 #include <string.h>
 
@@ -109,57 +108,35 @@ pool_cu_result client_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t byte
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* Between workers: through the arena, a chunk at a time. */
-#define EXCHANGE_BYTES (UINT64_C(16) << 20)
-
-static pool_cu_result copy_part(struct client_worker *worker, enum worker_function function,
-    uint64_t address, uint64_t offset, uint64_t bytes)
+/* A context of the worker: the current one, if it is, or any. */
+static CUcontext context_of(const struct client_worker *worker)
 {
-    struct client_call call;
+    CUcontext current = client_current();
 
-    call_begin(&call, function, CLIENT_SYNC);
-    call_worker(&call, worker, atomic_load(&worker->generation));
-    call_word(&call, address);
-    call_word(&call, offset);
-    call_word(&call, bytes);
-    return call_run(&call);
-}
-
-/* Complete when it returns. Work that uses the memory must have been waited for. */
-static pool_cu_result exchange(struct client_worker *to_worker, CUdeviceptr to,
-    struct client_worker *from_worker, CUdeviceptr from, size_t bytes)
-{
-    uint64_t chunk = base_min(bytes, EXCHANGE_BYTES), offset = client_arena_borrow(chunk);
-    pool_cu_result code = POOL_CU_SUCCESS;
-
-    if (offset == UINT64_MAX)
-        return POOL_CU_OUT_OF_MEMORY;
-    while (bytes && !code) {
-        uint64_t now = base_min(bytes, chunk);
-
-        code = copy_part(from_worker, WORKER_MemcpyDtoH, from, offset, now);
-        if (!code)
-            code = copy_part(to_worker, WORKER_MemcpyHtoD, to, offset, now);
-        from += now;
-        to += now;
-        bytes -= (size_t)now;
-    }
-    client_arena_return(offset, chunk);
-    return code;
+    if (current && (int)client_handle_read(current).worker == worker->ordinal)
+        return current;
+    for (unsigned i = 0; i < WORKER_CONTEXTS; i++)
+        if (atomic_load(&worker->contexts[i].serial) % 2)
+            return client_context_handle(worker, i);
+    return NULL;
 }
 
 static pool_cu_result exchange_if_apart(
     CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream, bool *is_apart)
 {
-    struct client_worker *to_worker = client_address_worker(to),
-                         *from_worker = client_address_worker(from);
+    struct client_side to_side = {.worker = client_address_worker(to), .address = to};
+    struct client_side from_side = {.worker = client_address_worker(from), .address = from};
     pool_cu_result code;
 
-    *is_apart = to_worker && from_worker && to_worker != from_worker && bytes;
+    *is_apart = to_side.worker && from_side.worker && to_side.worker != from_side.worker && bytes;
     if (!*is_apart)
         return POOL_CU_SUCCESS;
+    to_side.context = context_of(to_side.worker);
+    from_side.context = context_of(from_side.worker);
+    if (!to_side.context || !from_side.context)
+        return POOL_CU_INVALID_CONTEXT;
     code = client_cu_StreamSynchronize(stream);
-    return code ? code : exchange(to_worker, to, from_worker, from, bytes);
+    return code ? code : client_exchange(&to_side, &from_side, bytes);
 }
 
 pool_cu_result client_cu_MemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
@@ -186,20 +163,21 @@ pool_cu_result client_cu_MemcpyDtoDAsync(
 static pool_cu_result copy_peer(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
     CUcontext from_context, size_t bytes, bool is_async, CUstream stream)
 {
-    struct client_worker *to_worker, *from_worker;
+    struct client_side to_side = {.context = to_context, .address = to};
+    struct client_side from_side = {.context = from_context, .address = from};
     struct client_call call;
     unsigned number;
     pool_cu_result code = call_check();
 
     if (!code)
-        code = client_context_find(to_context, &to_worker, &number);
+        code = client_context_find(to_context, &to_side.worker, &number);
     if (!code)
-        code = client_context_find(from_context, &from_worker, &number);
+        code = client_context_find(from_context, &from_side.worker, &number);
     if (code)
         return code;
-    if (to_worker != from_worker) {
+    if (to_side.worker != from_side.worker) {
         code = client_current() ? client_cu_StreamSynchronize(stream) : POOL_CU_INVALID_CONTEXT;
-        return code ? code : exchange(to_worker, to, from_worker, from, bytes);
+        return code ? code : client_exchange(&to_side, &from_side, bytes);
     }
     call_begin(&call, is_async ? WORKER_MemcpyPeerAsync : WORKER_MemcpyPeer,
         is_async ? CLIENT_POST : CLIENT_SYNC);

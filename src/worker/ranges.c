@@ -32,13 +32,25 @@ struct client_worker *client_address_worker(uint64_t address)
     return found;
 }
 
+static bool is_of_generation(
+    const struct client_worker *worker, uint64_t address, unsigned generation)
+{
+    uint64_t part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
+
+    return !part_bytes || !is_in_region(worker, address) ||
+           (address - worker->region_base) / part_bytes == generation % CLIENT_REGION_PARTS;
+}
+
+bool client_address_is_present(const struct client_worker *worker, uint64_t address)
+{
+    return is_of_generation(worker, address, atomic_load(&worker->generation));
+}
+
 void call_address(struct client_call *call, struct client_worker *worker, uint64_t address)
 {
     unsigned generation = atomic_load(&worker->generation);
-    uint64_t part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
 
-    if (part_bytes && is_in_region(worker, address) &&
-        (address - worker->region_base) / part_bytes != generation % CLIENT_REGION_PARTS)
+    if (!is_of_generation(worker, address, generation))
         generation--; /* of an earlier process */
     call_worker(call, worker, generation);
 }

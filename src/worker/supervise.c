@@ -175,7 +175,9 @@ bool worker_get_status(int ordinal, struct worker_status *status)
         .pid = worker->pid,
         .generation = atomic_load(&worker->generation),
         .losses = worker->losses,
-        .ready_unix_time = worker->ready_unix_time};
+        .ready_unix_time = worker->ready_unix_time,
+        .window_bytes = atomic_load(&worker->window_bytes),
+        .pinned_bytes = atomic_load(&worker->pinned_bytes)};
     memcpy(status->cause, worker->cause, sizeof(status->cause));
     pthread_mutex_unlock(&worker->lock);
     return true;

@@ -44,6 +44,8 @@ struct worker_status {
     unsigned generation; /* counts the processes that were ready; 0: none yet */
     unsigned losses;     /* processes that ended unexpectedly */
     uint64_t ready_unix_time;
+    /* Copied from devices of other workers, by device memory and by pinned memory. */
+    uint64_t window_bytes, pinned_bytes;
     char cause[1024]; /* of the last loss or failure, or "" */
 };
 
