@@ -140,6 +140,7 @@ struct device_memory {
     struct memory_staging staging;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
     unsigned peer_count;
+    unsigned peer_users; /* threads that close a link to this memory; guarded by the same lock */
 };
 
 /* Inside device_enter. */

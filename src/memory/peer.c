@@ -11,6 +11,7 @@
 
 /* Guards all peer lists: a link belongs to two devices. Taken rarely, held briefly. */
 static struct base_lock peer_lock = BASE_LOCK_INIT;
+static pthread_cond_t peer_released = PTHREAD_COND_INITIALIZER; /* a peer_users has decreased */
 
 /* Called with peer_lock held. */
 static struct memory_peer *find_peer(struct device_memory *memory, const struct device_memory *peer)
@@ -21,13 +22,12 @@ static struct memory_peer *find_peer(struct device_memory *memory, const struct 
     return NULL;
 }
 
-/* The entry of `peer`, which is added if necessary; NULL if the list is full. Called with peer_lock
- * held. */
+/* The entry of `peer`, which is added if necessary and must fit. Called with peer_lock held. */
 static struct memory_peer *add_peer(struct device_memory *memory, struct device_memory *peer)
 {
     struct memory_peer *entry = find_peer(memory, peer);
 
-    if (!entry && memory->peer_count < MEMORY_PEERS_MAX) {
+    if (!entry) {
         entry = &memory->peers[memory->peer_count++];
         *entry = (struct memory_peer){.memory = peer};
     }
@@ -37,12 +37,13 @@ static struct memory_peer *add_peer(struct device_memory *memory, struct device_
 /* Records in both lists that `peer` may address `memory`, and whether the library enabled it. */
 static void add_link(struct device_memory *memory, struct device_memory *peer, int is_enabled_here)
 {
-    struct memory_peer *entry, *back;
-
     base_lock(&peer_lock);
-    entry = add_peer(memory, peer);
-    back = add_peer(peer, memory);
-    if (entry && back) {
+    /* Both have an entry for the other one, or none has. */
+    if (find_peer(memory, peer) ||
+        (memory->peer_count < MEMORY_PEERS_MAX && peer->peer_count < MEMORY_PEERS_MAX)) {
+        struct memory_peer *entry = add_peer(memory, peer);
+
+        (void)add_peer(peer, memory);
         entry->is_accessible = 1;
         entry->is_enabled_here |= is_enabled_here;
     }
@@ -146,34 +147,52 @@ pool_status memory_grant_access(
     return POOL_OK;
 }
 
-/* Removes the link, and disables `peer`'s access to `memory` if the library enabled it. */
-static void close_link(struct device_memory *memory, struct device_memory *peer, int driver_alive)
+/* Removes the entry; whether the library enabled the peer's access. Called with peer_lock held. */
+static bool remove_peer(struct device_memory *memory, const struct device_memory *peer)
 {
-    struct memory_peer *entry;
-    struct device_scope scope;
-    int is_enabled_here = 0;
+    struct memory_peer *entry = find_peer(memory, peer);
+    bool is_enabled_here;
 
-    base_lock(&peer_lock);
-    entry = find_peer(memory, peer);
-    if (entry) {
-        is_enabled_here = entry->is_enabled_here;
-        *entry = memory->peers[--memory->peer_count];
-    }
-    base_unlock(&peer_lock);
-    if (driver_alive && is_enabled_here && device_alive(peer->device) &&
-        !device_enter_to_release(peer->device, &scope))
+    if (!entry)
+        return false; /* in a child that was forked while the link was added */
+    is_enabled_here = entry->is_enabled_here;
+    *entry = memory->peers[--memory->peer_count];
+    return is_enabled_here;
+}
+
+static void disable_access(struct device_memory *memory, struct device_memory *peer)
+{
+    struct device_scope scope;
+
+    if (device_alive(peer->device) && !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 
 void memory_close_peers(struct device_memory *memory, int driver_alive)
 {
-    while (
-        memory->peer_count) { /* the device is being destroyed: no other thread changes its list */
-        struct device_memory *peer = memory->peers[0].memory;
+    const bool is_forked = device_is_forked(memory->device);
 
-        close_link(peer, memory, driver_alive);
-        close_link(memory, peer, driver_alive);
+    base_lock(&peer_lock);
+    while (memory->peer_count) {
+        struct device_memory *peer = memory->peers[0].memory;
+        const bool was_readable = remove_peer(memory, peer),
+                   was_reading = remove_peer(peer, memory);
+
+        /* A device of another pool may be destroyed at the same time. */
+        peer->peer_users++;
+        base_unlock(&peer_lock);
+        if (driver_alive && was_reading)
+            disable_access(peer, memory);
+        if (driver_alive && was_readable)
+            disable_access(memory, peer);
+        base_lock(&peer_lock);
+        peer->peer_users--;
+        if (!is_forked)
+            pthread_cond_broadcast(&peer_released);
     }
+    while (memory->peer_users && !is_forked)
+        pthread_cond_wait(&peer_released, &peer_lock.mutex);
+    base_unlock(&peer_lock);
 }
 
 /* The memory of both devices, each obtained inside its own context. */
