@@ -135,6 +135,7 @@ struct client_window {
     uint64_t bytes;
     struct client_mapping owner, writer;
     unsigned refused_owner, refused_writer; /* generations that cannot have one; 0: none */
+    unsigned char *pinned;                  /* what takes its place; NULL: nothing yet */
 };
 
 /* One side of a copy between devices of different workers. */

@@ -3,7 +3,8 @@
  * Copies between devices of different workers: every size through windows and through pinned
  * memory, by several threads, and with each call of either worker failing or ending its process.
  *
- *   test_exchange [STRIDE]: processes end at every STRIDE-th count
+ *   test_exchange copies: where no process ends
+ *   test_exchange [STRIDE]: processes end at every STRIDE-th count of a step
  *   test_exchange workers:…: copies between these devices, and rates; exit 77 unless there are two
  */
 #include <pthread.h>
@@ -279,23 +280,38 @@ static void test_refused(void **state)
 }
 
 /* A copy that fails on either side reports its code, and both sides copy afterwards. */
+static void fail_copies(const char *spec, const char *fault, int failures)
+{
+    setenv("DEVICEPOOL_SIM_FAULTS", fault, 1);
+    open_devices(spec, 5 * SLOT, false);
+    for (int i = 0; i < failures; i++)
+        assert_int_equal(copy(1, 0, 0, 5 * SLOT, 0), POOL_CU_INVALID_VALUE);
+    copy_and_compare(1, 0, 0, 5 * SLOT, 2);
+    copy_and_compare(0, 1, 0, 5 * SLOT, 3);
+    worker_close();
+    unsetenv("DEVICEPOOL_SIM_FAULTS");
+}
+
 static void test_failed_copies(void **state)
 {
+    static const struct {
+        const char *spec, *function;
+    } cases[] = {{"sim:2,mem=1G", "dev0.cuMemcpyDtoDAsync"},
+        {"sim:2,mem=1G", "dev1.cuMemcpyDtoDAsync"},
+        {"sim:2,mem=1G,p2p=0", "dev0.cuMemcpyDtoHAsync"},
+        {"sim:2,mem=1G,p2p=0", "dev1.cuMemcpyHtoDAsync"}};
+
     (void)state;
-    for (int device = 0; device < 2; device++) {
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (int count = 1; count <= 3; count++) {
             char text[80];
 
-            snprintf(text, sizeof(text), "dev%d.cuMemcpyDtoDAsync@%d=1", device, count);
-            setenv("DEVICEPOOL_SIM_FAULTS", text, 1);
-            open_devices("sim:2,mem=1G", 3 * SLOT, false);
-            assert_int_equal(copy(1, 0, 0, 3 * SLOT, device), POOL_CU_INVALID_VALUE);
-            copy_and_compare(1, 0, 0, 3 * SLOT, 2);
-            assert_int_equal(status_of(1).window_bytes, 3 * SLOT);
-            worker_close();
+            snprintf(text, sizeof(text), "%s@%d=1", cases[i].function, count);
+            fail_copies(cases[i].spec, text, 1);
         }
     }
-    unsetenv("DEVICEPOOL_SIM_FAULTS");
+    /* in either process */
+    fail_copies("sim:2,mem=1G,p2p=0", "cuMemHostRegister@1=1", 2);
 }
 
 /* ---- processes that end ------------------------------------------------------------------------
@@ -388,7 +404,7 @@ static bool end_during_copy(int victim, const char *step, unsigned count)
     return is_lost;
 }
 
-static unsigned stride = 19;
+static unsigned stride;
 
 /* Every stride-th count, until the copy does not reach the count. */
 static void walk(const char *step, unsigned first)
@@ -529,17 +545,18 @@ static int close_pool(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_windows),
+    const struct CMUnitTest copies[] = {cmocka_unit_test(test_windows),
         cmocka_unit_test(test_pinned), cmocka_unit_test(test_own_contexts),
         cmocka_unit_test(test_threads), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failed_copies),
-        cmocka_unit_test_teardown(test_ends_in_calls, close_pool),
+        cmocka_unit_test(test_failed_copies)};
+    const struct CMUnitTest ends[] = {cmocka_unit_test_teardown(test_ends_in_calls, close_pool),
         cmocka_unit_test_teardown(test_ends_in_posted_calls, close_pool)};
 
     fill_values(values, sizeof(values), 1);
     if (count > 1 && strncmp(arguments[1], "workers:", 8) == 0)
         return run_on_devices(arguments[1]);
-    if (count > 1)
-        stride = (unsigned)strtoul(arguments[1], NULL, 10);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count > 1 && strcmp(arguments[1], "copies") == 0)
+        return cmocka_run_group_tests(copies, NULL, NULL);
+    stride = count > 1 ? (unsigned)strtoul(arguments[1], NULL, 10) : 19;
+    return cmocka_run_group_tests(ends, NULL, NULL);
 }
