@@ -37,7 +37,6 @@ enum { MOST_DEVICES = 3, GUARD = 64 };
 
 static CUcontext contexts[MOST_DEVICES];
 static CUdeviceptr memory[MOST_DEVICES];
-static size_t memory_bytes;
 
 static void fill_values(unsigned char *values, size_t bytes, unsigned seed)
 {
@@ -52,7 +51,6 @@ static void open_devices(const char *devices, size_t bytes, bool has_own_context
     assert_ok(worker_open(devices, &cu));
     CODE(0, Init(0));
     CODE(0, DeviceGetCount(&count));
-    memory_bytes = bytes;
     for (int i = 0; i < MOST_DEVICES && i < count; i++) {
         if (has_own_contexts) {
             CODE(0, CtxCreate(&contexts[i], 0, i));
@@ -104,7 +102,7 @@ static pool_cu_result copy(int to, int from, size_t offset, size_t bytes, int cu
 /* The bytes arrive, and nothing around them changes. */
 static void copy_and_compare(int to, int from, size_t offset, size_t bytes, unsigned seed)
 {
-    size_t whole = memory_bytes + 2 * GUARD;
+    size_t whole = offset + bytes + 2 * GUARD;
     unsigned char *sent = malloc(whole), *before = malloc(whole), *after = malloc(whole);
 
     fill_values(sent, whole, seed);
