@@ -65,3 +65,42 @@ bool memory_is_foreign(const struct memory_request *request)
 {
     return request->is_opened || (request->physical && request->physical->is_imported);
 }
+
+/* ---- what counts on devices that can be lost --------------------------------------------------
+ */
+
+void memory_list_charged(
+    struct device_memory *memory, struct memory_charged **list, struct memory_charged *item)
+{
+    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+        return;
+    pthread_mutex_lock(&memory->charged_lock);
+    *item = (struct memory_charged){.next = *list, .link = list, .is_listed = true};
+    if (item->next)
+        item->next->link = &item->next;
+    *list = item;
+    pthread_mutex_unlock(&memory->charged_lock);
+}
+
+void memory_unlink_charged(struct memory_charged *item)
+{
+    *item->link = item->next;
+    if (item->next)
+        item->next->link = item->link;
+    item->is_listed = false;
+}
+
+bool memory_unlist_charged(struct device_memory *memory, struct memory_charged *item)
+{
+    bool was_listed;
+
+    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
+        device_is_forked(memory->device))
+        return true;
+    pthread_mutex_lock(&memory->charged_lock);
+    was_listed = item->is_listed;
+    if (was_listed)
+        memory_unlink_charged(item);
+    pthread_mutex_unlock(&memory->charged_lock);
+    return was_listed;
+}

@@ -73,65 +73,35 @@ pool_status memory_check_range(
 
 static void list_block(struct memory_block *block)
 {
-    struct device_memory *memory = block->memory;
-
-    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
-        return;
-    pthread_mutex_lock(&memory->blocks_lock);
-    block->previous = NULL;
-    block->next = memory->blocks;
-    if (block->next)
-        block->next->previous = block;
-    memory->blocks = block;
-    block->is_listed = true;
-    pthread_mutex_unlock(&memory->blocks_lock);
+    memory_list_charged(block->memory, &block->memory->blocks, &block->charged);
 }
 
-static void unlink_block(struct memory_block *block)
-{
-    *(block->previous ? &block->previous->next : &block->memory->blocks) = block->next;
-    if (block->next)
-        block->next->previous = block->previous;
-    block->is_listed = false;
-}
-
-/* false: the memory has ended, and counts no longer. The caller releases it otherwise. */
 static bool unlist_block(struct memory_block *block)
 {
-    struct device_memory *memory = block->memory;
-    bool was_listed;
-
-    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
-        device_is_forked(memory->device))
-        return true;
-    pthread_mutex_lock(&memory->blocks_lock);
-    was_listed = block->is_listed;
-    if (was_listed)
-        unlink_block(block);
-    pthread_mutex_unlock(&memory->blocks_lock);
-    return was_listed;
+    return memory_unlist_charged(block->memory, &block->charged);
 }
 
 void memory_lose_blocks(struct device_memory *memory)
 {
-    struct memory_block *next;
+    struct memory_charged *next;
 
-    pthread_mutex_lock(&memory->blocks_lock);
-    for (struct memory_block *at = memory->blocks; at; at = next) {
+    pthread_mutex_lock(&memory->charged_lock);
+    for (struct memory_charged *item = memory->blocks; item; item = next) {
+        struct memory_block *at = MEMORY_CHARGED_OF(item, struct memory_block);
         struct memory_request request = {.bytes = at->bytes,
             .budget = at->budget,
             .durable = at->durable,
             .is_shareable = (at->flags & POOL_BUFFER_SHAREABLE) != 0,
             .is_opened = at->is_opened};
 
-        next = at->next;
+        next = item->next;
         if (memory_durable_is(at->durable) && at->durable->is_sealed)
             continue;
-        unlink_block(at);
+        memory_unlink_charged(item);
         memory_release_none(memory, &request);
         at->budget = NULL;
     }
-    pthread_mutex_unlock(&memory->blocks_lock);
+    pthread_mutex_unlock(&memory->charged_lock);
 }
 
 /* ---- handles -----------------------------------------------------------------------------------

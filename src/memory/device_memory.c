@@ -78,7 +78,7 @@ pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
 static void destroy_locks(struct device_memory *memory)
 {
     device_lock_destroy(memory->device, &memory->virtual.lock);
-    device_lock_destroy(memory->device, &memory->blocks_lock);
+    device_lock_destroy(memory->device, &memory->charged_lock);
     device_lock_destroy(memory->device, &memory->digester.lock);
     device_lock_destroy(memory->device, &memory->durable_lock);
     device_lock_destroy(memory->device, &memory->limit_lock);
@@ -110,7 +110,7 @@ static pool_status create_memory(pool_device *device, void **object)
         goto destroy_quarantined_lock;
     }
     pthread_mutex_init(&memory->durable_lock, NULL);
-    pthread_mutex_init(&memory->blocks_lock, NULL);
+    pthread_mutex_init(&memory->charged_lock, NULL);
     pthread_mutex_init(&memory->digester.lock, NULL);
     pthread_mutex_init(&memory->virtual.lock, NULL);
     DRIVER_TRY(memory->driver, status, destroy_lock, CtxGetCurrent(&memory->context));
@@ -129,7 +129,7 @@ destroy_stream:
 destroy_lock:
     pthread_mutex_destroy(&memory->virtual.lock);
     pthread_mutex_destroy(&memory->digester.lock);
-    pthread_mutex_destroy(&memory->blocks_lock);
+    pthread_mutex_destroy(&memory->charged_lock);
     pthread_mutex_destroy(&memory->durable_lock);
     pthread_mutex_destroy(&memory->limit_lock);
 destroy_quarantined_lock:

@@ -90,7 +90,6 @@ struct memory_virtual {
     atomic_uint_least64_t granularity; /* 0: not asked yet */
     pthread_mutex_t lock;
     pool_range *orphans; /* guarded by lock: no caller has them, and they could not be destroyed */
-    pool_physical *physical; /* guarded by lock: where the device can be lost */
 };
 
 #define MEMORY_PEERS_MAX 64
@@ -125,8 +124,9 @@ struct device_memory {
     atomic_uint_least64_t pinned_reuses;      /* of freed blocks */
     struct memory_gauge quarantined;
     struct memory_gauge buffers;
-    pthread_mutex_t blocks_lock;
-    struct memory_block *blocks; /* guarded by blocks_lock; only where the device can be lost */
+    pthread_mutex_t charged_lock;
+    /* Guarded by charged_lock; only where the device can be lost. */
+    struct memory_charged *blocks, *physicals;
     pthread_mutex_t quarantined_lock;
     struct memory_quarantined *quarantined_list; /* guarded by quarantined_lock */
     uint64_t leaked_bytes; /* quarantined and in no list; guarded by quarantined_lock */
@@ -198,14 +198,27 @@ void memory_quarantine_physical(struct device_memory *memory, const struct memor
 /* Waits for the work of all streams of the device but captured ones, which have none. */
 pool_status memory_wait_for_streams(struct device_memory *memory);
 
+/* An object whose memory counts as used, in a list of its device: where the device can be lost, the
+ * list is what stops counting then. Guarded by charged_lock. */
+struct memory_charged {
+    struct memory_charged *next, **link;
+    bool is_listed;
+};
+void memory_list_charged(
+    struct device_memory *memory, struct memory_charged **list, struct memory_charged *item);
+/* false: the memory has ended, and counts no longer. The caller releases it otherwise. */
+bool memory_unlist_charged(struct device_memory *memory, struct memory_charged *item);
+/* With the lock held. */
+void memory_unlink_charged(struct memory_charged *item);
+/* The object that has the item as its member. */
+#define MEMORY_CHARGED_OF(item, type) ((type *)(void *)((char *)(item)-offsetof(type, charged)))
+
 /* The memory of a buffer and its slices, with a reference count. */
 struct memory_block {
     atomic_uint references;
     atomic_int shared;    /* was sliced: handles may be used and freed on several streams */
     atomic_uint renewals; /* of the device when its present process got the memory */
-    /* Guarded by memory->blocks_lock: the blocks that are charged. */
-    struct memory_block *next, *previous;
-    bool is_listed;
+    struct memory_charged charged;
     struct device_memory *memory;
     CUdeviceptr address;
     uint64_t bytes;

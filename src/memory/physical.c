@@ -149,55 +149,25 @@ static struct memory_request request_of(pool_physical *physical)
 
 static void list(pool_physical *physical)
 {
-    struct memory_virtual *virtual = &physical->memory->virtual;
-
-    if (!(physical->memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
-        return;
-    pthread_mutex_lock(&virtual->lock);
-    physical->previous = NULL;
-    physical->next = virtual->physical;
-    if (physical->next)
-        physical->next->previous = physical;
-    virtual->physical = physical;
-    physical->is_listed = true;
-    pthread_mutex_unlock(&virtual->lock);
+    memory_list_charged(physical->memory, &physical->memory->physicals, &physical->charged);
 }
 
-static void unlink_locked(struct memory_virtual *virtual, pool_physical *physical)
-{
-    *(physical->previous ? &physical->previous->next : &virtual->physical) = physical->next;
-    if (physical->next)
-        physical->next->previous = physical->previous;
-    physical->is_listed = false;
-}
-
-/* false: the memory has ended, and counts no longer. The caller releases it otherwise. */
 static bool unlist(pool_physical *physical)
 {
-    struct memory_virtual *virtual = &physical->memory->virtual;
-    bool was_listed;
-
-    if (!(physical->memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
-        device_is_forked(physical->memory->device))
-        return true;
-    pthread_mutex_lock(&virtual->lock);
-    was_listed = physical->is_listed;
-    if (was_listed)
-        unlink_locked(virtual, physical);
-    pthread_mutex_unlock(&virtual->lock);
-    return was_listed;
+    return memory_unlist_charged(physical->memory, &physical->charged);
 }
 
 void memory_lose_physical(struct device_memory *memory)
 {
-    pthread_mutex_lock(&memory->virtual.lock);
-    while (memory->virtual.physical) {
-        const struct memory_request request = request_of(memory->virtual.physical);
+    pthread_mutex_lock(&memory->charged_lock);
+    while (memory->physicals) {
+        const struct memory_request request =
+            request_of(MEMORY_CHARGED_OF(memory->physicals, pool_physical));
 
-        unlink_locked(&memory->virtual, memory->virtual.physical);
+        memory_unlink_charged(memory->physicals);
         memory_release_none(memory, &request);
     }
-    pthread_mutex_unlock(&memory->virtual.lock);
+    pthread_mutex_unlock(&memory->charged_lock);
 }
 
 /* ---- creation ---------------------------------------------------------------------------------
@@ -232,24 +202,56 @@ static void free_physical(pool_physical *physical)
     base_free(physical);
 }
 
-static pool_status create_inside(
-    struct device_scope *scope, uint64_t bytes, uint32_t flags, pool_physical **physical)
+/* What pool_physical_create and pool_physical_import are to make. */
+struct making {
+    const char *call;
+    uint64_t bytes;
+    uint32_t flags;
+    bool is_imported;
+    int descriptor; /* of another process, if it is imported */
+};
+
+static pool_status import_allocation(
+    struct driver *driver, const struct making *making, pool_physical *created)
 {
-    struct device_memory *memory;
-    struct memory_request request;
-    pool_physical *created;
+    pool_cu_result code = driver->api.MemImportFromShareableHandle(&created->allocation,
+        (void *)(intptr_t)making->descriptor, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+
+    return DRIVER_CHECK_FOR(
+        driver, code, "cuMemImportFromShareableHandle", "descriptor %d", making->descriptor);
+}
+
+static pool_status allocate(struct device_memory *memory, pool_physical *created)
+{
+    const struct memory_request request = request_of(created);
     CUdeviceptr none = 0;
+
+    return memory_allocate(memory, &request, &none);
+}
+
+static pool_status make_inside(
+    struct device_scope *scope, const struct making *making, pool_physical **physical)
+{
+    uint64_t bytes = making->bytes;
+    struct device_memory *memory;
+    pool_physical *created;
     pool_status status = memory_of(scope, &memory);
 
     if (!status)
-        status = memory_round_to_granularity("pool_physical_create", memory, &bytes);
+        status = memory_round_to_granularity(making->call, memory, &bytes);
+    if (!status && making->is_imported && bytes != making->bytes)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `bytes` is %llu, which is no multiple of the granularity: pool_physical_bytes of "
+            "the exported memory is needed",
+            making->call, (unsigned long long)making->bytes);
     if (status)
         return status;
-    created = new_physical(memory, bytes, flags);
+    created = new_physical(memory, bytes, making->flags);
     if (!created)
         return base_fail_memory("physical memory");
-    request = request_of(created);
-    status = memory_allocate(memory, &request, &none);
+    created->is_imported = making->is_imported;
+    status = making->is_imported ? import_allocation(scope->driver, making, created)
+                                 : allocate(memory, created);
     if (status) {
         free_physical(created);
         return status;
@@ -259,26 +261,49 @@ static pool_status create_inside(
     return POOL_OK;
 }
 
-pool_status pool_physical_create(
-    pool_device *device, uint64_t bytes, uint32_t flags, pool_physical **physical)
+static pool_status make(pool_device *device, const struct making *making, pool_physical **physical)
 {
     struct device_scope scope;
     pool_physical *created = NULL;
-    pool_status status;
+    pool_status status = device_enter(device, &scope);
 
-    status = base_check_pointers(__func__, {"device", device}, {"physical", physical});
-    if (!status)
-        status = base_flags_check(__func__, "flags", flags, POOL_PHYSICAL_EXPORTABLE);
-    if (!status)
-        status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, create_inside(&scope, bytes, flags, &created));
+    status = device_leave(&scope, make_inside(&scope, making, &created));
     if (status && created)
         memory_physical_abandon(created);
     if (!status)
         *physical = created;
     return status;
+}
+
+pool_status pool_physical_create(
+    pool_device *device, uint64_t bytes, uint32_t flags, pool_physical **physical)
+{
+    const struct making making = {.call = __func__, .bytes = bytes, .flags = flags};
+    pool_status status;
+
+    status = base_check_pointers(__func__, {"device", device}, {"physical", physical});
+    if (!status)
+        status = base_flags_check(__func__, "flags", flags, POOL_PHYSICAL_EXPORTABLE);
+    return status ? status : make(device, &making, physical);
+}
+
+pool_status pool_physical_import(
+    pool_device *device, int descriptor, uint64_t bytes, pool_physical **physical)
+{
+    const struct making making = {.call = __func__,
+        .bytes = bytes,
+        .flags = POOL_PHYSICAL_EXPORTABLE,
+        .is_imported = true,
+        .descriptor = descriptor};
+    pool_status status;
+
+    status = base_check_pointers(__func__, {"device", device}, {"physical", physical});
+    if (!status && fcntl(descriptor, F_GETFD) < 0)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_physical_import: %d is no open file descriptor", descriptor);
+    return status ? status : make(device, &making, physical);
 }
 
 /* ---- release ----------------------------------------------------------------------------------
@@ -397,64 +422,6 @@ pool_status pool_physical_export(pool_physical *physical, int *descriptor)
         close(made);
     if (!status)
         *descriptor = made;
-    return status;
-}
-
-static pool_status import_inside(
-    struct device_scope *scope, int descriptor, uint64_t bytes, pool_physical **physical)
-{
-    struct device_memory *memory;
-    uint64_t rounded = bytes;
-    pool_physical *created;
-    pool_cu_result code;
-    pool_status status = memory_of(scope, &memory);
-
-    if (!status)
-        status = memory_round_to_granularity("pool_physical_import", memory, &rounded);
-    if (!status && rounded != bytes)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_physical_import: `bytes` is %llu, which is no multiple of the granularity: "
-            "pool_physical_bytes of the exported memory is needed",
-            (unsigned long long)bytes);
-    if (status)
-        return status;
-    created = new_physical(memory, bytes, POOL_PHYSICAL_EXPORTABLE);
-    if (!created)
-        return base_fail_memory("physical memory");
-    created->is_imported = true;
-    code = scope->driver->api.MemImportFromShareableHandle(&created->allocation,
-        (void *)(intptr_t)descriptor, DRIVER_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    status = DRIVER_CHECK_FOR(
-        scope->driver, code, "cuMemImportFromShareableHandle", "descriptor %d", descriptor);
-    if (status) {
-        free_physical(created);
-        return status;
-    }
-    list(created);
-    *physical = created;
-    return POOL_OK;
-}
-
-pool_status pool_physical_import(
-    pool_device *device, int descriptor, uint64_t bytes, pool_physical **physical)
-{
-    struct device_scope scope;
-    pool_physical *created = NULL;
-    pool_status status;
-
-    status = base_check_pointers(__func__, {"device", device}, {"physical", physical});
-    if (!status && fcntl(descriptor, F_GETFD) < 0)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_physical_import: %d is no open file descriptor", descriptor);
-    if (!status)
-        status = device_enter(device, &scope);
-    if (status)
-        return status;
-    status = device_leave(&scope, import_inside(&scope, descriptor, bytes, &created));
-    if (status && created)
-        memory_physical_abandon(created);
-    if (!status)
-        *physical = created;
     return status;
 }
 

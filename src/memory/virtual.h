@@ -18,11 +18,10 @@ struct pool_physical {
     struct device_memory *memory;
     CUmemGenericAllocationHandle allocation;
     uint64_t bytes;
-    uint32_t flags;                 /* POOL_PHYSICAL_… */
-    unsigned renewals;              /* of the device when it was created or imported */
-    bool is_imported;               /* not in the account of the device */
-    bool is_listed;                 /* guarded by memory->virtual.lock */
-    pool_physical *previous, *next; /* likewise: where devices can be lost */
+    uint32_t flags;    /* POOL_PHYSICAL_… */
+    unsigned renewals; /* of the device when it was created or imported */
+    bool is_imported;  /* not in the account of the device */
+    struct memory_charged charged;
 };
 
 pool_status memory_check_physical(const char *call, const pool_physical *physical);
