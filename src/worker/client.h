@@ -289,6 +289,9 @@ void client_contexts_end(struct client_worker *worker);
 /* --- addresses.c ------------------------------------------------------------------------------ */
 
 #define CLIENT_PAGE UINT64_C(4096)
+/* Drivers reserve whole blocks of this size at the requested address, and place less than a block
+ * in a block that they have already (seen with 580.159): virtual memory is reserved in blocks. */
+#define CLIENT_ADDRESS_BLOCK (UINT64_C(32) << 20)
 
 pool_status client_arena_open(struct client *opened);
 void client_arena_close(struct client *closing);

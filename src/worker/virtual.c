@@ -12,9 +12,6 @@
 #include "worker/client_calls.h"
 #include "worker/pass.h"
 
-/* Drivers reserve whole blocks of this size at the requested address, and place less than a block
- * in a block that they have already (seen with 580.159): addresses are reserved in such blocks. */
-#define BLOCK (UINT64_C(32) << 20)
 /* The driver returns another address where the requested one is in use, as happens once the range
  * has been used up. */
 #define ADDRESS_TRIES 64
@@ -66,16 +63,16 @@ pool_cu_result client_cu_MemAddressReserve(CUdeviceptr *address, size_t bytes, s
         return code;
     if (!address || !bytes || flags || (alignment & (alignment - 1)))
         return POOL_CU_INVALID_VALUE;
-    if (bytes > SIZE_MAX - (BLOCK - 1))
+    if (bytes > SIZE_MAX - (CLIENT_ADDRESS_BLOCK - 1))
         return POOL_CU_OUT_OF_MEMORY;
-    bytes = (size_t)base_round_up(bytes, BLOCK);
+    bytes = (size_t)base_round_up(bytes, CLIENT_ADDRESS_BLOCK);
     if (wanted && wanted - worker->virtual_base < worker->virtual_bytes &&
         bytes <= worker->virtual_bytes - (wanted - worker->virtual_base))
         code = reserve_at(&reserved, bytes, alignment, wanted);
     else
         code = POOL_CU_OUT_OF_MEMORY;
     for (unsigned tries = 0; code == POOL_CU_OUT_OF_MEMORY && tries < ADDRESS_TRIES; tries++) {
-        wanted = next_address(worker, bytes, base_max(alignment, BLOCK));
+        wanted = next_address(worker, bytes, base_max(alignment, CLIENT_ADDRESS_BLOCK));
         if (!wanted)
             return POOL_CU_OUT_OF_MEMORY;
         code = reserve_at(&reserved, bytes, alignment, wanted);
@@ -109,9 +106,10 @@ pool_cu_result client_cu_MemAddressFree(CUdeviceptr address, size_t bytes)
     struct client_call call;
     pool_cu_result code;
 
-    if (!bytes || bytes > SIZE_MAX - (BLOCK - 1))
+    if (!bytes || bytes > SIZE_MAX - (CLIENT_ADDRESS_BLOCK - 1))
         return POOL_CU_INVALID_VALUE;
-    code = begin_range(&call, WORKER_MemAddressFree, address, (size_t)base_round_up(bytes, BLOCK));
+    code = begin_range(
+        &call, WORKER_MemAddressFree, address, (size_t)base_round_up(bytes, CLIENT_ADDRESS_BLOCK));
     return code ? code : call_run(&call);
 }
 

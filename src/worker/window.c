@@ -25,8 +25,6 @@
 #define PART_OF_DEVICE 256
 /* Two slots of the granularity of every driver so far. */
 #define UNIT_BYTES (UINT64_C(4) << 20)
-/* Drivers place smaller reservations elsewhere than requested (see memory/durable.c). */
-#define ADDRESS_BLOCK (UINT64_C(32) << 20)
 /* Smaller copies do not open a window: through pinned memory they take as long. */
 #define LEAST_COPY (UINT64_C(1) << 20)
 
@@ -68,7 +66,7 @@ static void free_addresses(
     struct client_worker *worker, const struct client_mapping *mapping, uint64_t bytes)
 {
     (void)end_range(worker, mapping->generation, WORKER_MemAddressFree, mapping->address,
-        base_round_up(bytes, ADDRESS_BLOCK));
+        base_round_up(bytes, CLIENT_ADDRESS_BLOCK));
 }
 
 static void unmap(struct client_worker *worker, struct client_mapping *mapping, uint64_t bytes)
@@ -90,8 +88,7 @@ static pool_cu_result map(
         .flags = DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE};
     pool_cu_result code;
 
-    code = client_cu_MemAddressReserve(
-        &mapping->address, (size_t)base_round_up(bytes, ADDRESS_BLOCK), 0, 0, 0);
+    code = client_cu_MemAddressReserve(&mapping->address, (size_t)bytes, 0, 0, 0);
     if (code)
         goto release;
     code = client_cu_MemMap(mapping->address, (size_t)bytes, 0, mapping->allocation, 0);
