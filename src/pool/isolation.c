@@ -3,6 +3,9 @@
  * Pools with worker processes: the end of a worker makes its device unusable, and no other one,
  * until a replacement has taken over (readmit.c).
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -18,11 +21,15 @@ static bool is_isolated(const device_pool *pool)
 /* What the device had is gone with its process. */
 void device_lose(pool_device *device)
 {
+    struct driver_fault fault = {.device = device->properties.ordinal, .culprit = -1};
     char cause[512] = "";
 
     worker_explain_loss(device->properties.ordinal, cause, sizeof(cause));
+    snprintf(fault.message, sizeof(fault.message), "its worker process is lost: %s", cause);
+    if (!strstr(cause, "unfinished")) /* as that of a stall has them */
+        driver_work_list(&device->work, &fault);
     atomic_store(&device->is_lost, true);
-    (void)base_fail(POOL_ERR_DEVICE_LOST, "its worker process is lost: %s", cause);
+    (void)base_fail(POOL_ERR_DEVICE_LOST, "%s", fault.message);
     (void)device_mark_unusable(device);
 }
 

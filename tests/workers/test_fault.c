@@ -148,9 +148,19 @@ static void wait_for_service(pool_device *device, unsigned generation)
     }
 }
 
+/* The message of the last loss; read when no thread writes it. */
+static char reported[1024];
+
+static void keep_message(void *user, const pool_fault *fault)
+{
+    (void)user;
+    snprintf(reported, sizeof(reported), "%s", fault->message);
+}
+
 static void lose_repeatedly(const char *what, uint64_t (*lose)(pool_device *device))
 {
-    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
+    const pool_params params = {
+        .struct_size = sizeof(params), .devices = devices, .fault_hook = keep_message};
     struct left_behind before = look();
     pool_health_info health = {.struct_size = sizeof(health)};
     pool_device *device;
@@ -187,6 +197,9 @@ static void test_illegal_address(void **state)
 {
     (void)state;
     lose_repeatedly("illegal address", store_to_nowhere);
+    if (!strstr(reported, "ILLEGAL_ADDRESS") || !strstr(reported, "unfinished") ||
+        !strstr(reported, "store"))
+        fail_msg("the kernel is not in \"%s\"", reported);
 }
 
 static void test_kill(void **state)
