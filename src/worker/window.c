@@ -171,11 +171,25 @@ static pool_cu_result run_in(CUcontext context, struct client_window *window,
     return code;
 }
 
-/* That memory is short can change; other causes go with a process only. */
+/* Whether the processes will fail again: not where memory is short, or a process or context ended.
+ */
+static bool is_lasting(pool_cu_result code)
+{
+    switch (code) {
+    case POOL_CU_OUT_OF_MEMORY:
+    case POOL_CU_INVALID_CONTEXT:
+    case POOL_CU_CONTEXT_IS_DESTROYED:
+    case DRIVER_CODE_LOST:
+        return false;
+    default:
+        return driver_code_class(code) != POOL_CLASS_PROCESS;
+    }
+}
+
 static void refuse(struct client_window *window, const struct client_worker *owner,
     const struct client_worker *writer, pool_cu_result code)
 {
-    if (code == POOL_CU_OUT_OF_MEMORY || !client_worker_runs(owner) || !client_worker_runs(writer))
+    if (!is_lasting(code))
         return;
     window->refused_owner = atomic_load(&owner->generation);
     window->refused_writer = atomic_load(&writer->generation);
