@@ -239,7 +239,7 @@ static void test_arguments_on(void)
     CODE(1, MemAddressReserve(NULL, 2 * MIB, 0, 0, 0));
     CODE(1, MemAddressReserve(&address, 2 * MIB, 3, 0, 0));
     CODE(0, MemAddressReserve(&address, 4 * MIB, 0, 0, 0));
-    CODE(1, MemMap(address, 4 * MIB, 0, allocation, 0)); /* more than there is */
+    CODE(1, MemMap(address, 4 * MIB, 0, allocation, 0));            /* more than there is */
     CODE(1, MemMap(address + 32 * MIB, 2 * MIB, 0, allocation, 0)); /* reserved in blocks of 32 */
     CODE(1, MemMap(address, MIB, 0, allocation, 0));
     CODE(1, MemSetAccess(address, 2 * MIB, &access_own, 1));
