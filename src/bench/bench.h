@@ -57,6 +57,15 @@ void *bench_alloc(size_t count, size_t bytes);
 /* Fills memory with a reproducible byte pattern. */
 void bench_fill_pattern(uint8_t *bytes, uint64_t count);
 
+/* ---- random.c: inputs; element i depends on the seed, i and the field or curve only ---- */
+
+pool_status bench_random_scalars(
+    const pool_field *field, uint64_t seed, uint64_t count, pool_form form, void *elements);
+
+/* Packed affine points of the format's form, and their logarithms. */
+pool_status bench_random_points(const pool_curve *curve, uint64_t seed, uint64_t count,
+    const pool_point_format *format, void *points, void *scalars);
+
 /* ---- threads.c: work that a hung device may prevent from ending ---- */
 
 /*
@@ -135,12 +144,14 @@ struct bench_case {
     uint32_t window_bits;
     uint32_t affine_passes; /* as pool_msm_params */
     const char *scalars;    /* of an MSM, see bench_msm; NULL: uniform */
-    bool from_host;         /* scalars of an MSM in pinned memory instead of device memory */
-    bool is_permutation;    /* Poseidon: permutations instead of hashes */
-    pool_form form;         /* Poseidon, vectors: of inputs and results */
+    bool from_host; /* scalars of an MSM, leaves of a tree: in pinned memory, not on the device */
+    bool waits;     /* copies: until they are done, by the host's clock instead of events */
+    bool on_device; /* levels of a tree: in device memory instead of pinned memory */
+    bool is_permutation;            /* Poseidon: permutations instead of hashes */
+    pool_form form;                 /* Poseidon, vectors: of inputs and results */
     pool_vector_operation function; /* of vectors */
     pool_matrix_layout layout;      /* of evaluations and rows in bit-reversed order */
-    uint32_t log_arity;             /* of folds */
+    uint32_t log_arity;             /* of folds and trees; trees: 0 is 1 */
     bool commits;                   /* folds: also to the results, as the next layer */
 };
 
@@ -164,8 +175,9 @@ struct bench_run {
     double first_use; /* seconds of the operation's warm-up */
     struct bench_timing timing;
     bool is_correct;
-    int driver_code; /* of the failure, as is the next */
-    char failure[2048];
+    int driver_code;      /* of the failure, as is the next */
+    char failure[2048];   /* what an operation leaves empty is the thread's last error */
+    pool_status prepared; /* of operation->prepare */
 
     pool_stream *stream; /* of the calls; valid in `examine`, as is the next */
     void *state;         /* private to the operation */
@@ -191,6 +203,7 @@ struct bench_operation {
     pool_status (*create)(struct bench_run *run);
     pool_status (*warm_up)(struct bench_run *run); /* may be NULL */
     pool_status (*upload)(struct bench_run *run);  /* may be NULL */
+    pool_status (*prepare)(struct bench_run *run); /* before each run, untimed; may be NULL */
     pool_status (*call)(struct bench_run *run);
     pool_status (*check)(struct bench_run *run, bool *is_correct);
     /* The bytes of the last result in host memory, which the caller frees. NULL: `check` compares
@@ -209,13 +222,15 @@ extern const struct bench_operation bench_ntt;      /* in device memory */
 extern const struct bench_operation bench_extend;   /* likewise */
 extern const struct bench_operation bench_ecntt;    /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
-extern const struct bench_operation bench_tree;     /* binary; levels in pinned host memory */
+extern const struct bench_operation bench_tree;     /* levels in pinned host memory */
 extern const struct bench_operation bench_commit;   /* of a matrix in device memory */
 extern const struct bench_operation bench_fold;     /* in device memory, as are the next three */
 extern const struct bench_operation bench_evaluate; /* blocking */
 extern const struct bench_operation bench_reverse;
 extern const struct bench_operation bench_vector;
 extern const struct bench_operation bench_copy;
+/* Leases are of pools whose devices have that many slots. */
+enum { BENCH_SLOTS = 64 };
 extern const struct bench_operation bench_pool;
 
 /* The state of bench_msm, for measurements of its stages. */

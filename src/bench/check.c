@@ -237,29 +237,69 @@ bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *
     return is_correct;
 }
 
-void bench_inner_product(const pool_field *field, const void *a, const void *b, uint64_t count,
-    uint64_t period, void *sum)
+/* An inner product whose ranges are summed by several threads. */
+struct products {
+    const uint8_t *a;
+    const uint8_t *b;
+    size_t bytes;
+    uint64_t count;
+    uint64_t period;
+    atomic_uint_fast64_t next; /* first index of the next range */
+    pthread_mutex_t lock;
+    BIGNUM *total; /* guarded by lock; not reduced */
+};
+
+static void *sum_products(void *argument)
 {
-    size_t bytes = pool_field_element_bytes(field);
-    uint8_t modulus[POOL_FIELD_MAX_BYTES];
+    struct products *products = argument;
     BN_CTX *ctx = BN_CTX_new();
     BIGNUM *left = BN_new();
     BIGNUM *right = BN_new();
-    BIGNUM *total = BN_new();
+    BIGNUM *sum = BN_new();
+    uint64_t first;
 
-    BN_zero(total);
-    for (uint64_t i = 0; i < count; i++) {
-        BN_lebin2bn((const uint8_t *)a + i * bytes, (int)bytes, left);
-        BN_lebin2bn((const uint8_t *)b + i % period * bytes, (int)bytes, right);
-        BN_mul(left, left, right, ctx);
-        BN_add(total, total, left);
-    }
-    pool_field_modulus(field, modulus);
-    BN_lebin2bn(modulus, (int)bytes, left);
-    BN_mod(total, total, left, ctx);
-    BN_bn2lebinpad(total, sum, (int)bytes);
+    BN_zero(sum);
+    while ((first = atomic_fetch_add(&products->next, RANGE)) < products->count)
+        for (uint64_t i = first; i < products->count && i < first + RANGE; i++) {
+            BN_lebin2bn(products->a + i * products->bytes, (int)products->bytes, left);
+            BN_lebin2bn(
+                products->b + i % products->period * products->bytes, (int)products->bytes, right);
+            BN_mul(left, left, right, ctx);
+            BN_add(sum, sum, left);
+        }
+    pthread_mutex_lock(&products->lock);
+    BN_add(products->total, products->total, sum);
+    pthread_mutex_unlock(&products->lock);
     BN_free(left);
     BN_free(right);
-    BN_free(total);
+    BN_free(sum);
+    BN_CTX_free(ctx);
+    return NULL;
+}
+
+void bench_inner_product(const pool_field *field, const void *a, const void *b, uint64_t count,
+    uint64_t period, void *sum)
+{
+    struct products products = {.a = a,
+        .b = b,
+        .bytes = pool_field_element_bytes(field),
+        .count = count,
+        .period = period,
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .total = BN_new()};
+    uint64_t ranges = (count + RANGE - 1) / RANGE;
+    uint8_t modulus[POOL_FIELD_MAX_BYTES];
+    BN_CTX *ctx = BN_CTX_new();
+    BIGNUM *p = BN_new();
+
+    BN_zero(products.total);
+    bench_run_threads(
+        bench_processors(ranges < MAX_THREADS ? ranges : MAX_THREADS), 0, sum_products, &products);
+    pool_field_modulus(field, modulus);
+    BN_lebin2bn(modulus, (int)products.bytes, p);
+    BN_mod(products.total, products.total, p, ctx);
+    BN_bn2lebinpad(products.total, sum, (int)products.bytes);
+    BN_free(p);
+    BN_free(products.total);
     BN_CTX_free(ctx);
 }

@@ -68,7 +68,7 @@ static pool_status create_commit(struct bench_run *run)
     if (status)
         return status;
     commit->elements = bench_alloc(spec->size * spec->batch, commit->element_bytes);
-    return pool_random_scalars(
+    return bench_random_scalars(
         field, 1, spec->size * spec->batch, POOL_FORM_MONTGOMERY, commit->elements);
 }
 

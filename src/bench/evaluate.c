@@ -68,10 +68,10 @@ static pool_status create_evaluate(struct bench_run *run)
         .domain = evaluate->forward.domain,
         .is_bit_reversed = 1};
     if (!status)
-        status = pool_random_scalars(
+        status = bench_random_scalars(
             evaluate->base, 1, evaluate->count, POOL_FORM_STANDARD, evaluate->coefficients);
     return status ? status
-                  : pool_random_scalars(
+                  : bench_random_scalars(
                         evaluate->small.field, 2, 1, POOL_FORM_STANDARD, evaluate->point);
 }
 

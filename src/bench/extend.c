@@ -68,7 +68,7 @@ static pool_status create_extend(struct bench_run *run)
     extend->input = bench_alloc(extend->count, pool_field_element_bytes(extend->field));
     status = create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
     return status ? status
-                  : pool_random_scalars(
+                  : bench_random_scalars(
                         extend->field, 1, extend->count, POOL_FORM_STANDARD, extend->input);
 }
 

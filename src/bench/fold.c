@@ -117,9 +117,10 @@ static pool_status create_fold(struct bench_run *run)
         .is_bit_reversed = 1,
         .challenge = fold->challenge};
     if (!status)
-        status = pool_random_scalars(field, 1, fold->count, POOL_FORM_STANDARD, fold->coefficients);
+        status =
+            bench_random_scalars(field, 1, fold->count, POOL_FORM_STANDARD, fold->coefficients);
     if (!status)
-        status = pool_random_scalars(field, 2, 1, POOL_FORM_STANDARD, fold->challenge);
+        status = bench_random_scalars(field, 2, 1, POOL_FORM_STANDARD, fold->challenge);
     return status || !spec->commits ? status : create_commitment(fold);
 }
 

@@ -15,18 +15,21 @@ static void begin_stage(struct bench_run *run, const char *stage)
 
 static void begin_timed_run(void *user, uint64_t index, uint64_t runs)
 {
+    struct bench_run *run = user;
     char stage[64];
 
+    if (run->operation->prepare && !run->prepared)
+        run->prepared = run->operation->prepare(run);
     snprintf(stage, sizeof(stage), "run %llu of %llu", (unsigned long long)index + 1,
         (unsigned long long)runs);
-    begin_stage(user, stage);
+    begin_stage(run, stage);
 }
 
 pool_status bench_call(void *argument)
 {
     struct bench_run *run = argument;
 
-    return run->operation->call(run);
+    return run->prepared ? run->prepared : run->operation->call(run);
 }
 
 /* The first use on every device. */
@@ -99,7 +102,7 @@ pool_status bench_begin(struct bench_run *run)
 
 void bench_end(struct bench_run *run, pool_status status)
 {
-    if (status) {
+    if (status && !*run->failure) {
         run->driver_code = pool_last_error()->driver_code;
         snprintf(run->failure, sizeof(run->failure), "%s", pool_last_error()->message);
     }
@@ -118,7 +121,7 @@ pool_status bench_measure(struct bench_run *run)
         .user = run};
     pool_status status = bench_begin(run);
 
-    timer.stream = operation->is_blocking || run->together ? NULL : run->stream;
+    timer.stream = operation->is_blocking || run->together || run->spec.waits ? NULL : run->stream;
     if (!status)
         status = bench_time(&timer, bench_call, run, &run->timing);
     begin_stage(run, "checking");

@@ -63,12 +63,12 @@ static pool_status create_msm(struct bench_run *run)
         return status;
     msm->scalars =
         msm->pinned ? pool_pinned_data(msm->pinned) : bench_alloc(count, msm->scalar_bytes);
-    status = pool_random_scalars(msm->field, 2, count, POOL_FORM_STANDARD, msm->scalars);
+    status = bench_random_scalars(msm->field, 2, count, POOL_FORM_STANDARD, msm->scalars);
     for (uint64_t i = 0; i < count && !status && run->spec.scalars; i++)
         skew_scalar(run->spec.scalars, msm->scalars, msm->scalars + i * msm->scalar_bytes,
             msm->scalar_bytes);
     if (!status)
-        status = pool_random_points(
+        status = bench_random_points(
             msm->curve, 1, msm->base_count, &format, msm->bases, msm->logarithms);
     return status;
 }

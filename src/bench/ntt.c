@@ -43,7 +43,7 @@ static pool_status create_ntt(struct bench_run *run)
     ntt->input = bench_alloc(1, ntt->bytes);
     pool_status status = pool_ntt_domain_create(&domain, &ntt->params.domain);
     return status ? status
-                  : pool_random_scalars(ntt->field, 1, count, POOL_FORM_STANDARD, ntt->input);
+                  : bench_random_scalars(ntt->field, 1, count, POOL_FORM_STANDARD, ntt->input);
 }
 
 static pool_status warm_up_ntt(struct bench_run *run)

@@ -93,7 +93,7 @@ static pool_status create_poseidon(struct bench_run *run)
         .stream = run->stream,
         .is_async = 1};
     poseidon->inputs = bench_alloc(run->spec.size, poseidon->input_bytes);
-    status = pool_random_scalars(pool_poseidon_field(set), 1,
+    status = bench_random_scalars(pool_poseidon_field(set), 1,
         run->spec.size * poseidon->input_elements, run->spec.form, poseidon->inputs);
     if (!status && run->together)
         return run->is_sharded ? shard_poseidon(run, poseidon) : pin_poseidon(run, poseidon);

@@ -43,7 +43,7 @@ static pool_status create_reverse(struct bench_run *run)
         .device = run->device,
         .stream = run->stream,
         .is_async = 1};
-    return pool_random_scalars(reverse->field, 1, count, POOL_FORM_STANDARD, reverse->elements);
+    return bench_random_scalars(reverse->field, 1, count, POOL_FORM_STANDARD, reverse->elements);
 }
 
 static pool_status upload_reverse(struct bench_run *run)

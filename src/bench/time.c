@@ -125,8 +125,11 @@ void bench_fill_pattern(uint8_t *bytes, uint64_t count)
 {
     uint64_t state = 0x9e3779b97f4a7c15u;
 
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; i += sizeof(state)) {
+        uint64_t word;
+
         state = state * 6364136223846793005u + 1442695040888963407u;
-        bytes[i] = (uint8_t)(state >> 56);
+        word = state ^ state >> 32;
+        memcpy(bytes + i, &word, count - i < sizeof(word) ? count - i : sizeof(word));
     }
 }

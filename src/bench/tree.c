@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measures building binary Merkle trees, whose levels are written to pinned host memory; the size
- * is the number of leaves. A sample of the leaves is verified against the root on the host.
+ * Measures building Merkle trees, whose levels are written to pinned host memory or stay on the
+ * device; the size is the number of leaves. A sample of the leaves is verified against the root on
+ * the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ struct tree_state {
     pool_buffer *leaf_buffer; /* on one device; or together: */
     pool_pinned *leaf_pinned;
     struct bench_shards *shards;
+    pool_buffer *level_buffer;
     pool_pinned *level_pinned;
     pool_span leaf_span;
     pool_span level_span;
@@ -47,12 +49,13 @@ static pool_status create_tree(struct bench_run *run)
     if (status)
         return status;
     field = pool_poseidon_field(tree->set);
-    tree->params = (pool_merkle_params){.struct_size = sizeof(tree->params), .arity = 2};
+    tree->params = (pool_merkle_params){.struct_size = sizeof(tree->params),
+        .arity = run->spec.log_arity ? 1u << run->spec.log_arity : 2};
     tree->shape.struct_size = sizeof(tree->shape);
     tree->digest_bytes = pool_poseidon_digest_elements(tree->set) * pool_field_element_bytes(field);
     tree->leaves = bench_alloc(size, tree->digest_bytes);
-    status = pool_random_scalars(field, 1, size * pool_poseidon_digest_elements(tree->set),
-        POOL_FORM_STANDARD, tree->leaves);
+    status = bench_random_scalars(
+        field, 1, size * pool_poseidon_digest_elements(tree->set), run->spec.form, tree->leaves);
     return status ? status : pool_merkle_get_shape(tree->set, &tree->params, size, &tree->shape);
 }
 
@@ -66,18 +69,15 @@ static pool_status warm_up_tree(struct bench_run *run)
 static pool_status place_leaves(struct bench_run *run, struct tree_state *tree)
 {
     const uint64_t size = run->spec.size, bytes = size * tree->digest_bytes;
-    pool_status status;
 
     if (run->together && run->is_sharded)
-        return bench_shard(run, tree->leaves, tree->digest_bytes, 1, size, POOL_FORM_STANDARD,
-            false, &tree->shards, &tree->leaf_span);
-    if (run->together)
-        return bench_pin(run, tree->leaves, bytes, size, POOL_FORM_STANDARD, &tree->leaf_pinned,
-            &tree->leaf_span);
-    status = pool_buffer_from_host(run->device, tree->leaves, bytes, &tree->leaf_buffer);
-    return status
-               ? status
-               : pool_buffer_span(tree->leaf_buffer, 0, size, POOL_FORM_STANDARD, &tree->leaf_span);
+        return bench_shard(run, tree->leaves, tree->digest_bytes, 1, size, run->spec.form, false,
+            &tree->shards, &tree->leaf_span);
+    if (run->together || run->spec.from_host)
+        return bench_pin(
+            run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_pinned, &tree->leaf_span);
+    return bench_place(
+        run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_buffer, &tree->leaf_span);
 }
 
 static pool_status upload_tree(struct bench_run *run)
@@ -89,9 +89,12 @@ static pool_status upload_tree(struct bench_run *run)
         tree->exec = *run->together;
     else
         tree->exec = (pool_exec){.struct_size = sizeof(tree->exec), .device = run->device};
+    if (!status && run->spec.on_device)
+        return bench_place(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
+            &tree->level_buffer, &tree->level_span);
     return status ? status
                   : bench_pin(run, NULL, tree->shape.bytes, tree->shape.digest_count,
-                        POOL_FORM_STANDARD, &tree->level_pinned, &tree->level_span);
+                        run->spec.form, &tree->level_pinned, &tree->level_span);
 }
 
 static pool_status call_tree(struct bench_run *run)
@@ -102,12 +105,13 @@ static pool_status call_tree(struct bench_run *run)
         tree->set, &tree->exec, &tree->params, &tree->leaf_span, &tree->level_span);
 }
 
-static pool_status check_leaf(struct bench_run *run, uint64_t index, uint8_t *path, bool *is_member)
+static pool_status check_leaf(
+    struct bench_run *run, uint64_t index, const uint8_t *root, uint8_t *path, bool *is_member)
 {
     const struct tree_state *tree = run->state;
     const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
-    const pool_span siblings = {.data = path, .count = tree->shape.path_count};
-    const uint8_t *levels = tree->level_span.data;
+    const pool_span siblings = {
+        .data = path, .count = tree->shape.path_count, .form = run->spec.form};
     pool_merkle_params params = tree->params;
     int32_t found = 0;
     pool_status status = pool_poseidon_merkle_open(
@@ -115,8 +119,7 @@ static pool_status check_leaf(struct bench_run *run, uint64_t index, uint8_t *pa
 
     params.height = tree->shape.height;
     if (!status && params.height)
-        status = pool_poseidon_merkle_verify(tree->set, &params, POOL_FORM_STANDARD,
-            levels + (tree->shape.digest_count - 1) * tree->digest_bytes,
+        status = pool_poseidon_merkle_verify(tree->set, &params, run->spec.form, root,
             tree->leaves + index * tree->digest_bytes, index, path, &found);
     *is_member = found || !params.height;
     return status;
@@ -126,15 +129,21 @@ static pool_status check_tree(struct bench_run *run, bool *is_correct)
 {
     const struct tree_state *tree = run->state;
     const uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
-    uint8_t *path = bench_alloc(tree->shape.path_count, tree->digest_bytes);
+    uint8_t *path = bench_alloc(tree->shape.path_count + 1, tree->digest_bytes);
+    uint8_t *root = path + tree->shape.path_count * tree->digest_bytes;
+    const uint64_t last = (tree->shape.digest_count - 1) * tree->digest_bytes;
     pool_status status = POOL_OK;
 
+    if (tree->level_buffer)
+        status = pool_copy_to_host(root, tree->level_buffer, last, tree->digest_bytes, NULL);
+    else
+        memcpy(root, (const uint8_t *)tree->level_span.data + last, tree->digest_bytes);
     *is_correct = true;
     for (uint64_t i = 0; i < samples && !status; i++) {
         uint64_t index = samples > 1 ? i * (run->spec.size - 1) / (samples - 1) : 0;
         bool is_member = false;
 
-        status = check_leaf(run, index, path, &is_member);
+        status = check_leaf(run, index, root, path, &is_member);
         *is_correct = *is_correct && is_member;
     }
     free(path);
@@ -148,6 +157,7 @@ static void destroy_tree(struct bench_run *run)
     if (!tree)
         return;
     pool_buffer_destroy(&tree->leaf_buffer);
+    pool_buffer_destroy(&tree->level_buffer);
     pool_pinned_destroy(&tree->leaf_pinned);
     bench_shards_destroy(&tree->shards);
     pool_pinned_destroy(&tree->level_pinned);

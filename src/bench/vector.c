@@ -43,9 +43,9 @@ static pool_status create_vector(struct bench_run *run)
         .is_async = 1};
     for (uint64_t i = 0; i < 2 && !status; i++) {
         vector->operands[i] = bench_alloc(1, vector->bytes);
-        status = pool_random_scalars(field, 1 + i, spec->size, spec->form, vector->operands[i]);
+        status = bench_random_scalars(field, 1 + i, spec->size, spec->form, vector->operands[i]);
     }
-    return status ? status : pool_random_scalars(field, 3, 1, POOL_FORM_STANDARD, vector->base);
+    return status ? status : bench_random_scalars(field, 3, 1, POOL_FORM_STANDARD, vector->base);
 }
 
 static pool_status warm_up_vector(struct bench_run *run)

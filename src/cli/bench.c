@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "bench_suite.h"
 #include "source.h"
 
 enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1, DEFAULT_ARITY = 2, MAX_AFFINE = 2 };
@@ -47,6 +48,8 @@ struct bench {
     int is_sharded;
     const char *plot;
     uint64_t timeout; /* seconds */
+    int is_suite;
+    struct cli_suite suite;
     device_pool *pool;
     struct cli_target target; /* all devices, with --together */
     double alone;             /* seconds of the row of one device, with --together; 0: none */
@@ -286,7 +289,7 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
     if (code != CLI_GO)
         return code;
     bench->rows = cJSON_CreateArray();
-    code = cli_open_pool(line, 0, &bench->pool);
+    code = cli_open_pool_of(line, &(pool_params){.slots = BENCH_SLOTS}, &bench->pool);
     if (code == CLI_GO) {
         while (cli_next_device(bench->pool, &next))
             if (!next.is_usable)
@@ -398,6 +401,31 @@ static int check_options(
     return CLI_GO;
 }
 
+/* The options of single operations have no meaning for a suite. */
+static int check_suite(const struct cli_command *self, struct bench *bench,
+    const char *const given[], const struct cli_line *line)
+{
+    bool is_other = bench->sizes.count || bench->spec.batch != 1 || bench->order ||
+                    bench->direction || bench->is_coset || bench->log_blowup != DEFAULT_BLOWUP ||
+                    bench->arity != DEFAULT_ARITY || bench->commits || bench->layout ||
+                    bench->function || bench->is_montgomery || bench->precompute_factor != 1 ||
+                    bench->is_together || bench->is_sharded || bench->plot;
+
+    for (size_t i = 0; i <= BENCH_AFFINE; i++)
+        is_other = is_other || given[i];
+    if (is_other)
+        return cli_usage(self, "bench --suite takes no option that selects or shapes operations");
+    if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT)
+        return cli_usage(self, "--repeat must be 1 to %d", MAX_REPEAT);
+    if (bench->suite.scale > 40)
+        return cli_usage(self, "--scale must be at most 40");
+    bench->suite.groups = line->operand_count ? line->operands[0] : NULL;
+    bench->suite.repeat = bench->repeat;
+    bench->suite.warm_ups = bench->warm_ups;
+    bench->suite.timeout = bench->timeout;
+    return cli_run_suite(self, &bench->suite, line);
+}
+
 int cli_run_bench(const struct cli_command *self, struct cli_line *line)
 {
     const char *given[BENCH_AFFINE + 1] = {0};
@@ -424,8 +452,8 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             CLI_STRING, &given[2], NULL},
         {0, "what", "NAMES",
             "copy: to-device, to-host, to-device-pinned, to-host-pinned,\n"
-            "on-device, peer (the next device);\n"
-            "pool: next, best, bind, alloc, event",
+            "to-device-driver, to-host-driver, on-device, peer (the next device);\n"
+            "pool: next, best, bind, lease, launch, alloc, event ...",
             CLI_STRING, &given[3], NULL},
         {'b', "batch", "COUNT",
             "ntt, extend, ecntt, msm: operations per run; commit, evaluate,\n"
@@ -470,11 +498,31 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &bench.timeout, NULL},
         {'p', "plot", "FILE.svg", "also plot seconds over size by gnuplot", CLI_STRING, &bench.plot,
             NULL},
+        {0, "suite", NULL,
+            "the rows of docs/performance.md; the operand may be groups of them:\n"
+            "msm,ntt,extend,poseidon,tree,copy,pool,start,first,several",
+            CLI_SWITCH, &bench.is_suite, NULL},
+        {0, "output", "FILE", "--suite: also write the report as JSON", CLI_STRING,
+            &bench.suite.output, NULL},
+        {0, "compare", "FILE",
+            "--suite: compare with an earlier report; fails where a row takes\n"
+            "more than 2 % longer, in two measurements",
+            CLI_STRING, &bench.suite.compare, NULL},
+        {0, "label", "TEXT", "--suite: part of the report, for example a commit", CLI_STRING,
+            &bench.suite.label, NULL},
+        {0, "scale", "LOG", "--suite: sizes of at most 2^LOG, to try it out", CLI_COUNT,
+            &bench.suite.scale, NULL},
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
+    if (bench.is_suite)
+        return check_suite(self, &bench, given, line);
+    if (bench.suite.output || bench.suite.compare || bench.suite.label || bench.suite.scale)
+        return cli_usage(self, "--output, --compare, --label and --scale need --suite");
+    if (!line->operand_count)
+        return cli_usage(self, "bench needs %s", self->operands);
     for (size_t i = 0; i < CLI_COUNT_OF(operations); i++)
         if (strcmp(operations[i]->name, line->operands[0]) == 0)
             bench.operation = operations[i];

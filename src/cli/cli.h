@@ -154,6 +154,9 @@ int cli_fail_on(const char *source, pool_status status, int as_json);
  */
 int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool);
 
+/* The same with other params; struct_size and devices are set here. */
+int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_pool **pool);
+
 /*
  * Destroys the pool and returns `code`, or the exit code of the destruction when `code` is 0. Exits
  * at once with `code` after bench_run_threads has timed out, as a pool with a hung device cannot be
@@ -173,11 +176,6 @@ struct cli_device {
 /* Fills in the pool's next device and returns 1, or returns 0 after the last. The first call takes
  * a struct of zeros. */
 int cli_next_device(device_pool *pool, struct cli_device *device);
-
-/* Allocates zeroed memory, or exits. */
-void *cli_alloc(size_t count, size_t bytes);
-
-/* Returns monotonic time in seconds. */
 
 /* Adds an empty object to an array and returns it. */
 cJSON *cli_add_row(cJSON *rows);
@@ -264,6 +262,7 @@ int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *op
 enum cli_show {
     CLI_SHOW_STRING,
     CLI_SHOW_NUMBER,
+    CLI_SHOW_FIGURE,   /* four significant digits */
     CLI_SHOW_SIZE,     /* 2^20 */
     CLI_SHOW_BYTES,    /* 1.0 MiB */
     CLI_SHOW_DURATION, /* seconds, with a unit */

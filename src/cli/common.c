@@ -90,10 +90,17 @@ int cli_fail_on(const char *source, pool_status status, int as_json)
 
 int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = line->devices, .lazy = lazy};
-    pool_status status = pool_create(pool, &params);
+    return cli_open_pool_of(line, &(pool_params){.lazy = lazy}, pool);
+}
+
+int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_pool **pool)
+{
+    pool_status status;
     int code;
 
+    params->struct_size = sizeof(*params);
+    params->devices = line->devices;
+    status = pool_create(pool, params);
     if (!status)
         return CLI_GO;
     code = cli_fail(status, line->as_json);

@@ -80,8 +80,8 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
-    {"bench", 1, 1,
-        "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool",
+    {"bench", 0, 1,
+        "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool|GROUPS",
         CLI_TAKES_DEVICES | CLI_TAKES_JSON, "measure an operation on each device",
         "Every result is checked: MSMs by points of known discrete logarithm, transforms and\n"
         "extensions by evaluation at a random point, folds, evaluations and vectors by plain\n"
@@ -90,7 +90,11 @@ const struct cli_command cli_commands[] = {
         "of\n"
         "runs is the mean of the middle two. A wrong result or a device that hangs gives exit code "
         "3.\n"
+        "--suite measures the rows of docs/performance.md on the first device, or the groups of them\n"
+        "that are named: with best figures of other libraries, targets and, with --compare, earlier\n"
+        "figures. Ctrl-C ends it after the current run, and prints what was measured.\n"
         "\n"
+        "  devicepool bench --suite msm,ntt --output report.json\n"
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
         cli_run_bench},
     {"tune", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,

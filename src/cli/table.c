@@ -12,6 +12,9 @@ enum { CELL = 512 };
 static void format_number(const struct cli_column *column, double value, char *cell)
 {
     switch (column->show) {
+    case CLI_SHOW_FIGURE:
+        snprintf(cell, CELL, value >= 1000 ? "%.0f" : "%.4g", value);
+        return;
     case CLI_SHOW_SIZE:
         cli_size((uint64_t)value, cell, CELL);
         return;

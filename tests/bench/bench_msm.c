@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The speed of MSMs on a device: resident bases, with and without precomputed multiples, scalars in
- * device memory (or, where a row says so, in pinned host memory), results on the host; the host's
- * clock around pool_msm. The stages are timed separately, by events between them. Every result is
- * checked exactly, see src/bench/msm.c. First use is reported separately.
+ * The stages of MSMs on a device, each timed by events, beside the time of the whole call by the
+ * host's clock: resident bases, with and without precomputed multiples, scalars in device memory.
+ * Every result is checked exactly, see src/bench/msm.c. `devicepool bench --suite msm` measures the
+ * rows of docs/performance.md.
  *
- * bench_msm [--device STRING] [--json FILE] [--only CURVE] [--most LOG]        the table
- * bench_msm --curve NAME --log N [--batch B] [--factor F] [--bits C] [--affine PASSES] [--skew
- * KIND]
- *           [--host]
- *                                                                              one row
+ * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N] [--batch B] [--factor F]
+ *           [--bits C] [--affine PASSES] [--skew KIND]
  */
 #include <getopt.h>
 #include <string.h>
@@ -24,49 +21,8 @@ struct row {
     const char *curve;
     uint32_t log;
     uint64_t batch;
-    int factor;
+    int factor;          /* ALL: every multiple of the bases */
     const char *scalars; /* NULL: uniform */
-    int from_host;
-    double best_peer; /* ms, 0: none measured */
-    double target;
-};
-
-/* The best figure of any other library for the row on one H200, and the target. */
-static const struct row table[] = {
-    {"bn254_g1", 16, 1, 1, NULL, 0, 1.59, 1.0},
-    {"bn254_g1", 18, 1, 1, NULL, 0, 2.23, 1.6},
-    {"bn254_g1", 20, 1, 1, NULL, 0, 4.65, 3.7},
-    {"bn254_g1", 22, 1, 1, NULL, 0, 14.2, 11.8},
-    {"bn254_g1", 24, 1, 1, NULL, 0, 46.3, 41},
-    {"bn254_g1", 16, 16, 1, NULL, 0, 10.1, 6},
-    {"bn254_g1", 16, 1, ALL, NULL, 0, 1.02, 0.7},
-    {"bn254_g1", 18, 1, ALL, NULL, 0, 1.93, 1.2},
-    {"bn254_g1", 20, 1, ALL, NULL, 0, 5.28, 3.0},
-    {"bn254_g1", 22, 1, ALL, NULL, 0, 16.4, 10},
-    {"bn254_g1", 24, 1, ALL, NULL, 0, 57.9, 36},
-    {"bn254_g1", 16, 16, ALL, NULL, 0, 5.8, 4},
-    {"bn254_g1", 24, 1, 1, NULL, 1, 55.0, 45},
-    {"bn254_g1", 20, 1, 1, "equal", 0, 0, 0},
-    {"bn254_g1", 20, 1, 1, "zeros", 0, 0, 0},
-    {"bn254_g1", 20, 1, 1, "bits", 0, 0, 0},
-    {"bn254_g1", 20, 1, 1, "window", 0, 0, 0},
-    {"bn254_g1", 20, 1, 1, "geometric", 0, 0, 0},
-    {"bn254_g2", 16, 1, 1, NULL, 0, 21.5, 3.2},
-    {"bn254_g2", 18, 1, 1, NULL, 0, 25.3, 5.5},
-    {"bn254_g2", 20, 1, 1, NULL, 0, 40.3, 14},
-    {"bn254_g2", 16, 1, ALL, NULL, 0, 3.9, 2.2},
-    {"bn254_g2", 18, 1, ALL, NULL, 0, 7.4, 4},
-    {"bn254_g2", 20, 1, ALL, NULL, 0, 20.5, 11},
-    {"bls12_381_g1", 16, 1, 1, NULL, 0, 6.7, 1.9},
-    {"bls12_381_g1", 18, 1, 1, NULL, 0, 12.0, 3.4},
-    {"bls12_381_g1", 20, 1, 1, NULL, 0, 18.5, 8.0},
-    {"bls12_381_g1", 22, 1, 1, NULL, 0, 41.7, 25},
-    {"bls12_381_g1", 24, 1, 1, NULL, 0, 131, 88},
-    {"bls12_381_g1", 16, 1, ALL, NULL, 0, 1.77, 1.2},
-    {"bls12_381_g1", 18, 1, ALL, NULL, 0, 3.46, 2.4},
-    {"bls12_381_g1", 20, 1, ALL, NULL, 0, 9.07, 7.2},
-    {"bls12_381_g1", 22, 1, ALL, NULL, 0, 25.5, 22},
-    {"bls12_381_g1", 24, 1, ALL, NULL, 0, 91.9, 78},
 };
 
 static struct {
@@ -167,7 +123,6 @@ static void report(const struct bench_run *run, const struct stages *stages)
     cJSON_AddNumberToObject(json, "batch", (double)row->batch);
     cJSON_AddNumberToObject(json, "levels", stages->precompute_factor);
     cJSON_AddStringToObject(json, "scalars", row->scalars ? row->scalars : "uniform");
-    cJSON_AddStringToObject(json, "from", row->from_host ? "pinned host memory" : "device");
     cJSON_AddNumberToObject(json, "window_bits", stages->window_bits);
     cJSON_AddNumberToObject(json, "affine_passes", stages->affine_passes);
     cJSON_AddNumberToObject(json, "workspace_bytes", (double)stages->workspace_bytes);
@@ -175,15 +130,10 @@ static void report(const struct bench_run *run, const struct stages *stages)
     cJSON_AddNumberToObject(json, "points_ms", stages->bases_ms);
     cJSON_AddNumberToObject(json, "first_ms", run->first_use * 1e3);
     cJSON_AddNumberToObject(json, "ms", ms);
-    cJSON_AddNumberToObject(json, "best_peer_ms", row->best_peer);
-    cJSON_AddNumberToObject(json, "target_ms", row->target);
     cJSON_AddBoolToObject(json, "checked", run->is_correct);
-    printf("%-12s 2^%u x %-2llu factor %2u %-9s %s c %2u %9.3f ms", row->curve, row->log,
+    printf("%-12s 2^%u x %-2llu factor %2u %-9s c %2u %9.3f ms", row->curve, row->log,
         (unsigned long long)row->batch, stages->precompute_factor,
-        row->scalars ? row->scalars : "uniform", row->from_host ? "host" : "    ",
-        stages->window_bits, ms);
-    if (row->best_peer > 0)
-        printf(" (peer %.2f, target %.2f)", row->best_peer, row->target);
+        row->scalars ? row->scalars : "uniform", stages->window_bits, ms);
     for (int i = 0; i < STAGES; i++) {
         cJSON_AddNumberToObject(json, names[i], stages->median[i]);
         printf(" %s %.3f", names[i], stages->median[i]);
@@ -203,8 +153,7 @@ static void measure_row(const struct row *row)
             .precompute_factor = row->factor == ALL ? POOL_PRECOMPUTE_ALL : (uint32_t)row->factor,
             .window_bits = bench.window_bits,
             .affine_passes = bench.affine_passes,
-            .scalars = row->scalars,
-            .from_host = row->from_host},
+            .scalars = row->scalars},
         .pool = bench.pool,
         .device = bench.device,
         .examine = time_stages,
@@ -220,11 +169,9 @@ int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, 0, 'd'}, {"json", 1, 0, 'j'},
         {"curve", 1, 0, 'c'}, {"log", 1, 0, 'l'}, {"bits", 1, 0, 'b'}, {"batch", 1, 0, 'n'},
-        {"affine", 1, 0, 'a'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {"host", 0, 0, 'h'},
-        {"only", 1, 0, 'o'}, {"most", 1, 0, 'm'}, {0, 0, 0, 0}};
-    struct row row = {.curve = "bn254_g1", .batch = 1, .factor = 1};
-    const char *device = "0", *json = NULL, *only = NULL;
-    uint32_t most = UINT32_MAX;
+        {"affine", 1, 0, 'a'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {0, 0, 0, 0}};
+    struct row row = {.curve = "bn254_g1", .log = 20, .batch = 1, .factor = 1};
+    const char *device = "0", *json = NULL;
     int option;
 
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
@@ -246,12 +193,6 @@ int main(int count, char **arguments)
             row.factor = atoi(optarg);
         else if (option == 's')
             row.scalars = optarg;
-        else if (option == 'h')
-            row.from_host = 1;
-        else if (option == 'o')
-            only = optarg;
-        else if (option == 'm')
-            most = (uint32_t)atoi(optarg);
         else
             return 2;
     }
@@ -259,11 +200,7 @@ int main(int count, char **arguments)
     for (int i = 0; i <= STAGES; i++)
         MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.events[i]));
     bench.rows = cJSON_CreateArray();
-    if (row.log)
-        measure_row(&row);
-    for (size_t i = 0; !row.log && i < BENCH_COUNT_OF(table); i++)
-        if (table[i].log <= most && (!only || !strcmp(only, table[i].curve)))
-            measure_row(&table[i]);
+    measure_row(&row);
     write_report(json, bench.device, bench.rows);
     for (int i = 0; i <= STAGES; i++)
         MUST(pool_event_destroy(&bench.events[i]));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The speed of transforms on a device: elements and workspace in device memory, events around the
- * call. Every result is checked, see src/bench/ntt.c. First use (compilation, loading, tables) is
- * reported separately.
+ * Transforms on a device with other numbers of the plan (points and threads per block, tables,
+ * quotients), alone and one behind the other, and transforms from and to host memory. Every result
+ * is checked, see src/bench/ntt.c. `devicepool bench --suite ntt` measures the rows of
+ * docs/performance.md.
  *
- * bench_ntt [--json FILE] [--device STRING] [--only FIELD] [--most LOG] [--sweep]
+ * bench_ntt [--device STRING] [--only FIELD] [--most LOG]
  */
 #include <getopt.h>
 #include <string.h>
@@ -17,7 +18,6 @@ enum { CALLS_IN_A_ROW = 16 };
 static struct {
     device_pool *pool;
     pool_device *device;
-    cJSON *rows;
     const char *only;
     uint32_t most; /* elements in all transforms of a row, as a power of two */
 } bench = {.most = 63};
@@ -27,36 +27,6 @@ struct row {
     uint32_t log_size;
     uint64_t batch;
     pool_ntt_order order;
-    double best_peer; /* ms, 0: none measured */
-    double target;
-};
-
-/* The best figure of any other library for the row on one H200, and the target. */
-static const struct row rows[] = {
-    {"bn254_fr", 16, 1, POOL_NTT_NN, 0.025, 0.020},
-    {"bn254_fr", 20, 1, POOL_NTT_NN, 0.268, 0.22},
-    {"bn254_fr", 20, 1, POOL_NTT_NR, 0.236, 0},
-    {"bn254_fr", 22, 1, POOL_NTT_NN, 1.095, 0.92},
-    {"bn254_fr", 22, 1, POOL_NTT_NR, 0.988, 0},
-    {"bn254_fr", 24, 1, POOL_NTT_NN, 4.66, 3.9},
-    {"bn254_fr", 24, 1, POOL_NTT_NR, 4.19, 0},
-    {"bn254_fr", 16, 64, POOL_NTT_NN, 1.38, 0.9},
-    {"bls12_381_fr", 16, 1, POOL_NTT_NN, 0.025, 0.020},
-    {"bls12_381_fr", 20, 1, POOL_NTT_NN, 0.268, 0.22},
-    {"bls12_381_fr", 22, 1, POOL_NTT_NN, 1.095, 0.92},
-    {"bls12_381_fr", 24, 1, POOL_NTT_NN, 4.66, 3.9},
-    {"goldilocks", 20, 1, POOL_NTT_NN, 0.041, 0.033},
-    {"goldilocks", 22, 1, POOL_NTT_NN, 0.151, 0.12},
-    {"goldilocks", 24, 1, POOL_NTT_NN, 0.613, 0.46},
-    {"goldilocks", 26, 1, POOL_NTT_NN, 3.15, 2.1},
-    {"goldilocks", 24, 16, POOL_NTT_NN, 16 * 0.566, 16 * 0.42},
-    {"goldilocks", 24, 16, POOL_NTT_NR, 16 * 0.496, 0},
-    {"babybear", 20, 1, POOL_NTT_NN, 0.028, 0.024},
-    {"babybear", 22, 1, POOL_NTT_NN, 0.074, 0.06},
-    {"babybear", 24, 1, POOL_NTT_NN, 0.264, 0.2},
-    {"babybear", 26, 1, POOL_NTT_NN, 1.14, 0.85},
-    {"babybear", 12, 4096, POOL_NTT_NN, 0, 0},
-    {"bn254_fr", 10, 1024, POOL_NTT_NN, 0, 0},
 };
 
 static int is_selected(const char *field, uint32_t log_size, uint64_t batch)
@@ -110,52 +80,6 @@ static void measure_row(const struct row *row, struct bench_run *run, struct ben
         .examine = time_in_a_row,
         .user = in_a_row};
     measure_operation(run);
-}
-
-/*
- * The least time that the multiplications take on an H200: n/2 log n of them a transform, at 63 (8
- * words), 814 (Goldilocks) or 2,705 (one word) thousand million a second.
- */
-static double floor_of(const struct row *row, const pool_field *field)
-{
-    double rate = field->words == 8 ? 63e6 : field->words == 2 ? 814e6 : 2705e6;
-    double n = (double)((uint64_t)1 << row->log_size);
-
-    return (double)row->batch * n / 2 * row->log_size / rate;
-}
-
-static void report_row(const struct row *row)
-{
-    struct bench_run run;
-    struct bench_timing in_a_row;
-    cJSON *json = cJSON_CreateObject();
-    double ms, floor_ms;
-
-    measure_row(row, &run, &in_a_row);
-    ms = run.timing.median * 1e3;
-    floor_ms = floor_of(row, pool_field_by_name(row->field));
-    printf("%-13s %5llu x 2^%-2u %s %9.4f ms  %4.0f%% of the multipliers' limit", row->field,
-        (unsigned long long)row->batch, row->log_size, row->order == POOL_NTT_NN ? "NN" : "NR", ms,
-        100 * floor_ms / ms);
-    if (row->best_peer > 0)
-        printf("  peer %8.3f (x%.2f)", row->best_peer, ms / row->best_peer);
-    if (row->target > 0)
-        printf("  target %8.3f (x%.2f)", row->target, ms / row->target);
-    printf("  %d in a row %.4f ms each  host %.4f ms  first use %.0f ms\n", CALLS_IN_A_ROW,
-        in_a_row.median * 1e3, run.timing.host_median * 1e3, run.first_use * 1e3);
-    fflush(stdout);
-    cJSON_AddItemToArray(bench.rows, json);
-    cJSON_AddStringToObject(json, "field", row->field);
-    cJSON_AddNumberToObject(json, "log_size", row->log_size);
-    cJSON_AddNumberToObject(json, "batch", (double)row->batch);
-    cJSON_AddStringToObject(json, "order", row->order == POOL_NTT_NN ? "NN" : "NR");
-    cJSON_AddNumberToObject(json, "ms", ms);
-    cJSON_AddNumberToObject(json, "ms_of_16_in_a_row", in_a_row.median * 1e3);
-    cJSON_AddNumberToObject(json, "host_ms", run.timing.host_median * 1e3);
-    cJSON_AddNumberToObject(json, "floor_ms", floor_ms);
-    cJSON_AddNumberToObject(json, "best_peer_ms", row->best_peer);
-    cJSON_AddNumberToObject(json, "target_ms", row->target);
-    cJSON_AddNumberToObject(json, "first_use_ms", run.first_use * 1e3);
 }
 
 /* A transform in place in host memory. */
@@ -238,14 +162,14 @@ static void sweep(void)
     static const struct ntt_tuning one[] = {{5, 8, 3, 18, 18, 3, 0, NTT_NO_QUOTIENTS},
         {5, 7, 3, 18, 18, 6, 0, NTT_NO_QUOTIENTS}, {4, 8, 3, 18, 18, 4, 0, NTT_NO_QUOTIENTS},
         {4, 9, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS}};
-    static const struct row wide_rows[] = {{"bn254_fr", 14, 1, POOL_NTT_NN, 0, 0},
-        {"bn254_fr", 16, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 18, 1, POOL_NTT_NN, 0, 0},
-        {"bn254_fr", 20, 1, POOL_NTT_NN, 0, 0}, {"bn254_fr", 24, 1, POOL_NTT_NN, 0, 0},
-        {"bn254_fr", 16, 64, POOL_NTT_NN, 0, 0}};
-    static const struct row two_rows[] = {{"goldilocks", 20, 1, POOL_NTT_NN, 0, 0},
-        {"goldilocks", 22, 1, POOL_NTT_NN, 0, 0}, {"goldilocks", 24, 1, POOL_NTT_NN, 0, 0}};
-    static const struct row one_rows[] = {{"babybear", 20, 1, POOL_NTT_NN, 0, 0},
-        {"babybear", 22, 1, POOL_NTT_NN, 0, 0}, {"babybear", 24, 1, POOL_NTT_NN, 0, 0}};
+    static const struct row wide_rows[] = {{"bn254_fr", 14, 1, POOL_NTT_NN},
+        {"bn254_fr", 16, 1, POOL_NTT_NN}, {"bn254_fr", 18, 1, POOL_NTT_NN},
+        {"bn254_fr", 20, 1, POOL_NTT_NN}, {"bn254_fr", 24, 1, POOL_NTT_NN},
+        {"bn254_fr", 16, 64, POOL_NTT_NN}};
+    static const struct row two_rows[] = {{"goldilocks", 20, 1, POOL_NTT_NN},
+        {"goldilocks", 22, 1, POOL_NTT_NN}, {"goldilocks", 24, 1, POOL_NTT_NN}};
+    static const struct row one_rows[] = {{"babybear", 20, 1, POOL_NTT_NN},
+        {"babybear", 22, 1, POOL_NTT_NN}, {"babybear", 24, 1, POOL_NTT_NN}};
 
     for (size_t t = 0; t < sizeof(wide) / sizeof(wide[0]); t++)
         for (size_t i = 0; i < sizeof(wide_rows) / sizeof(wide_rows[0]); i++)
@@ -260,36 +184,24 @@ static void sweep(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", required_argument, NULL, 'j'},
-        {"device", required_argument, NULL, 'd'}, {"only", required_argument, NULL, 'o'},
-        {"most", required_argument, NULL, 'm'}, {"sweep", no_argument, NULL, 's'},
+    static const struct option options[] = {{"device", required_argument, NULL, 'd'},
+        {"only", required_argument, NULL, 'o'}, {"most", required_argument, NULL, 'm'},
         {NULL, 0, NULL, 0}};
-    const char *devices = "0", *json = NULL;
-    int is_sweep = 0;
+    const char *devices = "0";
 
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;)
-        if (c == 'j')
-            json = optarg;
-        else if (c == 'd')
+        if (c == 'd')
             devices = optarg;
         else if (c == 'o')
             bench.only = optarg;
         else if (c == 'm')
             bench.most = (uint32_t)atoi(optarg);
-        else if (c == 's')
-            is_sweep = 1;
         else
             return 2;
     bench.device = open_device(devices, &bench.pool);
-    bench.rows = cJSON_CreateArray();
-    for (size_t i = 0; i < BENCH_COUNT_OF(rows); i++)
-        if (is_selected(rows[i].field, rows[i].log_size, rows[i].batch))
-            report_row(&rows[i]);
     report_host_memory("bn254_fr", 20, 16);
     report_host_memory("goldilocks", 22, 16);
-    if (is_sweep)
-        sweep();
-    write_report(json, bench.device, bench.rows);
+    sweep();
     MUST(pool_destroy(&bench.pool));
     return 0;
 }

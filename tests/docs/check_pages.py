@@ -134,7 +134,7 @@ class Checker:
         """Measures small sizes, as the devices are simulated, draws nothing where there is no gnuplot,
         and finds the demo's files uninstalled."""
         if "devicepool bench" in line:
-            line = re.sub(r"2\^\d+", "2^6", line)
+            line = re.sub(r"2\^\d+", "2^6", line).replace("--suite", "--suite --scale 3 --repeat 1")
         if "devicepool tune" in line:  # finds the candidates and measures none
             line = re.sub(r" --seconds \d+", "", line).replace(" tune", " tune --seconds 0 --dry-run")
         if not shutil.which("gnuplot"):

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""devicepool bench --suite on simulated devices, in small sizes: every row of docs/performance/rows.json is
+measured and checked, reports are compared, and Ctrl-C ends it.
+
+test_suite.py DEVICEPOOL PERFORMANCE-DIRECTORY
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+tool, directory = sys.argv[1:]
+sys.path.insert(0, directory)
+import rows as table_of_rows  # noqa: E402
+
+SMALL = ["-d", "sim:2", "--scale", "3", "-r", "1", "-w", "0"]
+
+
+def run(*options, code=0):
+    done = subprocess.run([tool, "bench", "--suite", *options], capture_output=True, text=True)
+    assert done.returncode == code, (options, done.returncode, done.stderr)
+    return done
+
+
+def test_all_rows(path):
+    report = json.loads(run(*SMALL, "--json", "--output", path, "--label", "commit x").stdout)
+    with open(path, encoding="utf-8") as file:
+        assert json.load(file) == report
+    assert report["complete"] is True and report["label"] == "commit x" and report["devices"] == 2, report
+    assert {"date", "device", "version", "processors"} <= set(report), report
+    expected = table_of_rows.load()
+    assert [row["name"] for row in report["rows"]] == [row["name"] for row in expected]
+    skipped = {row["name"] for row in report["rows"] if "skipped" in row}
+    # Without a driver there is nothing to compare with.
+    assert skipped == {row["name"] for row in expected if row["subject"] in (
+        "init", "contexts", "push-pop", "driver-launch", "to-device-driver", "to-host-driver")}, skipped
+    for row, wanted in zip(report["rows"], expected):
+        if row["name"] in skipped:
+            continue
+        assert row["checked"] is True and row["figure"] > 0 and row["unit"] == wanted["unit"], row
+        assert not {"peer", "target", "before"} & set(row), row  # they are of other sizes
+
+
+def test_compare(path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+
+    def compare(factor, **expectation):
+        for row in report["rows"]:
+            better = row.get("unit") in table_of_rows.HIGHER_IS_BETTER
+            if "figure" in row:
+                row["figure"] *= 1 / factor if better else factor
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(report, file)
+        done = run("tree,extend", *SMALL, "--compare", path, **expectation)
+        assert "time / before" in done.stdout, done.stdout
+        return done.stderr
+
+    assert "slower" not in compare(1e6)
+    assert "rows are slower than in" in compare(1e-12, code=1)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"rows": 3}')
+    assert "no report" in run("ntt", *SMALL, "--compare", path, code=1).stderr
+    assert "cannot be read" in run("ntt", *SMALL, "--compare", path + "x", code=1).stderr
+    assert not os.path.exists(path + "x")
+
+
+def test_usage():
+    assert "no group 'fft'" in run("fft", *SMALL, code=2).stderr
+    assert "takes no option" in run("--sizes", "8", code=2).stderr
+    assert "takes no option" in run("--together", code=2).stderr
+    assert "at most 40" in run("--scale", "41", code=2).stderr
+    assert "cannot be written" in run("ntt", *SMALL, "--output", "/nowhere/report.json", code=1).stderr
+
+
+def test_failures():
+    os.environ["DEVICEPOOL_SIM_FAULTS"] = "dev0.cuMemcpyHtoD*=700"
+    done = run("tree", *SMALL, "--json", code=5)
+    del os.environ["DEVICEPOOL_SIM_FAULTS"]
+    rows = json.loads(done.stdout)["rows"]
+    assert rows and all("failure" in row and "figure" not in row for row in rows), rows
+    assert "rows failed" in done.stderr, done.stderr
+
+
+def catches_interrupts(process):
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        caught = next(int(line.split()[1], 16) for line in file if line.startswith("SigCgt:"))
+    return caught >> signal.SIGINT - 1 & 1
+
+
+def test_interrupt(path):
+    process = subprocess.Popen(
+        [tool, "bench", "--suite", "msm", "-d", "sim:1", "--scale", "3", "-r", "10000", "--json", "--output", path],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not catches_interrupts(process):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 1 and "interrupted" in err, (process.returncode, err)
+    assert json.loads(out)["complete"] is False, out
+    assert not os.path.exists(path)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    test_usage()
+    test_all_rows(os.path.join(scratch, "report.json"))
+    test_compare(os.path.join(scratch, "report.json"))
+    test_failures()
+    test_interrupt(os.path.join(scratch, "interrupted.json"))
