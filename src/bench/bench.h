@@ -88,7 +88,8 @@ size_t bench_processors(size_t limit);
  * Whether `out` is the transform of `in` that the params describe (domain, direction, coset, order,
  * layout, batch); both are packed host arrays in standard form. A random linear combination of the
  * batch is evaluated at a random point from the coefficients and, by the barycentric formula, from
- * the values: a wrong output passes with a probability of at most (size + batch) / p. Uses all
+ * the values: a wrong output passes with a probability of at most (size + batch) / p. For fields of
+ * up to 64 bits that is done at four points, each with a probability of size / p + 2^-32. Uses all
  * processors.
  */
 bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *out);

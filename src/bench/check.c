@@ -5,13 +5,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <openssl/bn.h>
+#include <openssl/rand.h>
 
-#include "bench.h"
+#include "check.h"
 
 enum {
-    MAX_THREADS = 32,
+    MAX_THREADS = 64,
     RANGE = 4096, /* elements that a thread processes at a time */
 };
 
@@ -26,13 +28,7 @@ enum {
  */
 struct problem {
     const pool_ntt_params *params;
-    const uint8_t *coefficients;
-    const uint8_t *values;
-    bool are_coefficients_reversed;
-    bool are_values_reversed;
-    size_t bytes;
-    uint32_t log_size;
-    uint64_t batch;
+    const struct check_transform *transform;
     BIGNUM *p;
     BN_MONT_CTX *montgomery;
     BIGNUM *root;    /* w; this and the following in Montgomery form */
@@ -47,7 +43,12 @@ struct problem {
     BIGNUM *denominator;
 };
 
-static uint64_t reverse_bits(uint64_t index, uint32_t bits)
+void check_random(void *bytes, size_t count)
+{
+    RAND_bytes(bytes, (int)count);
+}
+
+uint64_t check_reverse_bits(uint64_t index, uint32_t bits)
 {
     uint64_t reversed = 0;
 
@@ -66,16 +67,17 @@ static void multiply_montgomery(
 static void load_element(const struct problem *problem, const uint8_t *items, bool is_reversed,
     uint64_t index, BIGNUM *sum, BIGNUM *element, BN_CTX *ctx)
 {
-    bool has_columns = problem->params->layout == POOL_NTT_COLUMNS;
-    uint64_t stride = has_columns ? 1 : UINT64_C(1) << problem->log_size;
+    const struct check_transform *transform = problem->transform;
+    const int bytes = (int)transform->bytes;
+    uint64_t stride = transform->has_columns ? 1 : UINT64_C(1) << transform->log_size;
 
     if (is_reversed)
-        index = reverse_bits(index, problem->log_size);
-    items += (has_columns ? index * problem->batch : index) * problem->bytes;
-    BN_lebin2bn(items, (int)problem->bytes, sum);
-    for (uint64_t i = 1; i < problem->batch; i++) {
+        index = check_reverse_bits(index, transform->log_size);
+    items += (transform->has_columns ? index * transform->batch : index) * transform->bytes;
+    BN_lebin2bn(items, bytes, sum);
+    for (uint64_t i = 1; i < transform->batch; i++) {
         multiply_montgomery(problem, sum, sum, problem->combiner, ctx);
-        BN_lebin2bn(items + i * stride * problem->bytes, (int)problem->bytes, element);
+        BN_lebin2bn(items + i * stride * transform->bytes, bytes, element);
         BN_mod_add_quick(sum, sum, element, problem->p);
     }
 }
@@ -108,7 +110,8 @@ static void add_fraction(
 static void *sum_ranges(void *argument)
 {
     struct problem *problem = argument;
-    uint64_t n = UINT64_C(1) << problem->log_size;
+    const struct check_transform *transform = problem->transform;
+    uint64_t n = UINT64_C(1) << transform->log_size;
     BN_CTX *ctx = BN_CTX_new();
     BIGNUM *of_coefficients, *numerator, *denominator, *power, *root, *item, *difference;
     uint64_t first;
@@ -128,13 +131,13 @@ static void *sum_ranges(void *argument)
         raise_to_power(problem, power, problem->shifted, first, ctx);
         raise_to_power(problem, root, problem->root, first, ctx);
         for (uint64_t i = first; i < n && i < first + RANGE; i++) {
-            load_element(problem, problem->coefficients, problem->are_coefficients_reversed, i,
+            load_element(problem, transform->coefficients, transform->are_coefficients_reversed, i,
                 item, difference, ctx);
             multiply_montgomery(problem, item, item, power, ctx);
             BN_mod_add_quick(of_coefficients, of_coefficients, item, problem->p);
             multiply_montgomery(problem, power, power, problem->shifted, ctx);
-            load_element(
-                problem, problem->values, problem->are_values_reversed, i, item, difference, ctx);
+            load_element(problem, transform->values, transform->are_values_reversed, i, item,
+                difference, ctx);
             multiply_montgomery(problem, item, item, root, ctx);
             BN_mod_sub_quick(difference, problem->point, root, problem->p);
             add_fraction(problem, numerator, denominator, item, difference, ctx);
@@ -161,13 +164,14 @@ static void choose_point(struct problem *problem, BN_CTX *ctx)
     BN_to_montgomery(one, BN_value_one(), problem->montgomery, ctx);
     do {
         BN_rand_range(problem->point, problem->p);
-        raise_to_power(problem, y_to_n, problem->point, UINT64_C(1) << problem->log_size, ctx);
+        raise_to_power(
+            problem, y_to_n, problem->point, UINT64_C(1) << problem->transform->log_size, ctx);
     } while (BN_is_zero(problem->point) || BN_cmp(y_to_n, one) == 0);
     BN_rand_range(problem->combiner, problem->p);
     BN_copy(problem->shifted, problem->point);
     if (problem->params->coset) {
         pool_ntt_domain_coset(problem->params->domain, POOL_FORM_STANDARD, element);
-        BN_lebin2bn(element, (int)problem->bytes, problem->shifted);
+        BN_lebin2bn(element, (int)problem->transform->bytes, problem->shifted);
         BN_mod_mul(problem->shifted, problem->shifted, problem->point, problem->p, ctx);
     }
     BN_free(one);
@@ -177,7 +181,7 @@ static void choose_point(struct problem *problem, BN_CTX *ctx)
 /* Checks the batch at one point. */
 static bool check_at_point(struct problem *problem, BN_CTX *ctx)
 {
-    uint64_t ranges = ((UINT64_C(1) << problem->log_size) + RANGE - 1) / RANGE;
+    uint64_t ranges = ((UINT64_C(1) << problem->transform->log_size) + RANGE - 1) / RANGE;
     BIGNUM *n = BN_new();
     bool is_correct;
 
@@ -189,52 +193,81 @@ static bool check_at_point(struct problem *problem, BN_CTX *ctx)
     bench_run_threads(
         bench_processors(ranges < MAX_THREADS ? ranges : MAX_THREADS), 0, sum_ranges, problem);
     BN_zero(n);
-    BN_set_bit(n, (int)problem->log_size);
+    BN_set_bit(n, (int)problem->transform->log_size);
     BN_mod_mul(n, n, problem->of_coefficients, problem->p, ctx);
     is_correct = BN_cmp(n, problem->numerator) == 0;
     BN_free(n);
     return is_correct;
 }
 
-bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *out)
+/* Elements of more than 64 bits. */
+static bool check_wide_transform(
+    const pool_ntt_params *params, const struct check_transform *transform)
 {
-    const pool_field *field = pool_ntt_domain_field(params->domain);
-    bool is_inverse = params->direction == POOL_NTT_INVERSE;
-    bool is_in_reversed = params->order == POOL_NTT_RN || params->order == POOL_NTT_RR;
-    bool is_out_reversed = params->order == POOL_NTT_NR || params->order == POOL_NTT_RR;
     struct problem problem = {.params = params,
-        .coefficients = is_inverse ? out : in,
-        .values = is_inverse ? in : out,
-        .are_coefficients_reversed = is_inverse ? is_out_reversed : is_in_reversed,
-        .are_values_reversed = is_inverse ? is_in_reversed : is_out_reversed,
-        .bytes = pool_field_element_bytes(field),
-        .log_size = pool_ntt_domain_log_size(params->domain),
-        .batch = params->batch ? params->batch : 1,
+        .transform = transform,
         .montgomery = BN_MONT_CTX_new(),
         .lock = PTHREAD_MUTEX_INITIALIZER};
     BIGNUM **const numbers[] = {&problem.p, &problem.root, &problem.point, &problem.shifted,
         &problem.combiner, &problem.of_coefficients, &problem.numerator, &problem.denominator};
     BN_CTX *ctx = BN_CTX_new();
     uint8_t element[POOL_FIELD_MAX_BYTES];
-    bool is_correct = true;
-    int points;
+    bool is_correct;
 
     for (size_t i = 0; i < BENCH_COUNT_OF(numbers); i++)
         *numbers[i] = BN_new();
-    pool_field_modulus(field, element);
-    BN_lebin2bn(element, (int)problem.bytes, problem.p);
+    pool_field_modulus(pool_ntt_domain_field(params->domain), element);
+    BN_lebin2bn(element, (int)transform->bytes, problem.p);
     BN_MONT_CTX_set(problem.montgomery, problem.p, ctx);
     pool_ntt_domain_root(params->domain, POOL_FORM_STANDARD, element);
-    BN_lebin2bn(element, (int)problem.bytes, problem.root);
+    BN_lebin2bn(element, (int)transform->bytes, problem.root);
     BN_to_montgomery(problem.root, problem.root, problem.montgomery, ctx);
-    points = BN_num_bits(problem.p) < 60 ? 4 : 1;
-    for (int i = 0; i < points && is_correct; i++)
-        is_correct = check_at_point(&problem, ctx);
+    is_correct = check_at_point(&problem, ctx);
     for (size_t i = 0; i < BENCH_COUNT_OF(numbers); i++)
         BN_free(*numbers[i]);
     BN_MONT_CTX_free(problem.montgomery);
     BN_CTX_free(ctx);
     return is_correct;
+}
+
+static uint64_t word_of(const uint8_t *element, size_t bytes)
+{
+    uint64_t word = 0;
+
+    memcpy(&word, element, bytes);
+    return word;
+}
+
+static bool check_short_transform(
+    const pool_ntt_params *params, const struct check_transform *transform)
+{
+    uint8_t modulus[POOL_FIELD_MAX_BYTES], root[POOL_FIELD_MAX_BYTES];
+    uint8_t generator[POOL_FIELD_MAX_BYTES] = {1};
+
+    pool_field_modulus(pool_ntt_domain_field(params->domain), modulus);
+    pool_ntt_domain_root(params->domain, POOL_FORM_STANDARD, root);
+    if (params->coset)
+        pool_ntt_domain_coset(params->domain, POOL_FORM_STANDARD, generator);
+    return check_small_transform(transform, word_of(modulus, transform->bytes),
+        word_of(root, transform->bytes), word_of(generator, transform->bytes));
+}
+
+bool bench_check_ntt(const pool_ntt_params *params, const void *in, const void *out)
+{
+    const bool is_inverse = params->direction == POOL_NTT_INVERSE;
+    const bool is_in_reversed = params->order == POOL_NTT_RN || params->order == POOL_NTT_RR;
+    const bool is_out_reversed = params->order == POOL_NTT_NR || params->order == POOL_NTT_RR;
+    const struct check_transform transform = {.coefficients = is_inverse ? out : in,
+        .values = is_inverse ? in : out,
+        .are_coefficients_reversed = is_inverse ? is_out_reversed : is_in_reversed,
+        .are_values_reversed = is_inverse ? is_in_reversed : is_out_reversed,
+        .has_columns = params->layout == POOL_NTT_COLUMNS,
+        .bytes = pool_field_element_bytes(pool_ntt_domain_field(params->domain)),
+        .log_size = pool_ntt_domain_log_size(params->domain),
+        .batch = params->batch ? params->batch : 1};
+
+    return transform.bytes <= sizeof(uint64_t) ? check_short_transform(params, &transform)
+                                               : check_wide_transform(params, &transform);
 }
 
 /* An inner product whose ranges are summed by several threads. */

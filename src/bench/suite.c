@@ -62,9 +62,11 @@ void suite_scale(const struct suite_row *row, uint32_t log, struct bench_case *s
 /* ---- compilation ----------------------------------------------------------------------------- */
 
 struct compilation {
+    device_pool *pool;
     pool_device *device;
     const struct bench_case *specs;
     const bool *is_selected;
+    bool (*is_over)(void);
     atomic_size_t next;
 };
 
@@ -88,15 +90,23 @@ static pool_status compile_transforms(
     return status;
 }
 
-static pool_status compile_set(const char *name, pool_device *device)
+/* A call of the operation compiles what it launches; large numbers of states use other kernels than
+ * small ones, from fewer on than MAX_STATES. */
+static void call_once(const struct compilation *compilation, size_t index)
 {
-    pool_poseidon *set = NULL;
-    pool_status status = pool_poseidon_by_name(name, &set);
+    enum { MAX_STATES = 1 << 15 };
+    struct bench_run run = {.operation = suite_rows[index].operation,
+        .spec = compilation->specs[index],
+        .pool = compilation->pool,
+        .device = compilation->device};
+    pool_status status;
 
+    if (run.spec.size > MAX_STATES)
+        run.spec.size = MAX_STATES;
+    status = bench_begin(&run);
     if (!status)
-        status = pool_poseidon_warm_up(set, device);
-    pool_poseidon_destroy(&set);
-    return status;
+        status = bench_call(&run);
+    bench_end(&run, status);
 }
 
 static void compile_row(const struct compilation *compilation, size_t index)
@@ -109,7 +119,7 @@ static void compile_row(const struct compilation *compilation, size_t index)
     else if (operation == &bench_ntt || operation == &bench_extend)
         (void)compile_transforms(operation, spec, compilation->device);
     else if (operation == &bench_poseidon || operation == &bench_tree)
-        (void)compile_set(spec->subject, compilation->device);
+        call_once(compilation, index);
 }
 
 /* An earlier row compiles the same for the subject. */
@@ -118,7 +128,7 @@ static bool is_compiled(const struct compilation *compilation, size_t index)
     for (size_t i = 0; i < index; i++)
         if (compilation->is_selected[i] && suite_rows[i].operation == suite_rows[index].operation &&
             strcmp(suite_rows[i].spec.subject, suite_rows[index].spec.subject) == 0 &&
-            (suite_rows[i].operation == &bench_msm || suite_rows[i].operation == &bench_poseidon ||
+            (suite_rows[i].operation == &bench_msm ||
                 compilation->specs[i].size == compilation->specs[index].size))
             return true;
     return false;
@@ -128,7 +138,8 @@ static void *compile_rows(void *argument)
 {
     struct compilation *compilation = argument;
 
-    for (size_t i; (i = atomic_fetch_add(&compilation->next, 1)) < suite_row_count;)
+    for (size_t i; !compilation->is_over() &&
+                   (i = atomic_fetch_add(&compilation->next, 1)) < suite_row_count;)
         if (compilation->is_selected[i] && suite_rows[i].operation &&
             !suite_is_apart(&suite_rows[i]) && !is_compiled(compilation, i)) {
             bench_report_progress();
@@ -137,10 +148,15 @@ static void *compile_rows(void *argument)
     return NULL;
 }
 
-void suite_compile(pool_device *device, const struct bench_case *specs, const bool *is_selected)
+void suite_compile(device_pool *pool, pool_device *device, const struct bench_case *specs,
+    const bool *is_selected, bool (*is_over)(void))
 {
     enum { MAX_THREADS = 16 };
-    struct compilation compilation = {.device = device, .specs = specs, .is_selected = is_selected};
+    struct compilation compilation = {.pool = pool,
+        .device = device,
+        .specs = specs,
+        .is_selected = is_selected,
+        .is_over = is_over};
 
     bench_run_threads(bench_processors(MAX_THREADS), 0, compile_rows, &compilation);
 }

@@ -65,8 +65,10 @@ void suite_measure_apart(const struct suite_row *row, const struct bench_case *s
 
 /*
  * Compiles what the rows use on the device, several rows at a time, so that the measurements do not
- * wait for the compiler one after another. Failures show in the measurements.
+ * wait for the compiler one after another; begins nothing more once is_over() is true. Failures
+ * show in the measurements.
  */
-void suite_compile(pool_device *device, const struct bench_case *specs, const bool *is_selected);
+void suite_compile(device_pool *pool, pool_device *device, const struct bench_case *specs,
+    const bool *is_selected, bool (*is_over)(void));
 
 #endif

@@ -43,6 +43,11 @@ static void interrupt(int signal)
     is_interrupted = 1;
 }
 
+static bool is_over(void)
+{
+    return is_interrupted;
+}
+
 /* Ends after the current run. A second Ctrl-C ends the process. */
 static void catch_interrupts(void)
 {
@@ -255,6 +260,20 @@ static bool measure_here(struct suite *suite, size_t index)
     return true;
 }
 
+/* A line for each row as it is measured; results are printed at the end. */
+static void show_result(const struct suite *suite, size_t index)
+{
+    const struct suite_row *row = &suite_rows[index];
+    const struct cli_suite_result *result = &suite->results[index];
+
+    if (result->outcome == SUITE_MEASURED)
+        cli_note("%zu of %zu, %.1f s: %s: %.4g %s", suite->done, suite->selected, result->seconds,
+            row->name, result->figure, suite_unit_name(row->unit));
+    else if (result->outcome != SUITE_NOT_RUN)
+        cli_note("%zu of %zu, %.1f s: %s: %s", suite->done, suite->selected, result->seconds,
+            row->name, result->outcome == SUITE_WRONG ? "wrong result" : result->reason);
+}
+
 /* Measures a row, and again if it is slower than before. False: the device hangs. */
 static bool measure_row(struct suite *suite, size_t index)
 {
@@ -279,6 +298,7 @@ static bool measure_row(struct suite *suite, size_t index)
     set_target(suite, index);
     result->seconds = bench_now() - begin;
     suite->done++;
+    show_result(suite, index);
     return is_alive;
 }
 
@@ -377,7 +397,7 @@ static int run_suite(struct suite *suite, struct cli_output *output)
         return cli_output_close(output, code);
     if (suite->device && !is_interrupted) {
         cli_progress("compiling");
-        suite_compile(suite->device, suite->specs, suite->is_selected);
+        suite_compile(suite->pool, suite->device, suite->specs, suite->is_selected, is_over);
         is_alive = measure_rows(suite, false);
     }
     code = finish(suite, output, is_alive);
