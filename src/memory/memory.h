@@ -39,10 +39,11 @@ static inline uint64_t memory_gauge_now(const struct memory_gauge *gauge)
 
 /* How pageable memory is staged; pool/tuning.c has the defaults. */
 struct memory_staging_shape {
-    uint32_t helpers;      /* threads besides the caller */
-    uint32_t slots;        /* of a ring; at most MEMORY_SLOTS_MAX */
-    uint32_t chunk_bytes;  /* size of a slot */
-    uint64_t direct_bytes; /* copies up to this size are staged by the driver */
+    uint32_t helpers;         /* threads besides the caller */
+    uint32_t slots;           /* of a ring; at most MEMORY_SLOTS_MAX */
+    uint32_t chunk_bytes;     /* size of a slot */
+    uint64_t direct_bytes;    /* copies up to this size are staged by the driver */
+    uint32_t min_chunk_bytes; /* of a copy that is shorter than a few slots; 0: a slot's */
 };
 #define MEMORY_SLOTS_MAX 64
 

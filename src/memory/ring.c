@@ -20,7 +20,8 @@ pool_status memory_staging_init(const struct copy_numbers *numbers, struct memor
     staging->shape = (struct memory_staging_shape){.helpers = numbers->helpers,
         .slots = numbers->slots,
         .chunk_bytes = numbers->chunk_bytes,
-        .direct_bytes = numbers->direct_bytes};
+        .direct_bytes = numbers->direct_bytes,
+        .min_chunk_bytes = numbers->min_chunk_bytes};
     staging->rings = NULL;
     staging->count = 0;
     if (pthread_mutex_init(&staging->lock, NULL))

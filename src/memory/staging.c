@@ -19,14 +19,18 @@
 #include "driver/cleanup.h"
 #include "memory/memory.h"
 
-/* Chunks per thread that justify waking another thread. */
-#define CHUNKS_PER_THREAD 2
+enum {
+    CHUNKS_PER_THREAD = 2, /* that justify waking another thread */
+    MIN_CHUNKS = 8,        /* of a copy, unless they become too short: four threads */
+    PAGE_BYTES = 4096
+};
 
 struct job {
     struct device_memory *memory;
     const struct memory_transfer *transfer;
     struct memory_ring *ring;
-    int to_host;     /* from the device to the host */
+    int to_host; /* from the device to the host */
+    uint64_t chunk_bytes;
     uint64_t chunks; /* of the copy */
     pthread_mutex_t lock;
     pthread_cond_t opened;                  /* for helpers: `open` grew, or `stop` */
@@ -45,7 +49,7 @@ struct job {
 
 static uint64_t chunk_bytes(const struct job *job, uint64_t chunk)
 {
-    uint64_t size = job->ring->shape.chunk_bytes, start = chunk * size;
+    uint64_t size = job->chunk_bytes, start = chunk * size;
 
     return job->transfer->bytes - start < size ? job->transfer->bytes - start : size;
 }
@@ -57,7 +61,7 @@ static uint32_t slot_of(const struct job *job, uint64_t chunk)
 
 static unsigned char *slot_memory(const struct job *job, uint64_t chunk)
 {
-    return job->ring->slots + (size_t)slot_of(job, chunk) * job->ring->shape.chunk_bytes;
+    return job->ring->slots + slot_of(job, chunk) * job->chunk_bytes;
 }
 
 /* Copies the next open chunk; 0 if there is none. Called with the lock held, which is released
@@ -71,7 +75,7 @@ static int copy_chunk(struct job *job)
     if (job->stop || chunk >= job->open)
         return 0;
     job->next++;
-    host = job->transfer->host + chunk * job->ring->shape.chunk_bytes;
+    host = job->transfer->host + chunk * job->chunk_bytes;
     slot = slot_memory(job, chunk);
     bytes = (size_t)chunk_bytes(job, chunk);
     pthread_mutex_unlock(&job->lock);
@@ -118,12 +122,20 @@ static void set_open(struct job *job, uint64_t open)
     pthread_cond_broadcast(&job->opened);
 }
 
+/* Whether the end of the chunk's copy matters: so that its bytes are read, its slot is used again
+ * or wiped, or as the end of the whole copy. */
+static int needs_event(const struct job *job, uint64_t chunk)
+{
+    return job->to_host || job->transfer->secret || job->chunks > job->ring->shape.slots ||
+           chunk + 1 == job->chunks;
+}
+
 /* Enqueues the driver's copy of the next chunk and records its event. */
 static pool_status enqueue_chunk(struct job *job)
 {
     const struct memory_transfer *transfer = job->transfer;
     struct driver *driver = job->memory->driver;
-    CUdeviceptr device = transfer->device + job->enqueued * job->ring->shape.chunk_bytes;
+    CUdeviceptr device = transfer->device + job->enqueued * job->chunk_bytes;
     unsigned char *slot = slot_memory(job, job->enqueued);
     size_t bytes = (size_t)chunk_bytes(job, job->enqueued);
     pool_status status;
@@ -134,13 +146,12 @@ static pool_status enqueue_chunk(struct job *job)
     else
         status = DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(device, slot, bytes, transfer->stream),
             "%s", base_size_text(bytes).text);
-    if (!status)
+    if (!status && needs_event(job, job->enqueued)) {
         status = DRIVER_CALL(
             driver, EventRecord(job->ring->done[slot_of(job, job->enqueued)], transfer->stream));
-    if (!status) {
         job->ring->last = slot_of(job, job->enqueued);
-        job->enqueued++;
     }
+    job->enqueued += !status;
     return status;
 }
 
@@ -288,6 +299,16 @@ static void copy_as_thread(void *context, unsigned index, unsigned count)
     pthread_mutex_unlock(&job->lock);
 }
 
+/* Short copies have short chunks, so that several threads share in them and the first chunk is on
+ * the link early. */
+static uint64_t chunk_bytes_of(const struct memory_staging_shape *shape, uint64_t bytes)
+{
+    uint64_t part = base_ceil_div(bytes, MIN_CHUNKS * PAGE_BYTES) * PAGE_BYTES;
+    uint64_t least = shape->min_chunk_bytes ? shape->min_chunk_bytes : shape->chunk_bytes;
+
+    return base_min(base_max(part, least), shape->chunk_bytes);
+}
+
 static pool_status stage_copy(
     struct device_memory *memory, const struct memory_transfer *transfer, int to_host)
 {
@@ -296,7 +317,8 @@ static pool_status stage_copy(
 
     if (status)
         return status;
-    job.chunks = base_ceil_div(transfer->bytes, job.ring->shape.chunk_bytes);
+    job.chunk_bytes = chunk_bytes_of(&job.ring->shape, transfer->bytes);
+    job.chunks = base_ceil_div(transfer->bytes, job.chunk_bytes);
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);
     pthread_cond_init(&job.moved, NULL);

@@ -2,7 +2,8 @@
 /*
  * The speed of copies and allocations: pinned, pageable through staging with 1, 2 and 4 threads,
  * pageable by the driver alone, device to device, peer; allocation and freeing by the library and
- * by the driver. Every copied byte is checked. Wall time of whole calls, two warm-ups, median of
+ * by the driver; with --sweep, short copies in chunks of several lengths. Every copied byte is
+ * checked. Wall time of whole calls, two warm-ups, median of
  * nine. A table on stdout, the same as JSON with --json.
  */
 #include <getopt.h>
@@ -290,6 +291,102 @@ static void bench_allocation(void)
     MUST(pool_stream_destroy(&allocation_stream));
 }
 
+/* ---- sweep: 256 KiB to 16 MiB -----------------------------------------------------------------
+ */
+
+enum { SWEEP_ROUNDS = 41, SWEEP_SIZES = 7, SWEEP_WAYS = 5 };
+
+struct variant {
+    uint32_t helpers, min_kib; /* of a chunk */
+};
+
+static uint64_t sweep_offset; /* of the host memory */
+static uint64_t sweep_span;   /* 0: always the same memory */
+
+static pool_status sweep_call(int way, uint64_t bytes, CUdeviceptr address)
+{
+    if (sweep_span)
+        sweep_offset = (sweep_offset + bytes) % sweep_span;
+    if (way == 0)
+        return pool_copy_to_device(bench.buffer, 0, bench.data + sweep_offset, bytes, NULL);
+    if (way == 1)
+        return pool_copy_to_host(bench.back + sweep_offset, bench.buffer, 0, bytes, NULL);
+    if (way == 2)
+        MUST_DRIVER(bench.api->MemcpyHtoD(address, bench.data + sweep_offset, bytes));
+    else
+        MUST_DRIVER(bench.api->MemcpyDtoH(bench.back + sweep_offset, address, bytes));
+    return POOL_OK;
+}
+
+static double sweep_time(int way, uint64_t bytes)
+{
+    double times[SWEEP_ROUNDS];
+    CUdeviceptr address;
+
+    MUST(pool_buffer_address(bench.buffer, &address));
+    if (way & 1)
+        MUST_DRIVER(bench.api->MemcpyHtoD(address, bench.data, bytes));
+    else
+        MUST(pool_buffer_fill8(bench.buffer, 0, bytes, 0x11, NULL));
+    memset(bench.back, 0, bench.bytes);
+    for (int i = -3; i < SWEEP_ROUNDS; i++) {
+        double start = bench_now();
+
+        MUST(sweep_call(way, bytes, address));
+        times[i < 0 ? 0 : i] = bench_now() - start;
+    }
+    if (!(way & 1)) {
+        MUST_DRIVER(bench.api->MemcpyDtoH(bench.back, address, bytes));
+        if (memcmp(bench.back, bench.data + sweep_offset, bytes))
+            fail_wrong_bytes("sweep");
+    } else if (memcmp(bench.back + sweep_offset, bench.data, bytes)) {
+        fail_wrong_bytes("sweep");
+    }
+    return bench_median(times, SWEEP_ROUNDS);
+}
+
+static void sweep_row(const char *name, int driver)
+{
+    printf("%-34s", name);
+    for (int way = 0; way < 2; way++)
+        for (uint64_t bytes = 256 << 10; bytes <= 16 * MIB; bytes *= 2)
+            printf(" %5.1f", (double)bytes / sweep_time(way + 2 * driver, bytes) * 1e-9);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void sweep_all(void)
+{
+    static const struct variant variants[] = {
+        {3, 1024}, {3, 512}, {3, 256}, {3, 128}, {3, 64}, {0, 256}, {1, 256}, {5, 256}};
+
+    for (int is_cold = 0; is_cold < 2; is_cold++) {
+        sweep_span = is_cold ? 256 * MIB : 0;
+        sweep_offset = 0;
+        bench.bytes = is_cold ? 272 * MIB : 16 * MIB;
+        printf(
+            "GB/s; host memory %s: 256 512 KiB, 1 2 4 8 16 MiB to the device, then to the host\n",
+            is_cold ? "another each time" : "the same");
+        for (int half = 0; half < 2; half++) {
+            sweep_row("driver", 1);
+            for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]) && half == 0; i++) {
+                const struct variant *v = &variants[i];
+                const struct memory_staging_shape shape = {.helpers = v->helpers,
+                    .slots = 16,
+                    .chunk_bytes = 1 << 20,
+                    .direct_bytes = 128 << 10,
+                    .min_chunk_bytes = v->min_kib << 10};
+                char name[64];
+
+                snprintf(name, sizeof(name), "%u threads, chunks from %u KiB on", v->helpers + 1,
+                    v->min_kib);
+                MUST(memory_staging_reshape(bench.device, &shape));
+                sweep_row(name, 0);
+            }
+        }
+    }
+}
+
 /* ---- main ----------------------------------------------------------------------------------- */
 
 static void create_buffers(device_pool *pool, uint64_t most)
@@ -348,15 +445,16 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {{"device", 1, NULL, 'd'}, {"max-mib", 1, NULL, 'm'},
         {"json", 1, NULL, 'j'}, {"commit", 1, NULL, 'c'}, {"piece-kib", 1, NULL, 'p'},
-        {"slots", 1, NULL, 's'}, {NULL, 0, NULL, 0}};
+        {"slots", 1, NULL, 's'}, {"sweep", 0, NULL, 'w'}, {NULL, 0, NULL, 0}};
     pool_params params = {.struct_size = sizeof(params), .devices = "all"};
     const char *json = NULL, *commit = "";
     uint64_t most = 1024;
+    bool sweeps = false;
     device_pool *pool = NULL;
     int option;
 
-    bench.shape =
-        (struct memory_staging_shape){.slots = 16, .chunk_bytes = 1 << 20, .direct_bytes = 0};
+    bench.shape = (struct memory_staging_shape){
+        .slots = 16, .chunk_bytes = 1 << 20, .direct_bytes = 0, .min_chunk_bytes = 256 << 10};
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'd':
@@ -377,6 +475,9 @@ int main(int argc, char **argv)
         case 's':
             bench.shape.slots = (uint32_t)strtoul(optarg, NULL, 10);
             break;
+        case 'w':
+            sweeps = true;
+            break;
         default:
             fprintf(stderr,
                 "use: %s [--device TEXT] [--max-mib N] [--json FILE] [--commit TEXT] "
@@ -391,8 +492,13 @@ int main(int argc, char **argv)
     }
     most = most ? most : 1;
     create_buffers(pool, most * MIB);
-    bench_allocation();
-    for (uint64_t size = 1; size <= most; size *= 4)
+    MUST(pool_bind(bench.device));
+    if (sweeps)
+        sweep_all();
+    MUST(pool_unbind(bench.device));
+    if (!sweeps)
+        bench_allocation();
+    for (uint64_t size = 1; size <= most && !sweeps; size *= 4)
         bench_size(size * MIB);
     if (json)
         write_json(json, commit);

@@ -49,11 +49,16 @@ static void test_enqueue_only(void **state)
     free(pageable);
 }
 
-/* The driver calls of a staged copy: one copy and one event per chunk, one query of the ring after
- * a copy that was only enqueued, and nothing per slot. */
+/* The driver calls of a staged copy: one copy per chunk, one event, one query of the ring after a
+ * copy that was only enqueued, and nothing per slot. Short copies have chunks of 256 KiB and more.
+ */
 static void test_driver_calls(void **state)
 {
-    static const size_t sizes[] = {MIB, 4 * MIB, 8 * MIB, 16 * MIB};
+    static const struct {
+        size_t bytes;
+        unsigned chunks;
+    } sizes[] = {
+        {200 << 10, 1}, {MIB, 4}, {MIB + 1, 5}, {4 * MIB, 8}, {8 * MIB, 8}, {16 * MIB, 16}};
     pool_device *device = memory_device(0);
     unsigned char *data = calloc(1, 20 * MIB);
     pool_stream *stream = NULL;
@@ -66,9 +71,9 @@ static void test_driver_calls(void **state)
     assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream)); /* creates the ring */
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         pool_mock_reset_calls(memory_mock);
-        assert_ok(pool_copy_to_device(buffer, 0, data, sizes[i], stream));
-        assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), sizes[i] / MIB);
-        assert_int_equal(memory_calls("cuEventRecord"), sizes[i] / MIB);
+        assert_ok(pool_copy_to_device(buffer, 0, data, sizes[i].bytes, stream));
+        assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), sizes[i].chunks);
+        assert_int_equal(memory_calls("cuEventRecord"), 1);
         assert_int_equal(memory_calls("cuEventQuery"), 1);
         assert_int_equal(memory_calls("cuEventSynchronize"), 0);
         assert_int_equal(memory_calls("cuStreamSynchronize"), 0);
