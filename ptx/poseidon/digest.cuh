@@ -29,14 +29,16 @@ __device__ __forceinline__ void permute_and_store_digest(
     permute(state);
     if (!thread_stores_item(args))
         return;
+    fr digest[POSEIDON_DIGEST_ELEMENTS];
 #pragma unroll
     for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++) {
-        fr element = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
+        digest[i] = state[state_index(POSEIDON_OUTPUT_INDEX + i)];
 #if POSEIDON_FEED_FORWARD
-        element = fr_add_lazy(element, before[i]);
+        digest[i] = fr_add_lazy(digest[i], before[i]);
 #endif
-        store_element(out + i * sizeof(fr), element, args.out_is_aligned, args.out_is_converted);
     }
+    store_elements<POSEIDON_DIGEST_ELEMENTS>(
+        out, digest, args.out_is_aligned, args.out_is_converted);
 }
 
 #endif

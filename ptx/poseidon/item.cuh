@@ -89,6 +89,60 @@ __device__ __forceinline__ void store_element(
         to, is_converted ? fr_mul(element, poseidon_from_device_form()) : element, is_aligned);
 }
 
+/*
+ * Loads neighbouring elements. Those of one word are read four at a time where their address
+ * allows: the threads of a warp access different items, so that every load costs as many
+ * transactions as there are threads.
+ */
+#define HAS_VECTORS(count) (FR_WORDS == 1 && (count) % 4 == 0)
+
+template <int COUNT>
+__device__ __forceinline__ void load_elements(
+    fr *elements, const unsigned char *from, unsigned is_aligned, unsigned is_converted)
+{
+    if (HAS_VECTORS(COUNT) && is_aligned) {
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4) {
+            const uint4 words = *(const uint4 *)(from + i * sizeof(fr));
+            elements[i].word[0] = words.x;
+            elements[i + 1].word[0] = words.y;
+            elements[i + 2].word[0] = words.z;
+            elements[i + 3].word[0] = words.w;
+        }
+        if (is_converted)
+#pragma unroll
+            for (int i = 0; i < COUNT; i++)
+                elements[i] = fr_mul(elements[i], poseidon_to_device_form());
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        elements[i] = load_element(from + i * sizeof(fr), is_aligned, is_converted);
+}
+
+template <int COUNT>
+__device__ __forceinline__ void store_elements(
+    unsigned char *to, const fr *elements, unsigned is_aligned, unsigned is_converted)
+{
+    if (HAS_VECTORS(COUNT) && is_aligned) {
+        fr stored[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            stored[i] = fr_reduce(elements[i]);
+            if (is_converted)
+                stored[i] = fr_mul(stored[i], poseidon_from_device_form());
+        }
+#pragma unroll
+        for (int i = 0; i < COUNT; i += 4)
+            *(uint4 *)(to + i * sizeof(fr)) = make_uint4(stored[i].word[0], stored[i + 1].word[0],
+                stored[i + 2].word[0], stored[i + 3].word[0]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        store_element(to + i * sizeof(fr), elements[i], is_aligned, is_converted);
+}
+
 /* The index within the kernels' state of the definition's state element `index`: the kernels
  * exchange element 0 and the one that has the S-box in partial rounds. */
 __host__ __device__ constexpr int state_index(int index)

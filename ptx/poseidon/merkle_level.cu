@@ -25,18 +25,22 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     fr state[POSEIDON_WIDTH];
     init_state(state);
 #pragma unroll
-    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++) {
-        unsigned child = i / POSEIDON_DIGEST_ELEMENTS;
-        unsigned element = i % POSEIDON_DIGEST_ELEMENTS;
+    for (int child = 0; child < POSEIDON_MAX_INPUTS / POSEIDON_DIGEST_ELEMENTS; child++) {
+        fr digest[POSEIDON_DIGEST_ELEMENTS];
         if (child >= args.arity)
             continue;
         if (first + child < args.child_count)
-            state[state_index(POSEIDON_INPUT_INDEX + i)] =
-                load_element(args.in + (first + child) * args.in_stride + element * sizeof(fr),
-                    args.in_is_aligned, args.in_is_converted);
+            load_elements<POSEIDON_DIGEST_ELEMENTS>(digest,
+                args.in + (first + child) * args.in_stride, args.in_is_aligned,
+                args.in_is_converted);
         else
-            state[state_index(POSEIDON_INPUT_INDEX + i)] =
-                element_from_words(args.padding_node + element * FR_WORDS);
+#pragma unroll
+            for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
+                digest[i] = element_from_words(args.padding_node + i * FR_WORDS);
+#pragma unroll
+        for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
+            state[state_index(POSEIDON_INPUT_INDEX + child * POSEIDON_DIGEST_ELEMENTS + i)] =
+                digest[i];
     }
     permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

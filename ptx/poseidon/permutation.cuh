@@ -15,6 +15,10 @@
 #define T POSEIDON_WIDTH
 #define N (POSEIDON_WIDTH - 1)
 
+#if POSEIDON_HAS_CIRCULANT
+#include "poseidon/circulant.cuh"
+#else
+
 #if POSEIDON_IS_UNROLLED
 #define ELEMENT_LOOP _Pragma("unroll")
 #else
@@ -92,13 +96,43 @@ __device__ __forceinline__ void external_layer(fr *state, const fr *constants)
 #endif
 }
 
-/* Poseidon2's internal layer J + diag(d), and the next round's constant. */
-__device__ __forceinline__ void internal_layer(fr *state, fr constant)
+#if POSEIDON_SUM_PART
+/* The sum of the state elements with one reduction per part: the integer sum s of a part is
+ * congruent to s - (s >> 31) p, which is below 2^32 and is reduced by POSEIDON_SUM_REDUCTIONS
+ * subtractions. */
+__device__ __forceinline__ fr sum_state(const fr *state)
+{
+    const unsigned p = fr_modulus().word[0];
+    fr total;
+#pragma unroll
+    for (int first = 0; first < T; first += POSEIDON_SUM_PART) {
+        unsigned long long sum = 0;
+#pragma unroll
+        for (int i = first; i < T && i < first + POSEIDON_SUM_PART; i++)
+            sum += state[i].word[0];
+        fr part = {{(unsigned)sum - (unsigned)(sum >> 31) * p}};
+#pragma unroll
+        for (int i = 0; i < POSEIDON_SUM_REDUCTIONS; i++)
+            part = fr_reduce(part);
+        total = first ? fr_add(total, part) : part;
+    }
+    return total;
+}
+#else
+__device__ __forceinline__ wide_sum sum_state(const fr *state)
 {
     wide_sum sum = wide_from(state[0]);
 #pragma unroll
     for (int i = 1; i < T; i++)
         sum = wide_add_element(sum, state[i]);
+    return sum;
+}
+#endif
+
+/* Poseidon2's internal layer J + diag(d), and the next round's constant. */
+__device__ __forceinline__ void internal_layer(fr *state, fr constant)
+{
+    wide_sum sum = sum_state(state);
     poseidon_diagonal_layer(state, wide_add_element(sum, constant), sum);
 }
 
@@ -113,12 +147,8 @@ __device__ __forceinline__ void external_rounds(fr *state, const fr *constants)
     }
 }
 
-/* A round's constants are added by the linear layer before it, so that they need no reduction of
- * their own. */
-__device__ __forceinline__ void permute(fr *state)
+__device__ __forceinline__ void internal_rounds(fr *state)
 {
-    external_layer(state, poseidon_first_constants);
-    external_rounds(state, poseidon_first_constants + T);
 #pragma unroll 1
     for (int round = 0; round < POSEIDON_PARTIAL_ROUNDS; round++) {
         state[0] = sbox(state[0]);
@@ -127,7 +157,22 @@ __device__ __forceinline__ void permute(fr *state)
 #pragma unroll
     for (int i = 0; i < T; i++)
         state[i] = fr_add_lazy(state[i], poseidon_last_constants[i]);
-    external_rounds(state, poseidon_last_constants + T);
+}
+
+/* A round's constants are added by the linear layer before it, so that they need no reduction of
+ * their own. Both halves of the full rounds are one loop, which halves the code that the
+ * instruction cache has to hold. */
+__device__ __forceinline__ void permute(fr *state)
+{
+    const fr *constants = poseidon_first_constants + T;
+    external_layer(state, poseidon_first_constants);
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        external_rounds(state, constants);
+        if (half == 0)
+            internal_rounds(state);
+        constants = poseidon_last_constants + T;
+    }
 }
 
 #else
@@ -278,4 +323,5 @@ __device__ __forceinline__ void permute(fr *state)
 #endif
 #endif
 
+#endif
 #endif

@@ -12,16 +12,16 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         return;
     const unsigned char *in = args.in + index * args.in_stride;
     unsigned char *out = args.out + index * args.out_stride;
-    fr state[POSEIDON_WIDTH];
+    fr elements[POSEIDON_WIDTH], state[POSEIDON_WIDTH];
+    load_elements<POSEIDON_WIDTH>(elements, in, args.in_is_aligned, args.in_is_converted);
 #pragma unroll
     for (int i = 0; i < POSEIDON_WIDTH; i++)
-        state[state_index(i)] =
-            load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted);
+        state[state_index(i)] = elements[i];
     permute(state);
     if (!thread_stores_item(args))
         return;
 #pragma unroll
     for (int i = 0; i < POSEIDON_WIDTH; i++)
-        store_element(out + i * sizeof(fr), state[state_index(i)], args.out_is_aligned,
-            args.out_is_converted);
+        elements[i] = state[state_index(i)];
+    store_elements<POSEIDON_WIDTH>(out, elements, args.out_is_aligned, args.out_is_converted);
 }

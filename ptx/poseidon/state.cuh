@@ -8,25 +8,82 @@
 
 #include "poseidon/item.cuh"
 
-/* The S-box x^alpha. */
-__device__ __forceinline__ fr sbox(fr x)
+/* The factors of the S-box: where products of signed words need no correction, those, and lazy
+ * elements elsewhere. */
+#if FR_SIGNED
+typedef int factor;
+
+__device__ __forceinline__ factor factor_from(fr x)
 {
-#if POSEIDON_ALPHA == 3
-    return fr_mul_lazy(fr_sqr_lazy(x), x);
-#elif POSEIDON_ALPHA == 5
-    return fr_mul_lazy(fr_sqr_lazy(fr_sqr_lazy(x)), x);
-#elif POSEIDON_ALPHA == 7
-    fr square = fr_sqr_lazy(x);
-    return fr_mul_lazy(fr_sqr_lazy(square), fr_mul_lazy(square, x));
+    return (int)x.word[0];
+}
+
+__device__ __forceinline__ factor factor_mul(factor a, factor b)
+{
+    return fr_mul_signed(a, b);
+}
+
+__device__ __forceinline__ factor factor_sqr(factor a)
+{
+    return fr_mul_signed(a, a);
+}
+
+__device__ __forceinline__ fr factor_to(factor a)
+{
+    return fr_from_signed(a);
+}
 #else
-    fr power = x;
+typedef fr factor;
+
+__device__ __forceinline__ factor factor_from(fr x)
+{
+    return x;
+}
+
+__device__ __forceinline__ factor factor_mul(factor a, factor b)
+{
+#if POSEIDON_IS_GOLDILOCKS
+    return wide_mul(a, b);
+#else
+    return fr_mul_lazy(a, b);
+#endif
+}
+
+__device__ __forceinline__ factor factor_sqr(factor a)
+{
+#if POSEIDON_IS_GOLDILOCKS
+    return wide_mul(a, a);
+#else
+    return fr_sqr_lazy(a);
+#endif
+}
+
+__device__ __forceinline__ fr factor_to(factor a)
+{
+    return a;
+}
+#endif
+
+/* The S-box x^alpha. */
+__device__ __forceinline__ fr sbox(fr element)
+{
+    factor x = factor_from(element);
+#if POSEIDON_ALPHA == 3
+    return factor_to(factor_mul(factor_sqr(x), x));
+#elif POSEIDON_ALPHA == 5
+    return factor_to(factor_mul(factor_sqr(factor_sqr(x)), x));
+#elif POSEIDON_ALPHA == 7
+    factor square = factor_sqr(x);
+    return factor_to(factor_mul(factor_sqr(square), factor_mul(square, x)));
+#else
+    factor power = x;
 #pragma unroll 1
     for (int bit = POSEIDON_ALPHA_BITS - 2; bit >= 0; bit--) {
-        power = fr_sqr_lazy(power);
+        power = factor_sqr(power);
         if ((POSEIDON_ALPHA >> bit) & 1)
-            power = fr_mul_lazy(power, x);
+            power = factor_mul(power, x);
     }
-    return power;
+    return factor_to(power);
 #endif
 }
 

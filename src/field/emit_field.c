@@ -74,7 +74,9 @@ static void put_type(struct field_emit_writer *writer)
         field->base ? "in an extension of" : "modulo a prime of", field->bits);
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
         field->words, upper, field->bits, upper, writer->lazy);
-    field_emit(writer, "#define %s_TWO_ADICITY %u\n", upper, field->two_adicity);
+    field_emit(writer, "#define %s_TWO_ADICITY %u\n#define %s_SIGNED %d\n", upper,
+        field->two_adicity, upper,
+        field->words == 1 && field->bits < 32 && field->kind != FIELD_KIND_MERSENNE_31);
     if (writer->type != NULL) {
         field_emit(writer, "typedef %s %s;\n\n", writer->type, prefix);
         return;

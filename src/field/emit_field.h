@@ -18,6 +18,9 @@
  *   fq_is_zero fq_eq fq_less fq_select fq_cneg       on reduced values
  *   fq_mul_complex               (a + b u)(c + d u) with u^2 = -1, on lazy values, where FQ_LAZY
  *   fq_is_zero_lazy              whether a value in [0, 2p) is 0 modulo p
+ *   FQ_SIGNED                    1 for Montgomery form in one word with a spare bit, where also:
+ *   fq_mul_signed                a b of ints with |a b| < 2^31 p (so |a|, |b| < p), in (-p, p)
+ *   fq_from_signed               (-p, p) to [0, p)
  *   fq_to_mont fq_from_mont      between the standard form and the device's
  *
  * Every operation is one asm statement, which preserves the carry chains. If the modulus has too

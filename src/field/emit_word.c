@@ -87,6 +87,31 @@ static void put_montgomery_reduction(struct field_emit_writer *writer)
 }
 
 /*
+ * a b / R for signed words with |a b| below 2^31 p: with m = -x / p modulo 2^32 as a signed word,
+ * x + m p is a multiple of 2^32 and its high word lies in (-p, p), so chains of products need no
+ * correction. The carry chain is one wide multiplication and addition; as an expression of 64 bits
+ * the compiler splits it.
+ */
+static void put_signed_product(struct field_emit_writer *writer)
+{
+    const char *prefix = writer->prefix;
+
+    field_emit(writer,
+        "%s int %s_mul_signed(int a, int b)\n{\n    int r;\n"
+        "    asm(\"{.reg .s64 x; .reg .u32 l, h, m, z;\\n\"\n"
+        "        \"mul.wide.s32 x, %%1, %%2;\\n\"\n        \"mov.b64 {l, h}, x;\\n\"\n"
+        "        \"mul.lo.u32 m, l, %%3;\\n\"\n        \"mad.lo.cc.s32 z, m, %%4, l;\\n\"\n"
+        "        \"madc.hi.s32 %%0, m, %%4, h;}\"\n        : \"=r\"(r)\n"
+        "        : \"r\"(a), \"r\"(b), \"n\"(%uu), \"n\"(%uu));\n    return r;\n}\n\n",
+        writer->linkage, prefix, writer->field->inverse32, field_word(writer->field->modulus, 0));
+    /* (-p, p) to [0, p) */
+    field_emit(writer,
+        "%s %s %s_from_signed(int a)\n{\n    unsigned r = (unsigned)a;\n"
+        "    %s result = {{min(r, r + %uu)}};\n    return result;\n}\n\n",
+        writer->linkage, prefix, prefix, prefix, field_word(writer->field->modulus, 0));
+}
+
+/*
  * 2^31 = 1 modulo p, so the part above bit 31 is added below. Once leaves less than 2p of a product
  * of reduced values; twice leaves at most p + 3 of any x below 2^63.
  */
@@ -117,6 +142,8 @@ void field_emit_one_word(struct field_emit_writer *writer)
         put_mersenne_reductions(writer);
     else
         put_montgomery_reduction(writer);
+    if (!is_mersenne && field->bits < 32)
+        put_signed_product(writer);
     const char *product = is_mersenne ? "reduce_product" : "reduce_wide";
     put_product(writer, "mul", 2, product, "(unsigned long long)a * b");
     put_product(writer, "sqr", 1, product, "(unsigned long long)a * a");

@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "field/emit.h"
+#include "poseidon/codegen.h"
 #include "poseidon/kernels.h"
 
 /*
@@ -156,8 +157,9 @@ static enum external_layer external_layer_of(const pool_poseidon *set)
 
 /*
  * An entry of the internal diagonal whose product needs no multiplication: plus or minus a small
- * integer or, in Goldilocks and fields below 32 bits whose modulus is 1 modulo 2^k, 2^-k
- * (ptx/poseidon/div_pow2.cuh).
+ * integer or, in fields below 32 bits whose modulus is 1 modulo 2^k, plus or minus 2^-k
+ * (ptx/poseidon/div_pow2.cuh). In Goldilocks, where a product is added before the reduction, only
+ * small positive integers are cheaper than it: a shift by k has carries and a reduction of its own.
  */
 struct cheap_factor {
     bool is_negative;
@@ -172,11 +174,10 @@ static struct cheap_factor find_cheap_factor(const pool_field *field, const uint
     struct cheap_factor factor = {0};
     uint64_t candidate[FIELD_MAX_LIMBS];
     uint64_t negated[FIELD_MAX_LIMBS];
-    bool has_div_pow2 = field->kind == FIELD_KIND_GOLDILOCKS || field->bits < 32;
-    uint32_t log_quotient_max = (uint32_t)base_min(field->two_adicity, LOG_QUOTIENT_MAX);
+    bool is_goldilocks = field->kind == FIELD_KIND_GOLDILOCKS;
+    uint32_t log_quotient_max =
+        field->bits < 32 ? (uint32_t)base_min(field->two_adicity, LOG_QUOTIENT_MAX) : 0;
 
-    if (!has_div_pow2)
-        log_quotient_max = 0;
     for (uint32_t i = 1; i <= INTEGER_MAX + log_quotient_max; i++) {
         if (i <= INTEGER_MAX)
             field_set_integer(field, candidate, i);
@@ -185,7 +186,7 @@ static struct cheap_factor find_cheap_factor(const pool_field *field, const uint
         else
             field_halve(field, candidate, candidate);
         field_neg(field, negated, candidate);
-        factor.is_negative = field_equal(field, entry, negated);
+        factor.is_negative = !is_goldilocks && field_equal(field, entry, negated);
         if (!factor.is_negative && !field_equal(field, entry, candidate))
             continue;
         factor.integer = i <= INTEGER_MAX ? i : 0;
@@ -199,8 +200,9 @@ static struct cheap_factor find_cheap_factor(const pool_field *field, const uint
  * constant. */
 static void emit_diagonal_layer(struct field_emit_writer *writer, const pool_poseidon *set)
 {
-    static const char *const products[INTEGER_MAX + 1] = {NULL, "x[%u]", "fr_dbl_lazy(x[%u])",
-        "fr_add_lazy(x[%u], fr_dbl_lazy(x[%u]))", "fr_dbl_lazy(fr_dbl_lazy(x[%u]))"};
+    static const char *const products[INTEGER_MAX + 1] = {NULL, "wide_from(x[%u])",
+        "wide_double(wide_from(x[%u]))", "wide_add_element(wide_double(wide_from(x[%u])), x[%u])",
+        "wide_double(wide_double(wide_from(x[%u])))"};
 
     field_emit(writer, "__device__ __forceinline__ void poseidon_diagonal_layer(fr *x, "
                        "wide_sum first_sum, wide_sum sum)\n{\n");
@@ -214,10 +216,10 @@ static void emit_diagonal_layer(struct field_emit_writer *writer, const pool_pos
                 sum, i, i);
             continue;
         }
-        field_emit(writer, "    x[%u] = wide_reduce(wide_%s_element(%s, ", i,
+        field_emit(writer, "    x[%u] = wide_reduce(wide_%s(%s, ", i,
             factor.is_negative ? "sub" : "add", sum);
         if (factor.log_quotient)
-            field_emit(writer, "fr_div_pow2<%u>(x[%u])", factor.log_quotient, i);
+            field_emit(writer, "wide_from(fr_div_pow2<%u>(x[%u]))", factor.log_quotient, i);
         else
             field_emit(writer, products[factor.integer], i, i);
         field_emit(writer, "));\n");
@@ -247,8 +249,7 @@ static size_t count_array_elements(const pool_poseidon *set)
 /* The name is the caller's and part of no fingerprint: it must not end the comment. */
 static const char *title_of(const pool_poseidon *set)
 {
-    static const char safe[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ";
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_. ";
 
     return set->name[strspn(set->name, safe)] ? "of the caller" : set->name;
 }
@@ -354,13 +355,42 @@ static void emit_recurrence_rounds(struct field_emit_writer *writer, const pool_
     end_array(writer);
 }
 
+/*
+ * Up to how many state elements of a word each the internal layer sums as an integer s: the value
+ * s - floor(s / 2^31) p must be below 2^32. 0 if that is not worth it. Sets how often p must then
+ * be subtracted for a value below p.
+ */
+static uint32_t find_sum_part(const pool_poseidon *set, uint32_t *reductions)
+{
+    const uint64_t p = set->field->modulus[0], word = UINT64_C(1) << 31;
+    const uint32_t t = set->width;
+    uint32_t part = t;
+    uint64_t largest = 0;
+
+    *reductions = 0;
+    if (set->field->words > 1 || p >= word)
+        return 0;
+    for (uint32_t parts = 1; part > 2; parts++) {
+        part = (t + parts - 1) / parts;
+        largest = word - 1 + part * (p - 1) / word * (word - p);
+        if (largest >> 32 == 0)
+            break;
+    }
+    *reductions = (uint32_t)(largest / p);
+    return part > 2 && *reductions <= 2 ? part : 0;
+}
+
 static void emit_poseidon2(struct field_emit_writer *writer, const pool_poseidon *set)
 {
     size_t limbs = set->field->limbs;
     size_t half = (size_t)set->full_rounds / 2 * set->width;
     enum external_layer external = external_layer_of(set);
+    uint32_t reductions, part = find_sum_part(set, &reductions);
 
-    field_emit(writer, "#define POSEIDON_EXTERNAL %s\n", external_names[external]);
+    field_emit(writer,
+        "#define POSEIDON_EXTERNAL %s\n#define POSEIDON_SUM_PART %u\n"
+        "#define POSEIDON_SUM_REDUCTIONS %u\n",
+        external_names[external], part, reductions);
     begin_array(writer, "first_constants", half + set->width);
     emit_elements(writer, set->constants, half + (set->partial_rounds ? 1 : 0));
     end_array(writer);
@@ -378,6 +408,13 @@ static void emit_poseidon2(struct field_emit_writer *writer, const pool_poseidon
     emit_diagonal_layer(writer, set);
 }
 
+static void emit_defined_rounds(struct field_emit_writer *writer, const pool_poseidon *set)
+{
+    begin_array(writer, "round_constants", poseidon_round_constant_count(set) + set->width);
+    emit_elements(writer, set->constants, set->constant_count);
+    end_array(writer);
+}
+
 pool_status poseidon_generate(const pool_poseidon *set, char **source)
 {
     struct field_emit_writer writer = {
@@ -390,12 +427,13 @@ pool_status poseidon_generate(const pool_poseidon *set, char **source)
     emit_constant_function(&writer, "domain_tag", words);
     if (set->kind == POOL_POSEIDON2) {
         emit_poseidon2(&writer, set);
+    } else if (poseidon_emit_circulant(&writer, set)) {
+        field_emit(&writer, "#define POSEIDON_HAS_CIRCULANT 1\n");
+        emit_defined_rounds(&writer, set);
     } else if (set->recurrence.is_used) {
         emit_recurrence_rounds(&writer, set);
     } else {
-        begin_array(&writer, "round_constants", poseidon_round_constant_count(set) + set->width);
-        emit_elements(&writer, set->constants, set->constant_count);
-        end_array(&writer);
+        emit_defined_rounds(&writer, set);
         emit_array(&writer, "mds", set->mds, (size_t)set->width * set->width);
     }
     if (writer.failed) {

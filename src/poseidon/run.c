@@ -18,9 +18,9 @@ pool_form poseidon_device_form(const pool_poseidon *set)
     return set->field->flags & FIELD_DEVICE_STANDARD ? POOL_FORM_STANDARD : POOL_FORM_MONTGOMERY;
 }
 
-static bool is_aligned(const pool_poseidon *set, CUdeviceptr address, uint64_t stride)
+static bool is_aligned(CUdeviceptr address, uint64_t stride)
 {
-    return (address | stride) % 16 == 0 && set->field->bytes % 16 == 0;
+    return (address | stride) % 16 == 0;
 }
 
 pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
@@ -32,11 +32,11 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
     args.in = (CUdeviceptr)(uintptr_t)in->data;
     args.in_stride = memory_span_stride(in, operation->in_bytes);
     args.in_is_converted = in->form != poseidon_device_form(set);
-    args.in_is_aligned = is_aligned(set, args.in, args.in_stride);
+    args.in_is_aligned = is_aligned(args.in, args.in_stride);
     args.out = (CUdeviceptr)(uintptr_t)out->data;
     args.out_stride = memory_span_stride(out, operation->out_bytes);
     args.out_is_converted = out->form != poseidon_device_form(set);
-    args.out_is_aligned = is_aligned(set, args.out, args.out_stride);
+    args.out_is_aligned = is_aligned(args.out, args.out_stride);
     args.count = out->count;
     return poseidon_launch(set, site->device, site->stream, operation->kernel, &args);
 }

@@ -54,6 +54,7 @@ static const struct operation {
     {"dbl_lazy", DBL, true, false, 1},
     {"mul_lazy", MUL, true, false, 1},
     {"sqr_lazy", SQR, true, false, 1},
+    {"mul_signed", MUL, false, false, 1},
     {"mul_add_lazy", MUL_ADD, true, false, 1},
     {"mul_sub_lazy", MUL_SUB, true, false, 1},
     {"reduce", SAME, true, true, 1},

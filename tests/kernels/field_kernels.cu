@@ -31,6 +31,11 @@ KERNEL(neg_lazy, fq_neg_lazy(a[i]))
 KERNEL(dbl_lazy, fq_dbl_lazy(a[i]))
 KERNEL(mul_lazy, fq_mul_lazy(a[i], b[i]))
 KERNEL(sqr_lazy, fq_sqr_lazy(a[i]))
+#if FQ_SIGNED
+KERNEL(mul_signed, fq_from_signed(-fq_mul_signed((int)a[i].word[0], -(int)b[i].word[0])))
+#else
+KERNEL(mul_signed, fq_mul(a[i], b[i]))
+#endif
 KERNEL(mul_add_lazy, fq_mul_add_lazy(a[i], b[i], c[i], d[i]))
 KERNEL(mul_sub_lazy, fq_mul_sub_lazy(a[i], b[i], c[i], d[i]))
 KERNEL(reduce, fq_reduce(a[i]))

@@ -290,7 +290,8 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
     args->in_stride = (uint64_t)one->in_elements * set->field->bytes;
     args->out_stride = (uint64_t)one->out_elements * set->field->bytes;
     args->in_is_converted = args->out_is_converted = one->row->is_converted;
-    args->in_is_aligned = args->out_is_aligned = set->field->bytes % 16 == 0;
+    args->in_is_aligned = args->in_stride % 16 == 0;
+    args->out_is_aligned = args->out_stride % 16 == 0;
 }
 
 static void check_stage(
