@@ -356,7 +356,7 @@ static void emit_recurrence_rounds(struct field_emit_writer *writer, const pool_
 }
 
 /*
- * Up to how many state elements of a word each the internal layer sums as an integer s: the value
+ * Up to how many one-word state elements the internal layer sums as an integer s: the value
  * s - floor(s / 2^31) p must be below 2^32. 0 if that is not worth it. Sets how often p must then
  * be subtracted for a value below p.
  */
