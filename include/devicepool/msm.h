@@ -179,7 +179,8 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * memory, packed or strided by a multiple of 4 bytes; the results must not overlap the inputs.
  * Packed affine points in Montgomery form in device memory at a multiple of 16 bytes are read in
  * place; all others are converted first. All inputs are handled: infinity, P + P, P - P, zero and
- * repeated scalars. Not constant-time: skewed scalars may take up to twice as long.
+ * repeated scalars; points have to be in the generator's subgroup. Not constant-time: skewed
+ * scalars may take up to twice as long.
  *
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE of
  * the scalars; POOL_CHECK_ON_CURVE or POOL_CHECK_SUBGROUP of a span of points (params->bases are

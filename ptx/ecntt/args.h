@@ -19,18 +19,6 @@
 
 /* ---- factors.cu ------------------------------------------------------------------------------ */
 
-#define ECNTT_RECIPROCAL_WORDS (MSM_MAX_WORDS + 1)
-
-/*
- * The lattice of curve/endomorphism.h: the factor k is split into k0 + k1 lambda. All numbers have
- * the words of a scalar, `a` and `b` modulo 2^(32 words), the reciprocals one word more.
- */
-struct ecntt_lattice {
-    unsigned a[2][MSM_MAX_WORDS];
-    unsigned b[2][MSM_MAX_WORDS];
-    unsigned reciprocal[2][ECNTT_RECIPROCAL_WORDS];
-};
-
 /*
  * Factor i of stage s with 2^s blocks belongs to block i. Without a coset all stages share one
  * table, w^(i reversed) for i < 2^(log_size - 1). With a coset the table of stage s begins at 2^s
@@ -48,7 +36,7 @@ struct ecntt_factors_args {
     unsigned root[MSM_MAX_WORDS];
     unsigned coset[MSM_MAX_WORDS];
     unsigned scale[MSM_MAX_WORDS];
-    struct ecntt_lattice lattice;
+    struct msm_lattice lattice;
 };
 
 /* ---- points.cu ------------------------------------------------------------------------------- */

@@ -18,7 +18,8 @@ enum { LAYOUT_AFFINE, LAYOUT_AFFINE_FLAG, LAYOUT_JACOBIAN, LAYOUT_PROJECTIVE, LA
 
 #define MSM_MAX_WORDS 24 /* 32-bit words of the longest field element */
 
-/* ---- *_bases.cu, copy_strided.cu, check_scalars.cu -------------------------------------------- */
+/* ---- *_bases.cu, copy_strided.cu, check_scalars.cu --------------------------------------------
+ */
 
 /* Points as a caller supplied them: any layout of curve.h, either form, aligned to 4 bytes. */
 struct msm_input_bases {
@@ -163,6 +164,46 @@ struct msm_sort_args {
     unsigned recoding_offsets[2][MSM_SCALAR_WORDS];
 };
 
+/* ---- split_scalars.cu, map_bases.cu -----------------------------------------------------------
+ */
+
+#define MSM_SPLIT_THREADS 128
+#define MSM_RECIPROCAL_WORDS (MSM_MAX_WORDS + 1)
+
+/*
+ * The lattice of curve/endomorphism.h, which splits a scalar k into k0 + k1 lambda. All numbers
+ * have the words of a scalar, `a` and `b` modulo 2^(32 words), the reciprocals one word more.
+ */
+struct msm_lattice {
+    unsigned a[2][MSM_MAX_WORDS];
+    unsigned b[2][MSM_MAX_WORDS];
+    unsigned reciprocal[2][MSM_RECIPROCAL_WORDS];
+};
+
+struct msm_split_scalars_args {
+    DEVICE_POINTER(const unsigned) scalars; /* as in msm_sort_args, and the next members too */
+    unsigned long long scalar_stride;
+    unsigned long long scalar_batch_stride;
+    DEVICE_POINTER(unsigned) halves; /* packed: all k0 of an MSM, then all k1; see the kernel */
+    unsigned count;                  /* scalars per MSM */
+    unsigned batch;
+    unsigned conversion;
+    unsigned reduces;
+    unsigned factor[MSM_SCALAR_WORDS];
+    struct msm_lattice lattice;
+};
+
+struct msm_map_bases_args {
+    DEVICE_POINTER(const unsigned char) bases;
+    unsigned long long base_stride; /* in bytes */
+    unsigned long long first_base;
+    unsigned long long base_batch_stride; /* bases from one MSM's first to the next one's */
+    DEVICE_POINTER(struct affine) mapped; /* the bases of an MSM, then their images */
+    unsigned count;                       /* bases per MSM */
+    unsigned batch;                       /* MSMs; 1 where all have the same bases */
+    unsigned beta[MSM_MAX_WORDS];         /* in the form of kernels */
+};
+
 /* ---- accumulate.cu, bucket_merge.cu ---------------------------------------------------------- */
 
 #define MSM_MERGE_THREADS 256
@@ -194,9 +235,10 @@ struct msm_bucket_merge_args {
     unsigned adds_to_buckets;
 };
 
-/* ---- reduce_segments.cu, reduce_tree.cu ------------------------------------------------------- */
+/* ---- reduce_segments.cu, reduce_tree.cu -------------------------------------------------------
+ */
 
-#define MSM_SEGMENT_THREADS 128
+#define MSM_SEGMENT_THREADS 64
 #define MSM_TREE_THREADS 256
 
 struct msm_reduce_segments_args {

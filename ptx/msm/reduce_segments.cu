@@ -11,34 +11,70 @@
 
 typedef unsigned long long u64;
 
-/* Three blocks of 168 registers per thread for coordinates of up to 8 words; otherwise two, with
- * all registers that a thread can have. */
-#define SEGMENT_BLOCKS (sizeof(fe) <= 32 ? 3 : 2)
+/*
+ * Sum and running sum are in shared memory, so that a thread's registers hold the operands of one
+ * addition only: 128 for coordinates of up to 8 words and 168 of up to 12 without spills, and twice
+ * the threads per multiprocessor that three points in registers allow. Small blocks leave the
+ * shortest last wave.
+ */
+#define SEGMENT_WORDS (EC_DEGREE * FQ_WORDS)
+#define SEGMENT_BLOCKS (SEGMENT_WORDS <= 8 ? 8 : SEGMENT_WORDS <= 12 ? 6 : 4)
+#define POINT_WORDS (4 * SEGMENT_WORDS)
+
+struct shared_points {
+    unsigned word[POINT_WORDS][MSM_SEGMENT_THREADS];
+};
+
+__device__ __forceinline__ void store_point(struct shared_points *points, xyzz p)
+{
+    const unsigned *words = (const unsigned *)&p;
+#pragma unroll
+    for (unsigned i = 0; i < POINT_WORDS; i++)
+        points->word[i][threadIdx.x] = words[i];
+}
+
+__device__ __forceinline__ xyzz load_point(const struct shared_points *points)
+{
+    xyzz p;
+    unsigned *words = (unsigned *)&p;
+#pragma unroll
+    for (unsigned i = 0; i < POINT_WORDS; i++)
+        words[i] = points->word[i][threadIdx.x];
+    return p;
+}
 
 /* Sum and running sum share one addition in the loop, which halves the code. */
 extern "C" __global__ void __launch_bounds__(MSM_SEGMENT_THREADS, SEGMENT_BLOCKS)
     msm_reduce_segments(struct msm_reduce_segments_args args)
 {
+    __shared__ struct shared_points running, sum;
     pdl_wait();
     u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (segment >= args.count)
         return;
-    const xyzz *bucket = args.buckets + ((segment + 1) << args.log_segment);
-    xyzz running = xyzz_infinity();
-    xyzz sum = xyzz_infinity();
+    const xyzz *bucket = args.buckets + ((segment + 1) << args.log_segment) - 1;
+    xyzz point = *bucket;
+    store_point(&running, point);
+    store_point(&sum, point);
 #pragma unroll 1
-    for (unsigned step = 2u << args.log_segment; step > 0; step--) {
+    for (unsigned step = (2u << args.log_segment) - 2; step > 0; step--) {
         int takes_bucket = step % 2 == 0;
-        xyzz other = running;
+        xyzz other;
         if (takes_bucket)
             other = *--bucket;
-        xyzz result = xyzz_add(xyzz_select(takes_bucket, running, sum), other);
-        running = xyzz_select(takes_bucket, result, running);
-        sum = xyzz_select(takes_bucket, sum, result);
+        else
+            other = load_point(&sum);
+        point = xyzz_add(point, other);
+        if (takes_bucket) {
+            store_point(&running, point);
+        } else {
+            store_point(&sum, point);
+            point = load_point(&running);
+        }
     }
-    args.pairs[2 * segment] = sum;
+    args.pairs[2 * segment] = load_point(&sum);
 #pragma unroll 1
     for (unsigned i = 0; i < args.log_segment; i++)
-        xyzz_double_called(&running);
-    args.pairs[2 * segment + 1] = running;
+        xyzz_double_called(&point);
+    args.pairs[2 * segment + 1] = point;
 }

@@ -45,6 +45,26 @@ struct curve_xyzz {
     uint64_t zzz[CURVE_MAX_LIMBS];
 };
 
+/*
+ * Pairs (a[i], b[i]) with a[i] + b[i] lambda = 0 modulo the order r, a basis of the lattice of all
+ * such pairs. a[i] is not negative, and one of b[0] and b[1] is not positive, the other not
+ * negative. With W words of 32 bits in a scalar, S = 32 (W + 1) and
+ *
+ *   c0 = round(k |b[1]| / r), c1 = round(k |b[0]| / r)
+ *   k0 = k - c0 a[0] - c1 a[1], k1 = -c0 b[0] - c1 b[1]
+ *
+ * the quotients are computed as round(k reciprocal[i] / 2^S).
+ */
+struct curve_endomorphism {
+    uint64_t beta[FIELD_MAX_LIMBS];   /* Montgomery form, in the field of the coordinates */
+    uint64_t lambda[FIELD_MAX_LIMBS]; /* Montgomery form, in the scalar field */
+    /* Integers of FIELD_MAX_LIMBS limbs. b in two's complement. */
+    uint64_t a[2][FIELD_MAX_LIMBS];
+    uint64_t b[2][FIELD_MAX_LIMBS];
+    uint64_t reciprocal[2][FIELD_MAX_LIMBS + 1];
+    uint32_t bits; /* |k0| and |k1| are below 2^bits */
+};
+
 struct pool_curve {
     atomic_uint references; /* unused when built in */
     bool built_in;
@@ -58,6 +78,9 @@ struct pool_curve {
     uint64_t b[CURVE_MAX_LIMBS];
     struct curve_affine generator;
     uint64_t cofactor[CURVE_MAX_LIMBS]; /* an integer */
+    /* See endomorphism.h; valid once the state says so, and constant from then on. */
+    atomic_int endomorphism_state;
+    struct curve_endomorphism endomorphism;
 };
 
 /* affine.c */

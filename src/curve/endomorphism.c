@@ -2,6 +2,8 @@
 /* The endomorphism of curves with a = 0: see endomorphism.h. */
 #include "curve/endomorphism.h"
 
+#include "base/lock.h"
+
 #include <string.h>
 
 #include "field/integer.h"
@@ -200,6 +202,27 @@ bool curve_endomorphism_find(const pool_curve *curve, struct curve_endomorphism 
     }
     find_lattice(order, endomorphism);
     return endomorphism->bits < order->bits;
+}
+
+enum { UNKNOWN, NONE, FOUND };
+
+const struct curve_endomorphism *curve_endomorphism_of(const pool_curve *curve)
+{
+    static struct base_lock lock = BASE_LOCK_INIT;
+    /* Only what is derived from a shared curve changes. */
+    pool_curve *changed = (pool_curve *)(uintptr_t)curve;
+    int state = atomic_load_explicit(&changed->endomorphism_state, memory_order_acquire);
+
+    if (state == UNKNOWN) {
+        base_lock(&lock);
+        state = atomic_load_explicit(&changed->endomorphism_state, memory_order_relaxed);
+        if (state == UNKNOWN) {
+            state = curve_endomorphism_find(curve, &changed->endomorphism) ? FOUND : NONE;
+            atomic_store_explicit(&changed->endomorphism_state, state, memory_order_release);
+        }
+        base_unlock(&lock);
+    }
+    return state == FOUND ? &curve->endomorphism : NULL;
 }
 
 /* ---- scalars --------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ static void init_job(struct ecntt_call *call)
     const pool_curve *curve = params->curve;
     const uint64_t in_bytes = pool_point_bytes(curve, params->point_layout);
 
-    call->has_endomorphism = curve_endomorphism_find(curve, &call->endomorphism);
+    call->endomorphism = curve_endomorphism_of(curve);
     call->job = (struct ecntt_job){.log_size = params->domain->log_size,
         .batch = params->batch,
         .is_interleaved = params->layout == POOL_NTT_COLUMNS,
@@ -87,7 +87,7 @@ static void init_job(struct ecntt_call *call)
         .has_coset = params->coset,
         .coordinate_bytes = (uint32_t)curve->coordinates.bytes,
         .scalar_bits = curve->scalar_field->bits,
-        .half_bits = call->has_endomorphism ? call->endomorphism.bits : 0,
+        .half_bits = call->endomorphism ? call->endomorphism->bits : 0,
         .in_stride = memory_span_stride(&call->in, in_bytes),
         .in_bytes = in_bytes,
         .out_bytes = pool_point_bytes(curve, params->result_layout),

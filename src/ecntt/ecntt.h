@@ -79,8 +79,7 @@ struct ecntt_call {
     struct exec_target target;
     pool_span in;
     pool_span out;
-    struct curve_endomorphism endomorphism;
-    bool has_endomorphism;
+    const struct curve_endomorphism *endomorphism; /* NULL: the curve has none */
     struct ecntt_job job;
     struct ecntt_plan plan;
     pool_buffer *owned;     /* the workspace, where the call allocated it */

@@ -45,25 +45,6 @@ static pool_status launch_points(const struct ecntt_call *call, enum ecntt_kerne
 
 /* ---- factors --------------------------------------------------------------------------------- */
 
-static void set_words(const pool_field *order, const uint64_t *limbs, uint32_t *words)
-{
-    for (uint32_t i = 0; i < order->words; i++)
-        words[i] = field_word(limbs, i);
-}
-
-static void set_lattice(const struct ecntt_call *call, struct ecntt_lattice *lattice)
-{
-    const struct curve_endomorphism *e = &call->endomorphism;
-    const pool_field *order = call->params.curve->scalar_field;
-
-    for (int i = 0; i < 2; i++) {
-        set_words(order, e->a[i], lattice->a[i]);
-        set_words(order, e->b[i], lattice->b[i]);
-        for (uint32_t k = 0; k <= order->words; k++)
-            lattice->reciprocal[i][k] = field_word(e->reciprocal[i], k);
-    }
-}
-
 static pool_status enqueue_factors(const struct ecntt_call *call)
 {
     const pool_ntt_domain *domain = call->params.domain;
@@ -84,8 +65,8 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
     field_store_for_device(order, args.root, domain->root[call->params.direction]);
     field_store_for_device(order, args.coset, domain->coset[call->params.direction]);
     field_store_for_device(order, args.scale, domain->inverse_size);
-    if (call->has_endomorphism)
-        set_lattice(call, &args.lattice);
+    if (call->endomorphism)
+        msm_lattice_of(call->params.curve->scalar_field, call->endomorphism, &args.lattice);
     status = ecntt_factors_kernel(call->target.device, call->params.curve, &kernel);
     if (status)
         return status;
@@ -116,9 +97,9 @@ static struct ecntt_digits digits_of(const struct ecntt_call *call)
         .windows = call->plan.windows,
         .halves = call->plan.halves};
 
-    if (call->has_endomorphism)
+    if (call->endomorphism)
         field_store_for_device(
-            call->params.curve->coordinates.field, digits.beta, call->endomorphism.beta);
+            call->params.curve->coordinates.field, digits.beta, call->endomorphism->beta);
     return digits;
 }
 

@@ -14,7 +14,7 @@
 
 /* ---- tables of programs ---------------------------------------------------------------------- */
 
-enum { MODULE_MAX_SOURCES = 3, MODULE_MAX_KEYS = 16 };
+enum { MODULE_MAX_SOURCES = 3, MODULE_MAX_KEYS = 20 };
 
 /* What programs are generated for: a field, a curve or a parameter set. */
 struct module_subject {

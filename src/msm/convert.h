@@ -7,6 +7,7 @@
 #ifndef MSM_CONVERT_H
 #define MSM_CONVERT_H
 
+#include "curve/endomorphism.h"
 #include "msm/msm.h"
 
 /* ---- convert.c ------------------------------------------------------------------------------- */
@@ -45,6 +46,12 @@ struct msm_copy {
     uint64_t bytes;
 };
 pool_status msm_copy_strided(const struct msm_run *run, const struct msm_copy *copy);
+
+/* ---- split.c --------------------------------------------------------------------------------- */
+
+/* The words of an endomorphism's lattice, for kernels. */
+void msm_lattice_of(const pool_field *order, const struct curve_endomorphism *endomorphism,
+    struct msm_lattice *lattice);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 

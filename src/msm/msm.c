@@ -8,6 +8,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "curve/endomorphism.h"
 #include "memory/memory.h"
 #include "msm/call.h"
 #include "pool/counters.h"
@@ -246,6 +247,19 @@ static pool_status check_precomputed(const struct msm_call *call)
 typedef pool_status (*span_check)(const struct exec_target *site, const pool_span *span,
     const struct memory_item *item, const char *what);
 
+/* Splits the call's terms where that is faster. */
+static void choose_halves(struct msm_call *call)
+{
+    const struct chip chip = chip_of(call->site.device);
+    const struct curve_endomorphism *endomorphism;
+
+    if (!msm_plan_splits(&chip, &call->job.msm, call->tuning->splitting))
+        return;
+    endomorphism = curve_endomorphism_of(call->curve);
+    if (endomorphism)
+        call->job.msm.half_bits = endomorphism->bits;
+}
+
 static pool_status check_shape_only(const struct exec_target *site, const pool_span *span,
     const struct memory_item *item, const char *what)
 {
@@ -296,6 +310,7 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         .base_stride = memory_span_stride(&call->points, points.bytes),
         .scalar_stride = memory_span_stride(&call->scalars, scalars.bytes),
         .result_bytes = results.bytes};
+    choose_halves(call);
     return POOL_OK;
 }
 

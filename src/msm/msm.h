@@ -36,6 +36,8 @@ enum msm_kernel {
     MSM_COPY_STRIDED,
     MSM_CHECK_BASES,
     MSM_CHECK_SCALARS,
+    MSM_SPLIT_SCALARS,
+    MSM_MAP_BASES,
     MSM_AFFINE_COUNT_GROUPS,
     MSM_AFFINE_SCAN_GROUPS,
     MSM_AFFINE_GROUP_OFFSETS,
@@ -50,7 +52,7 @@ enum msm_kernel {
 
 /* Programs of a curve, those of them that every MSM needs, and those that only affine passes need.
  */
-enum { MSM_PROGRAMS = 15, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
+enum { MSM_PROGRAMS = 17, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
 
 /* Visits every program of a curve; they are the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
@@ -65,6 +67,7 @@ enum msm_extra {
     MSM_CHECKS_BASES = 4,
     MSM_DOUBLES_BASES = 8,
     MSM_PASSES_AFFINE = 16,
+    MSM_SPLITS_TERMS = 32,
 };
 
 /* Returns a kernel for a curve. At the first call its program is compiled and loaded, in parallel
@@ -137,6 +140,11 @@ struct msm_entry_list {
 pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_entry_list *list);
 /* msm_run_accumulate for plans with affine passes. */
 pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_operands *chunk);
+
+/* split.c: writes the halves of the chunk's scalars and the bases and their images to the given
+ * memory, and makes these the operands. */
+pool_status msm_split_terms(const struct msm_run *run, struct msm_chunk_operands *chunk,
+    CUdeviceptr halves, CUdeviceptr mapped);
 
 /* Reduces each bucket set to its window sum, in canonical XYZZ coordinates at plan->window_sums_at.
  */

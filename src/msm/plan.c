@@ -46,6 +46,9 @@ struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words
  * has one bit less. */
 static uint32_t magnitude_bits(const struct msm_job *job, bool *negates_large)
 {
+    *negates_large = true;
+    if (job->half_bits)
+        return job->half_bits;
     *negates_large = job->scalar_bits == 0 || job->scalar_bits >= job->order_bits;
     return *negates_large ? job->order_bits - 1 : job->scalar_bits;
 }
@@ -97,12 +100,13 @@ static uint32_t nearest_log(uint64_t count)
 static uint32_t tuned_window_bits(
     const struct msm_numbers *numbers, const struct msm_job *job, uint32_t bits)
 {
+    const uint64_t count = job->half_bits ? job->count / 2 : job->count;
     uint32_t log, c;
 
-    if (job->batch != 1 || !job->count || job->count >> TUNING_MSM_LOG_SIZES || job->scalar_bits ||
+    if (job->batch != 1 || !count || count >> TUNING_MSM_LOG_SIZES || job->scalar_bits ||
         job->sets_per_msm)
         return 0;
-    log = nearest_log(job->count);
+    log = nearest_log(count);
     if (log >= TUNING_MSM_LOG_SIZES)
         return 0;
     if (job->precompute_factor < 2)
@@ -207,12 +211,39 @@ uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)
     return count_windows(magnitude_bits(job, &negates_large), window_bits);
 }
 
+bool msm_plan_splits(
+    const struct chip *chip, const struct msm_job *job, enum msm_splitting splitting)
+{
+    const struct msm_numbers *numbers =
+        &chip_tuning(chip)->msm[tuning_msm_width(job->coordinate_words)];
+
+    if (splitting == MSM_SPLITS_NEVER || job->precompute_factor > 1 || !job->count ||
+        (job->scalar_bits && job->scalar_bits < job->order_bits))
+        return false;
+    return splitting == MSM_SPLITS_ALWAYS ||
+           (job->batch == 1 && job->count >= numbers->split_min_terms &&
+               job->count <= numbers->split_max_terms);
+}
+
+/* The job of the halves, where terms are split. */
+static struct msm_job split_job(const struct msm_job *job)
+{
+    struct msm_job split = *job;
+
+    if (job->half_bits) {
+        split.count *= 2;
+        split.chunk_count *= 2;
+    }
+    return split;
+}
+
 /* Whether the numbers of entries and buckets stay below the limits. */
 static bool fits(const struct chip *chip, const struct msm_job *job)
 {
+    const struct msm_job split = split_job(job);
     struct msm_plan plan;
 
-    return plan_windows(chip, job, &plan);
+    return plan_windows(chip, &split, &plan);
 }
 
 pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, struct msm_plan *plan)
@@ -223,8 +254,8 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
             "unsupported value %u for `window_bits`; it must be 0 or %d to %d", job->window_bits,
             MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS);
     memset(plan, 0, sizeof(*plan));
-    plan->job = *job;
-    if (!plan_windows(chip, job, plan))
+    plan->job = split_job(job);
+    if (!plan_windows(chip, &plan->job, plan))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%llu MSMs of %llu terms with windows of %u bits need more than 2^32 - 1 entries or "
             "2^31 - 1 buckets",
@@ -365,6 +396,12 @@ static void plan_call_workspace(const struct msm_chunk_job *job, struct msm_chun
     plan->converted_at = at;
     if (job->converts_bases)
         at += aligned(bases * affine_bytes);
+    plan->halves_at = at;
+    if (job->msm.half_bits)
+        at += aligned(2 * plan->sub_batch * plan->count * 4 * job->msm.scalar_words);
+    plan->mapped_at = at;
+    if (job->msm.half_bits)
+        at += aligned(2 * msm_chunk_bases(job, &largest) * affine_bytes);
     plan->window_sums_at = at;
     if (job->combines_on_host && !plan->is_one_sub_batch)
         at += aligned(window_sums);

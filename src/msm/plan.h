@@ -36,6 +36,9 @@ struct msm_job {
     uint32_t precompute_factor; /* of the bases; 1: the bases alone */
     uint32_t sets_per_msm;      /* that the bases are precomputed for; 0: the plan chooses */
     uint32_t window_bits;       /* 0: the plan chooses */
+    /* Each term is split by the curve's endomorphism into two, whose scalars have magnitudes below
+     * 2^half_bits; 0: none is. */
+    uint32_t half_bits;
     uint32_t affine_passes;     /* 0: the plan chooses; POOL_AFFINE_NONE; 1 or 2: if they fit */
     uint64_t max_affine_groups; /* of a piece, for tests; 0: the plan chooses */
 };
@@ -104,7 +107,7 @@ struct msm_affine_plan {
 };
 
 struct msm_plan {
-    struct msm_job job;
+    struct msm_job job; /* of the halves, where terms are split */
     uint32_t window_bits;
     uint32_t windows;
     uint32_t sets_per_msm;
@@ -130,6 +133,11 @@ struct msm_plan {
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
 pool_status msm_plan_make(
     const struct chip *chip, const struct msm_job *job, struct msm_plan *plan);
+/* Whether calls split the terms of a job where the curve has an endomorphism: by their number, or
+ * wherever that is possible. */
+enum msm_splitting { MSM_SPLITS_BY_NUMBER, MSM_SPLITS_NEVER, MSM_SPLITS_ALWAYS };
+bool msm_plan_splits(
+    const struct chip *chip, const struct msm_job *job, enum msm_splitting splitting);
 /* The windows of the job's scalars when they have `window_bits` bits each. */
 uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits);
 /* Fills plan->sort from the windows, buckets and entries of the plan. */
@@ -196,6 +204,7 @@ struct msm_tuning {
     uint64_t min_ramp_bytes;    /* of host memory from which on the first chunks are smaller; 0:
                                    the chip's */
     uint64_t max_affine_groups; /* as that of msm_job */
+    enum msm_splitting splitting;
 };
 extern const struct msm_tuning msm_default_tuning;
 
@@ -216,6 +225,8 @@ struct msm_chunk_plan {
     uint64_t scalars_at[2];
     uint64_t bases_at[2];
     uint64_t converted_at;
+    uint64_t halves_at;      /* of split scalars, of a chunk */
+    uint64_t mapped_at;      /* their bases and the images of these */
     uint64_t window_sums_at; /* of all MSMs, for the host; one sub-batch leaves them in place */
     uint64_t results_at;     /* of all MSMs, packed */
     uint64_t check_at;

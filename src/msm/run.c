@@ -373,6 +373,9 @@ static pool_status add_chunk(void *user, struct memory_chunk *slot)
         use_handle(call, &operands);
     else if (!status)
         status = prepare_span(call, slot->slot, &operands);
+    if (!status && call->job.msm.half_bits)
+        status = msm_split_terms(&call->run, &operands, call->address + call->plan.halves_at,
+            call->address + call->plan.mapped_at);
     return status ? status : add_products(&call->run, &operands);
 }
 
@@ -395,6 +398,7 @@ static uint32_t extras_of(const struct msm_call *call)
     return (call->job.combines_on_host ? 0 : MSM_COMBINES_ON_DEVICE) |
            (call->job.converts_bases ? MSM_CONVERTS_BASES : 0) |
            (checks_bases ? MSM_CHECKS_BASES : 0) |
+           (call->job.msm.half_bits ? MSM_SPLITS_TERMS : 0) |
            (call->plan.plans[0].affine.passes ? MSM_PASSES_AFFINE : 0);
 }
 

@@ -12,22 +12,20 @@ static void set_bits(uint32_t *words, uint32_t first, uint32_t end)
 
 /* Scalars are converted to standard form by the field's own conversion or, where kernels compute in
  * standard form, by a multiplication with 1/R. */
-static void set_conversion(
-    const pool_field *field, pool_form scalar_form, struct msm_sort_args *args)
+uint32_t msm_scalar_conversion_of(
+    const pool_field *field, pool_form scalar_form, uint32_t *factor_words)
 {
     uint64_t factor[FIELD_MAX_LIMBS];
 
     if (scalar_form != POOL_FORM_MONTGOMERY)
-        return;
-    if (!(field->flags & FIELD_DEVICE_STANDARD)) {
-        args->conversion = MSM_SCALAR_FROM_MONTGOMERY;
-        return;
-    }
-    args->conversion = MSM_SCALAR_TIMES_FACTOR;
+        return MSM_SCALAR_STANDARD;
+    if (!(field->flags & FIELD_DEVICE_STANDARD))
+        return MSM_SCALAR_FROM_MONTGOMERY;
     field_from_montgomery(field, factor, field->one);
     field_from_montgomery(field, factor, factor);
     for (uint32_t i = 0; i < field->words; i++)
-        args->factor[i] = field_word(factor, i);
+        factor_words[i] = field_word(factor, i);
+    return MSM_SCALAR_TIMES_FACTOR;
 }
 
 void msm_sort_args_init(
@@ -73,7 +71,8 @@ void msm_sort_args_init(
         .negates_large = plan->negates_large,
     };
     msm_sort_tile(&chip, plan, chunk->count, &args->scalar_tiles, &args->digit_tiles);
-    set_conversion(run->curve->scalar_field, chunk->scalar_form, args);
+    args->conversion =
+        msm_scalar_conversion_of(run->curve->scalar_field, chunk->scalar_form, args->factor);
     /* 2^(c - 1), and one less, in every window but the top one. */
     for (uint32_t window = 0; window + 1 < plan->windows; window++) {
         set_bits(args->recoding_offsets[0], c * window + c - 1, c * window + c);

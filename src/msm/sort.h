@@ -16,6 +16,11 @@ enum msm_sort_stage {
     MSM_SORT_STAGES
 };
 
+/* How kernels convert scalars of this form to standard form: enum msm_scalar_conversion; may set
+ * the words of the factor. */
+uint32_t msm_scalar_conversion_of(
+    const pool_field *field, pool_form scalar_form, uint32_t *factor_words);
+
 /* For a chunk that is not empty. */
 void msm_sort_args_init(
     const struct msm_run *run, const struct msm_chunk_operands *chunk, struct msm_sort_args *args);

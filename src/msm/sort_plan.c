@@ -154,6 +154,8 @@ static uint32_t recoded_bits(const struct msm_plan *plan)
 {
     uint32_t bits = plan->job.scalar_bits;
 
+    if (plan->job.half_bits)
+        return plan->job.half_bits;
     if (bits == 0 || bits > plan->job.order_bits)
         bits = plan->job.order_bits;
     return bits - (plan->negates_large ? 1 : 0);

@@ -28,7 +28,11 @@ struct msm_numbers {
      * one bucket set; 0: the least cost. */
     uint32_t window_bits[TUNING_MSM_LOG_SIZES];
     uint32_t table_window_bits[TUNING_MSM_LOG_SIZES];
-    uint32_t table_factor; /* of POOL_PRECOMPUTE_AUTO; 0: one multiple per window */
+    /* Single MSMs of so many terms, without precomputed bases, split their scalars where the curve
+     * has an endomorphism: half the windows for twice the terms. */
+    uint32_t split_min_terms;
+    uint32_t split_max_terms; /* 0: none are split */
+    uint32_t table_factor;    /* of POOL_PRECOMPUTE_AUTO; 0: one multiple per window */
     /* Affine passes before the accumulation; 0: none. Made for at least that many entries. */
     uint32_t affine_passes;
     uint32_t affine_min_bucket_entries; /* on average: fewer are mostly padding */

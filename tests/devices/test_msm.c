@@ -51,6 +51,9 @@ static void make_hard(const struct msm_problem *problem)
     }
 }
 
+/* By default only larger MSMs than these are split. */
+static const struct msm_shape_of_call split = {.splitting = MSM_SPLITS_ALWAYS};
+
 static void check_curve(const pool_curve *curve, uint64_t count)
 {
     pool_msm_params params = params_of(curve);
@@ -64,6 +67,7 @@ static void check_curve(const pool_curve *curve, uint64_t count)
         msm_compare(&problem, &params, &exec, NULL);
         make_hard(&problem);
         msm_compare(&problem, &params, &exec, NULL);
+        msm_compare(&problem, &params, &exec, &split);
         msm_problem_free(&problem);
     }
     for (params.batch = 1; params.batch < 4; params.batch += 2) {
@@ -71,6 +75,7 @@ static void check_curve(const pool_curve *curve, uint64_t count)
 
         make_hard(&problem);
         msm_compare(&problem, &params, &exec, NULL);
+        msm_compare(&problem, &params, &exec, &split);
         msm_problem_free(&problem);
     }
 }
@@ -139,7 +144,8 @@ static void test_shapes(void **state)
                 .result_layout = (pool_point_layout)(n / 3 % 5),
                 .result_form = (pool_form)(n / 7 % 2),
                 .result_gap = n % 5 ? 0 : 4,
-                .result_place = (pool_memory_space)(n / 11 % 2)};
+                .result_place = (pool_memory_space)(n / 11 % 2),
+                .splitting = n / 13 % 2 ? MSM_SPLITS_ALWAYS : MSM_SPLITS_NEVER};
 
             params.batch = n % 2 ? 5 : n % 4 ? 3 : 1;
             params.shared_bases = n % 3 == 0;
@@ -159,8 +165,10 @@ static void test_windows(void **state)
 
     (void)state;
     make_hard(&problem);
-    for (params.window_bits = 2; params.window_bits <= 14; params.window_bits++)
+    for (params.window_bits = 2; params.window_bits <= 14; params.window_bits++) {
         msm_compare(&problem, &params, &exec, NULL);
+        msm_compare(&problem, &params, &exec, &split);
+    }
     for (uint64_t i = 0; i < problem.count; i++)
         msm_set_scalar(&problem, i, i % 5 ? (UINT64_MAX >> 7) - i : i);
     exec.checks = POOL_CHECK_CANONICAL;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curve/endomorphism.h"
 #include "harness.h"
 #include "msm/convert.h"
 #include "msm/sort.h"
@@ -897,6 +898,78 @@ static void check_double(struct msm_case *one)
     free(expected);
 }
 
+/* ---- split terms ----------------------------------------------------------------------------- */
+
+struct split {
+    struct msm_case *one;
+    CUdeviceptr halves;
+    CUdeviceptr mapped;
+};
+
+static pool_status launch_split(struct harness *harness, void *user)
+{
+    const struct split *split = user;
+    struct msm_chunk_operands chunk = split->one->chunk;
+
+    (void)harness;
+    return msm_split_terms(&split->one->run, &chunk, split->halves, split->mapped);
+}
+
+/* A half as the kernel writes it: a negative one as order - |half|. */
+static void store_half(
+    const pool_field *order, const struct curve_halves *halves, int half, uint8_t *to)
+{
+    uint64_t value[FIELD_MAX_LIMBS];
+
+    memcpy(value, halves->value[half], sizeof(value));
+    if (halves->is_negative[half])
+        field_neg(order, value, value);
+    field_store(order, to, value);
+}
+
+/* Halves of each MSM's scalars, and its bases and their images, which are lambda times the bases.
+ */
+static void check_split(struct msm_case *one)
+{
+    const struct curve_endomorphism *e = curve_endomorphism_of(one->curve);
+    const pool_field *order = one->curve->scalar_field;
+    const uint64_t count = one->subject->count, batch = one->subject->batch;
+    struct split split = {.one = one};
+    uint64_t lambda[FIELD_MAX_LIMBS];
+    struct stage stage;
+
+    if (!begin(one, &stage, "msm split_scalars and map_bases"))
+        return;
+    uint8_t *halves = harness_memory(2 * batch * count, order->bytes);
+    struct curve_jacobian *mapped = harness_memory(2 * count, sizeof(*mapped));
+
+    field_from_montgomery(order, lambda, e->lambda);
+    for (uint64_t i = 0; i < batch * count; i++) {
+        uint64_t scalar[FIELD_MAX_LIMBS] = {0}, at = i / count * 2 * count + i % count;
+        struct curve_halves of;
+
+        field_load(order, scalar, one->scalars + i * order->bytes);
+        curve_endomorphism_split(one->curve, e, scalar, &of);
+        store_half(order, &of, 0, halves + at * order->bytes);
+        store_half(order, &of, 1, halves + (at + count) * order->bytes);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        mapped[i] = one->points.jacobian[i];
+        curve_multiply(one->curve, &mapped[count + i], &mapped[i], lambda, order->limbs);
+    }
+    upload_operands(one, &stage);
+    split.halves = stage_alloc(&stage, 2 * batch * count * order->bytes);
+    split.mapped = stage_alloc(&stage, 2 * count * one->points.bytes);
+    stage_run(&stage, launch_split, &split);
+    stage_compare(&stage, "half", split.halves, halves, 2 * batch * count, order->bytes);
+    stage_compare_points(
+        &stage, "base", one->curve, POOL_POINT_AFFINE, split.mapped, mapped, 2 * count);
+    stage_time(&stage, launch_split, &split, (double)(batch * count));
+    stage_end(&stage);
+    free(halves);
+    free(mapped);
+}
+
 /* ---- one MSM --------------------------------------------------------------------------------- */
 
 static void plan(struct msm_case *one)
@@ -955,6 +1028,8 @@ static void check_subject(struct harness *harness, const struct msm_subject *sub
     }
     if (!subject->affine_passes)
         check_double(&one);
+    if (!subject->affine_passes && subject->precompute_factor == 1)
+        check_split(&one);
     points_free(&one.points);
     free(one.scalars);
     free(one.digits);
@@ -972,6 +1047,7 @@ void check_msm_stages(struct harness *harness)
         {"bn254_g1", 100, 2, 7, 3, false, false, 0, 0},
         {"bn254_g1", 9000, 1, 3, 1, true, false, 0, 0},
         {"bls12_381_g1", 200, 1, 6, 1, false, false, 0, 0},
+        {"secp256k1", 50, 2, 5, 1, false, false, 0, 0},
         {"bn254_g2", 100, 1, 5, 1, false, false, 0, 0},
         {"bn254_g1", 300, 1, 6, 1, false, false, 1, 0},
         {"bn254_g1", 300, 1, 6, 1, false, false, 2, 0},

@@ -106,6 +106,7 @@ static inline void msm_expect(const struct msm_problem *problem, uint8_t *result
 /* Memory space, stride, form and layout of operands and results. All zeros: host, packed, standard,
  * affine. */
 struct msm_shape_of_call {
+    enum msm_splitting splitting;
     bool ramps_up;              /* smaller first chunks for host memory of any size */
     uint64_t max_affine_groups; /* of a piece of affine passes; 0: the plan chooses */
     pool_point_layout layout;   /* of points */
@@ -162,7 +163,8 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
 {
     const struct msm_tuning tuning = {
         .min_ramp_bytes = shape->ramps_up ? 1 : msm_default_tuning.min_ramp_bytes,
-        .max_affine_groups = shape->max_affine_groups};
+        .max_affine_groups = shape->max_affine_groups,
+        .splitting = shape->splitting};
     uint64_t batch = params->batch ? params->batch : 1;
     const pool_curve *curve = problem->curve;
     const pool_point_format format = {

@@ -110,6 +110,8 @@ static void test_split(void **state)
         uint64_t scalar[FIELD_MAX_LIMBS] = {0};
 
         assert_true(curve_endomorphism_find(curve, &e));
+        assert_ptr_equal(curve_endomorphism_of(curve), &curve->endomorphism);
+        assert_memory_equal(curve_endomorphism_of(curve), &e, sizeof(e));
         for (uint64_t k = 0; k < 300; k++) {
             field_random(order, 2, k, scalar);
             check_split(curve, &e, scalar);

@@ -219,7 +219,7 @@ static void assert_one_after_another(void)
                                "msm/accumulate.cu msm/digits.cu msm/sort_partition.cu "
                                "msm/sort_buckets.cu msm/window_combine.cu msm/check_bases.cu "
                                "msm/convert_bases.cu msm/double_bases.cu msm/check_scalars.cu "
-                               "msm/copy_strided.cu ");
+                               "msm/copy_strided.cu msm/split_scalars.cu msm/map_bases.cu ");
 }
 
 static void test_one_processor(void **state)
@@ -413,7 +413,7 @@ static void test_first_use_with_parts(void **state)
 /* G1 and G2 have the scalar field in common, and all curves the sort. */
 static void test_shared_between_curves(void **state)
 {
-    enum { SHARED = 5, OWN = WARM_PROGRAMS - SHARED };
+    enum { SHARED = 6, OWN = WARM_PROGRAMS - SHARED };
 
     (void)state;
     assert_ok(warm_up());
