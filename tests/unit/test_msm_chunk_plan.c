@@ -295,10 +295,51 @@ static void test_passes(void **state)
     }
 }
 
+/* By number within the bounds, and never with tables, short scalars or several MSMs; the plan is of
+ * twice the terms with half the windows. */
+static void test_split(void **state)
+{
+    const struct chip h200 = {.multiprocessors = 132, .shared_bytes = 227 << 10};
+    struct msm_job job = {.coordinate_words = 8,
+        .scalar_words = 8,
+        .order_bits = 254,
+        .count = 1 << 15,
+        .chunk_count = 1 << 15,
+        .batch = 1,
+        .precompute_factor = 1};
+    struct msm_job other = job;
+    struct msm_plan whole, split;
+
+    (void)state;
+    assert_true(msm_plan_splits(&h200, &job, MSM_SPLITS_BY_NUMBER));
+    assert_false(msm_plan_splits(&h200, &job, MSM_SPLITS_NEVER));
+    other.count = (1 << 15) - 1;
+    assert_false(msm_plan_splits(&h200, &other, MSM_SPLITS_BY_NUMBER));
+    assert_true(msm_plan_splits(&h200, &other, MSM_SPLITS_ALWAYS));
+    other.count = (1 << 16) + 1;
+    assert_false(msm_plan_splits(&h200, &other, MSM_SPLITS_BY_NUMBER));
+    other.coordinate_words = 12;
+    assert_true(msm_plan_splits(&h200, &other, MSM_SPLITS_BY_NUMBER));
+    other.batch = 2;
+    assert_false(msm_plan_splits(&h200, &other, MSM_SPLITS_BY_NUMBER));
+    other = job, other.precompute_factor = 2;
+    assert_false(msm_plan_splits(&h200, &other, MSM_SPLITS_ALWAYS));
+    other = job, other.scalar_bits = 64;
+    assert_false(msm_plan_splits(&h200, &other, MSM_SPLITS_ALWAYS));
+    job.window_bits = 13;
+    assert_int_equal(msm_plan_make(&h200, &job, &whole), POOL_OK);
+    job.half_bits = 127;
+    assert_int_equal(msm_plan_make(&h200, &job, &split), POOL_OK);
+    assert_int_equal(whole.windows, 253 / 13 + 1);
+    assert_int_equal(split.windows, 127 / 13 + 1);
+    assert_int_equal(split.entries, 2 * job.chunk_count * split.windows);
+    assert_true(split.negates_large);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_thousands),
-        cmocka_unit_test(test_giants), cmocka_unit_test(test_passes)};
+        cmocka_unit_test(test_giants), cmocka_unit_test(test_passes), cmocka_unit_test(test_split)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
