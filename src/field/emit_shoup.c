@@ -24,6 +24,8 @@ bool field_emit_has_shoup(const struct field_emit_writer *writer)
 {
     const uint32_t multiple = argument_multiple(writer), words = writer->words;
 
+    if (writer->field->kind == FIELD_KIND_MONTGOMERY_31)
+        return true;
     if (writer->field->kind != FIELD_KIND_MONTGOMERY || words < 2 || writer->headroom < multiple)
         return false;
     return field_emit_modulus(writer, multiple, words - 1).value < UINT32_MAX - words;
@@ -211,8 +213,37 @@ static void put_unreduced(struct field_emit_writer *writer, bool is_sum)
     field_emit_end(writer, 2);
 }
 
+/* Of one word, the whole of w' is multiplied, so that a w / p - q < 1 + a / R for any a below R. */
+static void put_one_word(struct field_emit_writer *writer)
+{
+    const char *linkage = writer->linkage, *p = writer->prefix;
+    const uint32_t modulus = field_word(writer->field->modulus, 0);
+
+    field_emit(writer,
+        "%s %s %s_mul_shoup(%s a, %s b, %s c)\n{\n"
+        "    unsigned r = a.word[0] * b.word[0] - __umulhi(a.word[0], c.word[0]) * %uu;\n"
+        "    %s result = {{min(r, r - %uu)}};\n    return result;\n}\n\n",
+        linkage, p, p, p, p, p, modulus, p, modulus);
+    field_emit(writer,
+        "%s %s %s_shoup_quotient(%s a)\n{\n    %s result = {{a.word[0] * %uu}};\n"
+        "    return result;\n}\n\n",
+        linkage, p, p, p, p, writer->field->inverse32);
+    field_emit(writer,
+        "%s %s %s_sub_unreduced(%s a, %s b)\n{\n    %s result = {{a.word[0] - b.word[0] + %uu}};\n"
+        "    return result;\n}\n\n",
+        linkage, p, p, p, p, p, modulus);
+    field_emit(writer,
+        "%s %s %s_add_unreduced(%s a, %s b)\n{\n    %s result = {{a.word[0] + b.word[0]}};\n"
+        "    return result;\n}\n\n",
+        linkage, p, p, p, p, p);
+}
+
 void field_emit_shoup(struct field_emit_writer *writer)
 {
+    if (writer->words == 1) {
+        put_one_word(writer);
+        return;
+    }
     put_product(writer);
     put_quotient(writer);
     put_unreduced(writer, false);

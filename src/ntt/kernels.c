@@ -13,6 +13,7 @@
 
 /* The parameters of the pass program, see ptx/ntt/pass.cu. */
 enum { LOG_RADIX, THREADS, BLOCKS, SHIFT, QUOTIENTS };
+enum { WORD_THREADS, WORD_BLOCKS, WORD_LENGTH };
 
 static const char *name_of_field(const void *subject)
 {
@@ -41,6 +42,11 @@ static const struct module_program_type pass_program = {
     .file = "ntt/pass.cu", .subject = &ntt_subject, .defines = PASS_DEFINES};
 static const struct module_program_type split_program = {
     .file = "ntt/split.cu", .subject = &ntt_subject, .defines = PASS_DEFINES};
+static const struct module_program_type word_program = {.file = "ntt/pass_word.cu",
+    .subject = &ntt_subject,
+    .defines = {[WORD_THREADS] = "NTT_THREADS",
+        [WORD_BLOCKS] = "NTT_BLOCKS",
+        [WORD_LENGTH] = "NTT_LENGTH"}};
 static const struct module_program_type tables_program = {
     .file = "ntt/tables.cu", .subject = &ntt_subject};
 static const struct module_program_type extend_program = {
@@ -115,6 +121,15 @@ struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uin
     return build;
 }
 
+struct ntt_build ntt_build_of_length(const struct ntt_tuning *tuning, uint32_t log_length)
+{
+    const uint32_t doubled = ntt_doubled(tuning, log_length);
+
+    return (struct ntt_build){.log_threads = tuning->log_threads + doubled,
+        .blocks = (uint32_t)base_max(tuning->blocks >> doubled, 1),
+        .length = log_length};
+}
+
 /* Of the pass program or the split program. */
 static struct module_program_key pass_key(
     const struct module_program_type *type, const pool_field *field, const struct ntt_build *build)
@@ -126,6 +141,16 @@ static struct module_program_key pass_key(
     key.parameters[BLOCKS] = build->blocks;
     key.parameters[SHIFT] = build->shift;
     key.parameters[QUOTIENTS] = build->quotients;
+    return key;
+}
+
+static struct module_program_key word_key(const pool_field *field, const struct ntt_build *build)
+{
+    struct module_program_key key = module_key_for(&word_program, field->fingerprint);
+
+    key.parameters[WORD_THREADS] = 1u << build->log_threads;
+    key.parameters[WORD_BLOCKS] = build->blocks;
+    key.parameters[WORD_LENGTH] = build->length;
     return key;
 }
 
@@ -158,6 +183,21 @@ static pool_status visit_passes(const pool_field *field, const struct ntt_tuning
     return status;
 }
 
+static pool_status visit_lengths(const pool_field *field, const struct ntt_tuning *tuning,
+    module_program_visit visit, void *user)
+{
+    const uint32_t longest = (uint32_t)base_min(NTT_MAX_LENGTH, ntt_log_tile(tuning) - 1);
+    pool_status status = POOL_OK;
+
+    for (uint32_t length = NTT_MIN_LENGTH; !status && length <= longest; length++) {
+        const struct ntt_build build = ntt_build_of_length(tuning, length);
+        const struct module_program_key key = word_key(field, &build);
+
+        status = module_program_generate(field, &key, visit, user);
+    }
+    return status;
+}
+
 pool_status ntt_each_program(
     const pool_field *field, const struct chip *chip, module_program_visit visit, void *user)
 {
@@ -179,6 +219,8 @@ pool_status ntt_each_program(
             tunings[i].quotients = NTT_ALL_QUOTIENTS;
         }
     }
+    if (!status && ntt_tuning_of_lengths(field->words, chip, &tunings[0]))
+        status = visit_lengths(field, &tunings[0], visit, user);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !status; i++)
         status = module_program_generate(field, &keys[i], visit, user);
     return status;
@@ -199,6 +241,10 @@ pool_status ntt_load_programs(
             same++;
         if (same < i)
             continue;
+        if (builds[i].length) {
+            keys[key_count++] = word_key(field, &builds[i]);
+            continue;
+        }
         keys[key_count++] = pass_key(&pass_program, field, &builds[i]);
         /* The domain of columns is short, so that its tables between passes are shared ones. */
         if (columns.quotients == NTT_STAGE_QUOTIENTS)
@@ -220,7 +266,8 @@ pool_status ntt_tables_kernel(
 pool_status ntt_pass_kernel(pool_device *device, const pool_field *field,
     const struct ntt_build *build, pool_kernel **kernel)
 {
-    const struct module_program_key key = pass_key(&pass_program, field, build);
+    const struct module_program_key key =
+        build->length ? word_key(field, build) : pass_key(&pass_program, field, build);
 
     return module_find_kernel(device, field, &key, "ntt_pass", kernel);
 }

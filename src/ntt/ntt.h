@@ -19,12 +19,15 @@
 #include "memory/resident.h"
 #include "module/program.h"
 #include "ntt/args.h"
+#include "ntt/word_args.h"
 #include "pool/chip.h"
 #include "vector/args.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
 enum { NTT_MAX_PASSES = 16 };
+/* Of the sub-transforms that pass_word.cu supports, log2. */
+enum { NTT_MIN_LENGTH = 8, NTT_MAX_LENGTH = 12 };
 
 struct ntt_job {
     uint32_t words; /* of an element, 32 bits each */
@@ -43,6 +46,13 @@ struct ntt_job {
 enum { NTT_TUNINGS = 2 };
 uint32_t ntt_tunings(
     uint32_t words, const struct chip *chip, struct ntt_tuning tunings[NTT_TUNINGS]);
+/* The tuning of kernels of one length each; false: these elements have none. */
+bool ntt_tuning_of_lengths(uint32_t words, const struct chip *chip, struct ntt_tuning *tuning);
+/* 1 for lengths whose tiles have twice as many elements and threads, of half as many blocks per
+ * multiprocessor, so that 2^min_tile_width neighbouring elements are accessed together; 0. */
+uint32_t ntt_doubled(const struct ntt_tuning *tuning, uint32_t log_length);
+/* log2 of the elements of a full tile. */
+uint32_t ntt_log_tile(const struct ntt_tuning *tuning);
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip);
 
 /* One pass through memory; ptx/ntt/args.h explains tiles and sub-transforms. */
@@ -152,6 +162,7 @@ struct ntt_tables {
     struct ntt_tuning tuning;
     enum ntt_quotients quotients; /* of this domain and field */
     struct ntt_table_layout layout;
+    struct ntt_word_args word; /* of kernels of one length */
     CUdeviceptr address;
     pool_buffer *buffer;
     pool_kernel *kernel;
@@ -213,10 +224,13 @@ struct ntt_build {
     uint32_t blocks;
     uint32_t shift;
     enum ntt_quotients quotients;
+    uint32_t length; /* log2; 0: pass.cu, or else pass_word.cu */
 };
 /* Those of a domain of order 2^log_size. */
 enum ntt_quotients ntt_quotients_of(
     const pool_field *field, const struct ntt_tuning *tuning, uint32_t log_size);
+/* The kernel of a length, where the tuning has one per length. */
+struct ntt_build ntt_build_of_length(const struct ntt_tuning *tuning, uint32_t log_length);
 /* For transforms with a root (Montgomery limbs) of order 2^log_size. */
 struct ntt_build ntt_build_of(const pool_field *field, const uint64_t *root, uint32_t log_size,
     const struct ntt_tuning *tuning);

@@ -18,11 +18,23 @@
 /* A memory sector of 32 bytes. */
 #define SECTOR_WORDS 8
 
-enum { LOG_WARP = 5, SCHEDULERS = 4 };
+enum { LOG_WARP = 5, SCHEDULERS = 4, LENGTHS_MIN_BITS = 20 };
+
+uint32_t ntt_log_tile(const struct ntt_tuning *tuning)
+{
+    return tuning->log_radix + tuning->log_threads + tuning->by_length;
+}
+
+uint32_t ntt_doubled(const struct ntt_tuning *tuning, uint32_t log_length)
+{
+    return tuning->by_length && log_length + tuning->min_tile_width > ntt_log_tile(tuning);
+}
 
 /* Shared memory of a block's tile in words, padding included. */
 static uint64_t tile_words(const struct ntt_tuning *tuning, uint32_t words)
 {
+    if (tuning->by_length)
+        return (uint64_t)2 << ntt_log_tile(tuning); /* of a doubled tile */
     return (uint64_t)words * ((1u << tuning->log_radix) + 1) << tuning->log_threads;
 }
 
@@ -36,9 +48,13 @@ static struct ntt_tuning fit_shared_memory(
 
 static uint32_t count_passes(const struct ntt_tuning *tuning, uint32_t log_size)
 {
-    uint32_t tile = tuning->log_radix + tuning->log_threads;
+    uint32_t tile = ntt_log_tile(tuning);
     uint32_t most = tile - tuning->min_tile_width;
 
+    if (tuning->by_length) {
+        tile = (uint32_t)base_min(tile - 1, NTT_MAX_LENGTH);
+        most = (uint32_t)base_min(most + 1, tile);
+    }
     return log_size <= tile ? 1 : (log_size + most - 1) / most;
 }
 
@@ -66,24 +82,49 @@ uint32_t ntt_tunings(
     return numbers->other.log_radix ? 2 : 1;
 }
 
+bool ntt_tuning_of_lengths(uint32_t words, const struct chip *chip, struct ntt_tuning *tuning)
+{
+    *tuning = fit_shared_memory(numbers_of(words, chip)->lengths, words, chip);
+    return tuning->by_length;
+}
+
+/* Whether kernels of one length each support a job, and were measured to be faster: transforms of
+ * one pass of 2^NTT_MAX_LENGTH points, and those from 2^LENGTHS_MIN_BITS on whose passes are not
+ * too short, which 2^23 has. */
+static bool has_lengths(
+    const struct ntt_tuning *tuning, const struct chip *chip, const struct ntt_job *job)
+{
+    const struct ntt_numbers *numbers = numbers_of(job->words, chip);
+    const uint32_t count = count_passes(tuning, job->log_size);
+    const uint32_t least = job->batch > 1 ? numbers->lengths_batch_min : numbers->lengths_min;
+
+    return job->layout == POOL_NTT_ROWS && !job->coset_in && !job->coset_out && !job->log_done &&
+           job->batch << job->log_size >= (uint64_t)1 << least &&
+           (count == 1
+                   ? job->log_size == NTT_MAX_LENGTH
+                   : job->log_size >= LENGTHS_MIN_BITS && job->log_size / count >= NTT_MIN_LENGTH);
+}
+
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip)
 {
-    struct ntt_tuning tunings[NTT_TUNINGS];
+    struct ntt_tuning tunings[NTT_TUNINGS], lengths;
     const struct ntt_tuning *usual = &tunings[0], *other = &tunings[1];
+    const struct ntt_numbers *numbers = numbers_of(job->words, chip);
     const uint32_t bits = job->log_size - job->log_done;
-    uint32_t choice = NTT_CHOICE_RULE;
+    uint32_t choice = NTT_CHOICE_RULE, count;
     bool is_other;
 
     if (job->tuning)
         return *job->tuning;
-    if (ntt_tunings(job->words, chip, tunings) == 1)
-        return *usual;
+    count = ntt_tunings(job->words, chip, tunings);
     /* Batches fill a chip as larger transforms do, so that what was measured alone says nothing. */
     if (job->batch == 1 && bits < TUNING_NTT_LOG_SIZES)
-        choice = numbers_of(job->words, chip)->choice[bits];
+        choice = numbers->choice[bits];
     if (choice != NTT_CHOICE_RULE)
-        return choice == NTT_CHOICE_OTHER ? *other : *usual;
-    if (!numbers_of(job->words, chip)->other_by_rule)
+        return choice == NTT_CHOICE_OTHER && count > 1 ? *other : *usual;
+    if (ntt_tuning_of_lengths(job->words, chip, &lengths) && has_lengths(&lengths, chip, job))
+        return lengths;
+    if (count == 1 || !numbers->other_by_rule)
         return *usual;
     is_other = other->log_radix > usual->log_radix
                    ? count_passes(other, bits) < count_passes(usual, bits)
@@ -96,9 +137,11 @@ static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct 
     uint32_t words, const struct ntt_pass *pass, uint32_t min_width)
 {
     const uint64_t wave = (uint64_t)numbers_of(words, chip)->wave_tiles * chip->multiprocessors;
-    uint32_t most = tuning->log_radix + tuning->log_threads - pass->log_length;
+    uint32_t most = ntt_log_tile(tuning) - pass->log_length;
     uint32_t log_tile_width = min_width;
 
+    if (tuning->by_length)
+        return most + ntt_doubled(tuning, pass->log_length);
     while (log_tile_width < most && pass->sub_transforms >> (log_tile_width + 1) >= wave)
         log_tile_width++;
     return log_tile_width;
@@ -172,6 +215,10 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     }
     pass->threads = 1u << (pass->log_length + pass->log_tile_width - tuning->log_radix);
     pass->shared_bytes = (uint32_t)(4 * tile_words(tuning, job->words));
+    if (tuning->by_length) {
+        pass->threads >>= 1; /* each computes two butterflies per stage */
+        pass->shared_bytes = 4u << (pass->log_length + pass->log_tile_width);
+    }
     blocks = ((pass->sub_transforms - 1) >> pass->log_tile_width) + 1;
     pass->blocks = (uint32_t)blocks;
     /* When all blocks are resident at once, early blocks of the next pass would be distributed
@@ -219,7 +266,7 @@ bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
 void ntt_table_layout_make(
     const struct ntt_tuning *tuning, uint32_t log_size, struct ntt_table_layout *layout)
 {
-    uint32_t tile = tuning->log_radix + tuning->log_threads;
+    uint32_t tile = ntt_log_tile(tuning);
     uint64_t at = 0;
 
     memset(layout, 0, sizeof(*layout));

@@ -29,12 +29,12 @@ uint32_t ntt_split_log_devices(uint32_t log_size, uint32_t devices)
 static uint32_t choose_rows(const struct ntt_job *job, const struct chip *chip, uint32_t a)
 {
     const struct ntt_tuning tuning = ntt_tuning_for(job, chip);
-    uint32_t rows = tuning.log_radix + tuning.log_threads - tuning.min_tile_width;
+    uint32_t rows = ntt_log_tile(&tuning) - tuning.min_tile_width;
     struct ntt_tuning tunings[NTT_TUNINGS];
 
     /* The columns, and chunks of them, may use each of these. */
     for (uint32_t i = ntt_tunings(job->words, chip, tunings); i-- > 0 && !job->tuning;)
-        rows = (uint32_t)base_min(rows, tunings[i].log_radix + tunings[i].log_threads);
+        rows = (uint32_t)base_min(rows, ntt_log_tile(&tunings[i]));
     return (uint32_t)base_min(base_max(rows, a), job->log_size - a);
 }
 

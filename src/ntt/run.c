@@ -84,20 +84,26 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
 static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
     const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale)
 {
+    const bool by_length = tables->tuning.by_length;
+    const struct ntt_build build = ntt_build_of_length(&tables->tuning, pass->log_length);
     struct ntt_pass_args args = ntt_pass_args_of(run, pass, tables, in, out, scale);
-    void *arguments[] = {&args};
-    static const size_t sizes[] = {sizeof(args)};
+    struct ntt_word_args word = tables->word;
+    void *arguments[] = {&args, &word};
+    static const size_t sizes[] = {sizeof(args), sizeof(word)};
     struct module_launch launch = {.kernel = tables->kernel,
         .blocks = pass->blocks,
         .threads = pass->threads,
         .shared_bytes = pass->shared_bytes,
-        .count = 1,
+        .count = by_length ? 2 : 1,
         .arguments = arguments,
         .sizes = sizes,
         .stream = run->target.stream,
         .pdl = pass->log_done != 0};
+    pool_status status = POOL_OK;
 
-    return module_launch_enqueue(&launch);
+    if (by_length)
+        status = ntt_pass_kernel(run->target.device, run->target.field, &build, &launch.kernel);
+    return status ? status : module_launch_enqueue(&launch);
 }
 
 /* The name of a phase; no built-in tuning needs more than four passes. */

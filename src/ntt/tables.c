@@ -290,6 +290,29 @@ pool_status ntt_tables_destroy_all(pool_ntt_domain *domain, pool_status *survive
     return POOL_OK;
 }
 
+/* Powers of the root of order 2^log_radix, or as many as the domain has; for pass_word.cu. */
+static void set_roots(struct ntt_tables *tables)
+{
+    const pool_ntt_domain *domain = tables->domain;
+    const pool_field *field = domain->field;
+    const uint32_t log_radix = tables->tuning.log_radix;
+    const uint32_t log_order = (uint32_t)base_min(log_radix, domain->log_size);
+    uint64_t root[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS], standard[FIELD_MAX_LIMBS];
+
+    if (!tables->tuning.by_length || !log_order || field->kind != FIELD_KIND_MONTGOMERY_31)
+        return;
+    square_times(field, root, domain->root[tables->direction], domain->log_size - log_order);
+    field_set_one(field, power);
+    for (uint32_t i = 0; i < 1u << (log_order - 1); i++) {
+        const uint32_t at = i << (log_radix - log_order);
+
+        field_from_montgomery(field, standard, power);
+        tables->word.roots[at] = (uint32_t)standard[0];
+        tables->word.quotients[at] = (uint32_t)((standard[0] << 32) / field->modulus[0]);
+        field_mul(field, power, power, root);
+    }
+}
+
 /* Allocates and computes the tables, and adds them to the device's list. Returns when they are
  * complete, so that any stream can read them afterwards. */
 static pool_status create_tables(pool_ntt_domain *domain, const struct ntt_tables *wanted,
@@ -305,6 +328,7 @@ static pool_status create_tables(pool_ntt_domain *domain, const struct ntt_table
     made->domain = domain;
     snprintf(made->name, sizeof(made->name), "2^%u of %s", domain->log_size, domain->field->name);
     ntt_table_layout_make(&made->tuning, domain->log_size, &made->layout);
+    set_roots(made);
     status =
         pool_buffer_alloc(made->device, made->layout.total * domain->field->bytes, &made->buffer);
     if (!status)
@@ -357,6 +381,8 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
     pool_status status = ntt_tables_kernel(wanted->device, domain->field, "ntt_powers", &powers);
 
     wanted->quotients = build.quotients;
+    if (wanted->tuning.by_length)
+        return status;
     return status ? status
                   : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);
 }
@@ -404,45 +430,56 @@ void ntt_tables_release(struct ntt_tables *tables)
         memory_resident_unuse(&tables->entry, true);
 }
 
-/* For one transform and for large batches, which may be tuned differently. */
-enum { WARM_TUNINGS = 2 };
+/* For one transform, for large batches, and for columns, which may be tuned differently. */
+enum { WARM_TUNINGS = 3 };
 
-static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *device,
-    const struct ntt_tuning tunings[WARM_TUNINGS])
+static void find_jobs(const pool_ntt_domain *domain, uint32_t log_done, pool_device *device,
+    struct ntt_job jobs[WARM_TUNINGS], struct ntt_tuning tunings[WARM_TUNINGS])
 {
-    struct ntt_build builds[2 * WARM_TUNINGS];
-
-    for (size_t i = 0; i < 2 * WARM_TUNINGS; i++)
-        builds[i] =
-            ntt_build_of(domain->field, domain->root[i % 2], domain->log_size, &tunings[i / 2]);
-    return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
-}
-
-static void find_tunings(const pool_ntt_domain *domain, uint32_t log_done, pool_device *device,
-    struct ntt_tuning tunings[WARM_TUNINGS])
-{
-    const uint64_t batches[WARM_TUNINGS] = {1, UINT64_MAX >> domain->log_size};
     const struct chip chip = chip_of(device);
 
     for (int i = 0; i < WARM_TUNINGS; i++) {
-        const struct ntt_job job = {.words = domain->field->words,
+        jobs[i] = (struct ntt_job){.words = domain->field->words,
             .log_size = domain->log_size,
             .log_done = log_done,
-            .batch = batches[i],
+            .batch = i == 1 ? UINT64_MAX >> domain->log_size : 1,
+            .layout = i == 2 ? POOL_NTT_COLUMNS : POOL_NTT_ROWS,
             .tuning = domain->tuning};
-        tunings[i] = ntt_tuning_for(&job, &chip);
+        tunings[i] = ntt_tuning_for(&jobs[i], &chip);
     }
+}
+
+/* Two per tuning: of both directions, or of both lengths of passes. */
+static pool_status compile_tunings(const pool_ntt_domain *domain, pool_device *device,
+    const struct ntt_job jobs[WARM_TUNINGS], const struct ntt_tuning tunings[WARM_TUNINGS])
+{
+    const struct chip chip = chip_of(device);
+    struct ntt_build builds[2 * WARM_TUNINGS];
+
+    for (size_t i = 0; i < 2 * WARM_TUNINGS; i++) {
+        const struct ntt_tuning *tuning = &tunings[i / 2];
+        struct ntt_job job = jobs[i / 2];
+        struct ntt_plan plan;
+
+        builds[i] = ntt_build_of(domain->field, domain->root[i % 2], domain->log_size, tuning);
+        job.batch = 1; /* has passes of the same lengths as more transforms */
+        if (tuning->by_length && ntt_plan_make(tuning, &chip, &job, &plan))
+            builds[i] =
+                ntt_build_of_length(tuning, plan.pass[i % 2 ? plan.count - 1 : 0].log_length);
+    }
+    return ntt_load_programs(device, domain->field, builds, 2 * WARM_TUNINGS);
 }
 
 pool_status ntt_tables_warm_up(
     pool_ntt_domain *domain, uint32_t log_done, pool_stream *stream, uint32_t directions)
 {
+    struct ntt_job jobs[WARM_TUNINGS];
     struct ntt_tuning tunings[WARM_TUNINGS];
     struct ntt_tables *tables;
     pool_status status;
 
-    find_tunings(domain, log_done, pool_stream_device(stream), tunings);
-    status = compile_tunings(domain, pool_stream_device(stream), tunings);
+    find_jobs(domain, log_done, pool_stream_device(stream), jobs, tunings);
+    status = compile_tunings(domain, pool_stream_device(stream), jobs, tunings);
     for (int i = 0; i < 2 * WARM_TUNINGS && !status; i++) {
         if (!(directions >> i % 2 & 1))
             continue;
@@ -473,6 +510,7 @@ pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
 pool_status pool_ntt_domain_bytes(
     const pool_ntt_domain *domain, pool_device *device, uint64_t *bytes)
 {
+    struct ntt_job jobs[WARM_TUNINGS];
     struct ntt_tuning tunings[WARM_TUNINGS] = {0};
     struct ntt_table_layout layout;
     uint64_t elements = 0;
@@ -482,10 +520,14 @@ pool_status pool_ntt_domain_bytes(
         status = device_or_bound(device, &device);
     if (status)
         return status;
-    find_tunings(domain, 0, device, tunings);
+    find_jobs(domain, 0, device, jobs, tunings);
     for (int i = 0; i < WARM_TUNINGS; i++) {
-        if (i && memcmp(&tunings[i], &tunings[0], sizeof(tunings[i])) == 0)
-            continue; /* they share the tables */
+        bool is_same = false; /* they share the tables */
+
+        for (int k = 0; k < i; k++)
+            is_same = is_same || memcmp(&tunings[i], &tunings[k], sizeof(tunings[i])) == 0;
+        if (is_same)
+            continue;
         ntt_table_layout_make(&tunings[i], domain->log_size, &layout);
         elements += 2 * layout.total; /* one per direction */
     }

@@ -61,6 +61,7 @@ struct ntt_tuning {
     uint32_t blocks;         /* full blocks that a multiprocessor has registers for */
     uint32_t log_chunk;      /* log2 of the bytes that a device of several uploads at once */
     uint32_t quotients;      /* enum ntt_quotients */
+    uint32_t by_length;      /* 1: a kernel per length of sub-transform, ptx/ntt/pass_word.cu */
 };
 
 /* Which tuning a size uses. */
@@ -69,8 +70,12 @@ enum ntt_choice { NTT_CHOICE_RULE, NTT_CHOICE_USUAL, NTT_CHOICE_OTHER };
 /* For fields whose elements have 1, 2, up to 8 or up to 12 words of 32 bits, or more. */
 struct ntt_numbers {
     struct ntt_tuning usual;
-    struct ntt_tuning other; /* for some sizes; log_radix 0: none */
-    uint32_t other_by_rule;  /* 1: also where it saves a pass or fills the chip, see ntt/plan.c */
+    struct ntt_tuning other;   /* for some sizes; log_radix 0: none */
+    struct ntt_tuning lengths; /* of kernels of one length each; by_length 0: none */
+    /* log2 of the elements from which on it is used: of one transform, of a batch. */
+    uint32_t lengths_min;
+    uint32_t lengths_batch_min;
+    uint32_t other_by_rule; /* 1: also where it saves a pass or fills the chip, see ntt/plan.c */
     uint32_t choice[TUNING_NTT_LOG_SIZES];
     uint32_t wave_tiles; /* tiles are widened while there are as many per multiprocessor */
     uint32_t long_last;  /* 1: the last passes of uneven ones are the longer; 0: the first */

@@ -152,16 +152,17 @@ static void sweep_row(const struct row *row, const struct ntt_tuning *tuning)
 static void sweep(void)
 {
     /* radix, threads, columns, tables, whole tables, blocks, products with quotients */
-    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 5, 0, NTT_ALL_QUOTIENTS},
-        {2, 7, 1, 16, 20, 6, 0, NTT_ALL_QUOTIENTS}, {2, 7, 1, 16, 20, 6, 0, NTT_NO_QUOTIENTS},
-        {2, 7, 1, 16, 16, 5, 0, NTT_ALL_QUOTIENTS}, {1, 8, 0, 16, 20, 2, 0, NTT_ALL_QUOTIENTS},
-        {1, 8, 0, 16, 20, 2, 0, NTT_NO_QUOTIENTS}, {3, 7, 1, 16, 20, 3, 0, NTT_ALL_QUOTIENTS}};
-    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5, 0, NTT_NO_QUOTIENTS},
-        {4, 6, 2, 17, 17, 10, 0, NTT_NO_QUOTIENTS}, {4, 8, 2, 17, 17, 2, 0, NTT_NO_QUOTIENTS},
-        {5, 7, 2, 17, 17, 3, 0, NTT_NO_QUOTIENTS}, {3, 8, 2, 17, 17, 4, 0, NTT_NO_QUOTIENTS}};
-    static const struct ntt_tuning one[] = {{5, 8, 3, 18, 18, 3, 0, NTT_NO_QUOTIENTS},
-        {5, 7, 3, 18, 18, 6, 0, NTT_NO_QUOTIENTS}, {4, 8, 3, 18, 18, 4, 0, NTT_NO_QUOTIENTS},
-        {4, 9, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS}};
+    static const struct ntt_tuning wide[] = {{2, 7, 1, 16, 20, 5, 0, NTT_ALL_QUOTIENTS, 0},
+        {2, 7, 1, 16, 20, 6, 0, NTT_ALL_QUOTIENTS, 0}, {2, 7, 1, 16, 20, 6, 0, NTT_NO_QUOTIENTS, 0},
+        {2, 7, 1, 16, 16, 5, 0, NTT_ALL_QUOTIENTS, 0},
+        {1, 8, 0, 16, 20, 2, 0, NTT_ALL_QUOTIENTS, 0}, {1, 8, 0, 16, 20, 2, 0, NTT_NO_QUOTIENTS, 0},
+        {3, 7, 1, 16, 20, 3, 0, NTT_ALL_QUOTIENTS, 0}};
+    static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5, 0, NTT_NO_QUOTIENTS, 0},
+        {4, 6, 2, 17, 17, 10, 0, NTT_NO_QUOTIENTS, 0}, {4, 8, 2, 17, 17, 2, 0, NTT_NO_QUOTIENTS, 0},
+        {5, 7, 2, 17, 17, 3, 0, NTT_NO_QUOTIENTS, 0}, {3, 8, 2, 17, 17, 4, 0, NTT_NO_QUOTIENTS, 0}};
+    static const struct ntt_tuning one[] = {{5, 8, 3, 18, 18, 3, 0, NTT_NO_QUOTIENTS, 0},
+        {5, 7, 3, 18, 18, 6, 0, NTT_NO_QUOTIENTS, 0}, {4, 8, 3, 18, 18, 4, 0, NTT_NO_QUOTIENTS, 0},
+        {4, 9, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS, 0}};
     static const struct row wide_rows[] = {{"bn254_fr", 14, 1, POOL_NTT_NN},
         {"bn254_fr", 16, 1, POOL_NTT_NN}, {"bn254_fr", 18, 1, POOL_NTT_NN},
         {"bn254_fr", 20, 1, POOL_NTT_NN}, {"bn254_fr", 24, 1, POOL_NTT_NN},

@@ -31,10 +31,11 @@ enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 static const struct ntt_tuning *variant;
 
 static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, const char *file,
-    const struct ntt_tuning *tuning, int chip)
+    const struct ntt_tuning *tuning, uint32_t length, int chip)
 {
+    const struct ntt_build of_length = ntt_build_of_length(tuning, length);
     const char *body = source_of(file);
-    size_t room = strlen(body) + 192;
+    size_t room = strlen(body) + 224;
     char *source = malloc(room), *generated = compiler_field_header(field, "fr");
     char *shoup = compiler_shoup_header(field, "fr");
     const struct compiler_header texts[] = {{"fr.cuh", generated}, {"fr_shoup.cuh", shoup}};
@@ -43,9 +44,10 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
         exit(1);
     snprintf(source, room,
         "#define NTT_RADIX %u\n#define NTT_THREADS %u\n#define NTT_BLOCKS %u\n"
-        "#define NTT_SHIFT %u\n#define NTT_QUOTIENTS %u\n%s",
-        tuning->log_radix, 1u << tuning->log_threads, tuning->blocks,
-        field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u, ntt_quotients_of(field, tuning, 16), body);
+        "#define NTT_SHIFT %u\n#define NTT_QUOTIENTS %u\n#define NTT_LENGTH %u\n%s",
+        tuning->log_radix, 1u << (length ? of_length.log_threads : tuning->log_threads),
+        length ? of_length.blocks : tuning->blocks, field->kind == FIELD_KIND_GOLDILOCKS ? 7u : 0u,
+        ntt_quotients_of(field, tuning, 16), length, body);
     struct compiler_image image = compiler_compile(nvrtc, source, texts, 2, chip, false);
     struct cost cost = take_cost(&image);
     free(generated);
@@ -54,14 +56,15 @@ static struct cost measure(const struct nvrtc *nvrtc, const pool_field *field, c
     return cost;
 }
 
-/* `name` is the file's, with another tuning than the usual one marked. */
+/* `name` is the file's, with another tuning than the usual one marked. `length`: of the pass, where
+ * kernels are of one length each, or 0. */
 static int one_file(const struct nvrtc *nvrtc, const char *field, const char *file,
-    const char *name, const struct ntt_tuning *tuning, bool is_recording)
+    const char *name, const struct ntt_tuning *tuning, uint32_t length, bool is_recording)
 {
     struct cost cost[CHIPS];
 
     for (int i = 0; i < CHIPS; i++)
-        cost[i] = measure(nvrtc, pool_field_by_name(field), file, tuning, chips[i]);
+        cost[i] = measure(nvrtc, pool_field_by_name(field), file, tuning, length, chips[i]);
     return settle(budgets, BUDGETS, field, name, cost, is_recording);
 }
 
@@ -75,10 +78,18 @@ static int each_file(const struct nvrtc *nvrtc, const char *field, bool is_recor
     if (variant != NULL)
         tunings[0] = *variant;
     for (size_t s = 0; s < sizeof files / sizeof files[0]; s++)
-        failures += one_file(nvrtc, field, files[s], files[s], &tunings[0], is_recording);
+        failures += one_file(nvrtc, field, files[s], files[s], &tunings[0], 0, is_recording);
     if (count > 1)
         failures +=
-            one_file(nvrtc, field, files[0], "ntt/pass.cu, other", &tunings[1], is_recording);
+            one_file(nvrtc, field, files[0], "ntt/pass.cu, other", &tunings[1], 0, is_recording);
+    if (!variant && ntt_tuning_of_lengths(pool_field_by_name(field)->words, &limits, &tunings[0]))
+        for (uint32_t length = NTT_MIN_LENGTH; length <= NTT_MAX_LENGTH; length++) {
+            char name[32];
+
+            snprintf(name, sizeof(name), "ntt/pass_word.cu, 2^%u", length);
+            failures +=
+                one_file(nvrtc, field, "ntt/pass_word.cu", name, &tunings[0], length, is_recording);
+        }
     return failures;
 }
 
@@ -89,7 +100,7 @@ static int each_extension_file(const struct nvrtc *nvrtc, const char *field, boo
 
     for (size_t s = 0; s < sizeof extension_files / sizeof extension_files[0]; s++)
         failures +=
-            one_file(nvrtc, field, extension_files[s], extension_files[s], &none, is_recording);
+            one_file(nvrtc, field, extension_files[s], extension_files[s], &none, 0, is_recording);
     return failures;
 }
 

@@ -356,6 +356,8 @@ static bool has_room(const struct subject *subject, const struct quotients *quot
     mpz_t top;
     bool has;
 
+    if (field->kind == FIELD_KIND_MONTGOMERY_31)
+        return true;
     if (field->words < 2 || field->kind != FIELD_KIND_MONTGOMERY)
         return false;
     mpz_init(top);

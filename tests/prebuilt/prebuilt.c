@@ -34,7 +34,7 @@
 enum { TARGET = 75, MAX_SEEN = 256 };
 
 /* What all of it may add to the library. */
-enum { MAX_BYTES = 2000000 };
+enum { MAX_BYTES = 2100000 };
 
 /* One program of the list, to be dealt with by `visit`. */
 struct job {
@@ -80,7 +80,7 @@ static void name_of(
     const struct module_program *program, const char *subject, char *name, size_t size)
 {
     int is_common = !program->text_count;
-    unsigned radix = 0, shift = 0, quotients = 0;
+    unsigned radix = 0, shift = 0, quotients = 0, length_of_pass = 0;
     size_t length;
 
     snprintf(name, size, "%.*s%s%s", (int)(strlen(program->file) - strlen(".cu")), program->file,
@@ -89,6 +89,7 @@ static void name_of(
         sscanf(program->defines[i], "NTT_RADIX=%u", &radix);
         sscanf(program->defines[i], "NTT_SHIFT=%u", &shift);
         sscanf(program->defines[i], "NTT_QUOTIENTS=%u", &quotients);
+        sscanf(program->defines[i], "NTT_LENGTH=%u", &length_of_pass);
     }
     length = strlen(name);
     if (radix)
@@ -99,6 +100,9 @@ static void name_of(
     length = strlen(name);
     if (quotients)
         snprintf(name + length, size - length, "-quotients%u", quotients);
+    length = strlen(name);
+    if (length_of_pass)
+        snprintf(name + length, size - length, ".length%u", length_of_pass);
     for (char *slash; (slash = strchr(name, '/')) != NULL;)
         *slash = '-';
 }

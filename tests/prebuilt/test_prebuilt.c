@@ -11,6 +11,7 @@
 
 #include "module/prebuilt.h"
 #include "msm/msm.h"
+#include "ntt/ntt.h"
 #include "poseidon/poseidon.h"
 
 enum { MOST_PROGRAMS = 256 };
@@ -48,6 +49,25 @@ static void check_transforms(const pool_field *field, uint32_t log_size)
     params.coset = 1;
     ntt_compare(&params, &exec, 2);
     assert_ok(pool_ntt_domain_destroy(&params.domain));
+}
+
+/* Kernels of one length each, which by default only large transforms use. */
+static void check_lengths(const pool_field *field)
+{
+    const struct chip chip = chip_of(device);
+    struct ntt_tuning tuning;
+
+    if (!ntt_tuning_of_lengths(field->words, &chip, &tuning))
+        return;
+    for (uint32_t length = NTT_MIN_LENGTH; length <= NTT_MAX_LENGTH; length++) {
+        pool_ntt_params params = {
+            .struct_size = sizeof(params), .batch = 3, .domain = ntt_domain(field, length)};
+        pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+
+        params.domain->tuning = &tuning;
+        ntt_compare(&params, &exec, 6);
+        assert_ok(pool_ntt_domain_destroy(&params.domain));
+    }
 }
 
 /* One transform over two devices, with the kernel of its columns. */
@@ -108,6 +128,7 @@ static void check_ntt(const char *name)
 
     check_transforms(field, 9);
     check_transforms(field, 12);
+    check_lengths(field);
     check_split(field, 9);
     check_split(field, 14);
     check_extension(field, 10);

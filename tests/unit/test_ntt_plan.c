@@ -25,8 +25,16 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
 {
     uint32_t tile = pass->log_length + pass->log_tile_width;
 
-    assert_in_range(tile, tuning->log_radix, tuning->log_radix + tuning->log_threads);
-    assert_int_equal(pass->threads, 1u << (tile - tuning->log_radix));
+    if (tuning->by_length) {
+        assert_int_equal(tile, ntt_log_tile(tuning) + ntt_doubled(tuning, pass->log_length));
+        assert_in_range(pass->log_length, NTT_MIN_LENGTH, NTT_MAX_LENGTH);
+        assert_true(pass->log_tile_width >= 2);
+        assert_int_equal(job->layout, POOL_NTT_ROWS);
+        assert_false(pass->flags & (NTT_COSET_INPUT | NTT_COSET_OUTPUT));
+    } else {
+        assert_in_range(tile, tuning->log_radix, ntt_log_tile(tuning));
+    }
+    assert_int_equal(pass->threads << tuning->by_length, 1u << (tile - tuning->log_radix));
     assert_true(pass->shared_bytes <= chip->shared_bytes);
     assert_true(pass->shared_bytes >= ((uint64_t)job->words * 4) << tile);
     assert_int_equal(pass->sub_transforms, job->batch << (job->log_size - pass->log_length));
@@ -141,10 +149,14 @@ static void check_extension(const struct chip *chip, const struct ntt_extend_job
     assert_true(ntt_extend_plan_make(chip, job, &operands, &plan));
     assert_int_equal(plan.inverse.log_size + job->log_blowup, plan.forward.log_size);
     assert_int_equal(plan.forward.log_done, job->log_blowup);
-    /* The large domain costs no pass that the columns themselves do not need. */
-    if (plan.spreads && job->log_blowup < job->log_size)
-        assert_in_range(
-            pass_count(chip, &plan.forward), 1, pass_count(chip, &plan.inverse));
+    /* The large domain costs no pass that the columns themselves do not need in kernels that both
+     * have: those of one length transform no rest. */
+    if (plan.spreads && job->log_blowup < job->log_size) {
+        struct ntt_job columns = plan.inverse;
+
+        columns.layout = POOL_NTT_COLUMNS;
+        assert_in_range(pass_count(chip, &plan.forward), 1, pass_count(chip, &columns));
+    }
     if (operands.keeps_coefficients)
         assert_int_equal(plan.coefficients, NTT_EXTEND_KEPT);
     if (plan.spreads) { /* the kernel does not write where it reads */
@@ -160,7 +172,8 @@ static void check_extension(const struct chip *chip, const struct ntt_extend_job
     }
     if (plan.workspace[POOL_NTT_INVERSE] == NTT_EXTEND_OUT_TAIL)
         assert_true(plan.spreads);
-    /* Bit-reversed results need memory for the coefficients besides, natural ones for themselves. */
+    /* Bit-reversed results need memory for the coefficients besides, natural ones for themselves.
+     */
     if (plan.spreads && (job->order & 1))
         assert_in_range(plan.scratch_bytes, 0, (results >> job->log_blowup) + 255);
     assert_in_range(plan.scratch_bytes, 0, results + 255);
@@ -265,8 +278,9 @@ static void test_chunks(void **state)
         assert_in_range(chunks.rows, 1, 512);
         assert_int_equal(chunks.bytes, chunks.slots * chunks.rows * row);
         assert_true(chunks.bytes <= limit);
-        assert_int_equal(
-            chunks.slots, limit < 2 * row ? 1 : limit < 3 * row || chunks.rows == 512 ? 2 : 3);
+        assert_int_equal(chunks.slots, limit < 2 * row                         ? 1
+                                       : limit < 3 * row || chunks.rows == 512 ? 2
+                                                                               : 3);
     }
     assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, row - 1, &chunks),
         POOL_ERR_OUT_OF_DEVICE_MEMORY);

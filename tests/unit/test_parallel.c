@@ -435,8 +435,8 @@ static void test_first_use_with_one_processor(void **state)
 /* Two builds are equal; the other programs are those of tables and vectors. */
 static void test_transforms(void **state)
 {
-    const struct ntt_build builds[] = {{4, 7, 2, 0, NTT_NO_QUOTIENTS},
-        {4, 7, 2, 0, NTT_NO_QUOTIENTS}, {4, 7, 2, 3, NTT_NO_QUOTIENTS}};
+    const struct ntt_build builds[] = {{4, 7, 2, 0, NTT_NO_QUOTIENTS, 0},
+        {4, 7, 2, 0, NTT_NO_QUOTIENTS, 0}, {4, 7, 2, 3, NTT_NO_QUOTIENTS, 0}};
     const pool_field *field = pool_field_by_name("bn254_fr");
 
     (void)state;
