@@ -50,7 +50,8 @@ LAYERS = {
 # Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that
 # begin with sim_cu_ and mock_cu_.
 # NCCL belongs to transfers between hosts, which have a library of their own.
-OPENS_LIBRARIES = ["mpi/nccl.c"]
+# The suite of measurements compares with the driver's own calls, without the library between.
+OPENS_LIBRARIES = ["mpi/nccl.c", "bench/apart.c", "bench/calls_driver.c"]
 VENDOR_CALL = re.compile(r"\b(?:cu|nvrtc)[A-Z]\w*\s*\(|\bdl(?:open|sym|mopen)\s*\(")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 

@@ -654,6 +654,7 @@ static void call_poseidon(void)
     REFUSED(pool_poseidon_sponge(h.set, &run, &sponge, &in, &out));
     in.count = 2;
     REFUSED(pool_poseidon_merkle_build(h.set, &run, &merkle, &in, &rows));
+    ANSWERS(pool_poseidon_merkle_shards(h.set, &run, &merkle, &in, &bytes));
     ANSWERS(pool_poseidon_merkle_open(h.set, &run, &merkle, 2, &in, &rows, 0, &out));
     ANSWERS(pool_poseidon_permute_workspace(h.set, &run, &in, &in, &bytes));
     ANSWERS(pool_poseidon_hash_workspace(h.set, &run, &in, 2, &in, &bytes));
