@@ -88,7 +88,7 @@ static pool_status create_bases(struct bench_run *run, struct bench_msm_state *m
     pool_bases_params params = {.struct_size = sizeof(params),
         .curve = msm->curve,
         .precompute_factor = run->spec.precompute_factor,
-        .window_bits = run->spec.window_bits};
+        .window_bits = run->spec.precompute_factor == 1 ? 0 : run->spec.window_bits};
     double begin;
     pool_buffer *buffer = NULL;
     pool_span span = {0};

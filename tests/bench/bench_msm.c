@@ -5,17 +5,18 @@
  * Every result is checked exactly, see src/bench/msm.c. `devicepool bench --suite msm` measures the
  * rows of docs/performance.md.
  *
- * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N] [--batch B] [--factor F]
- *           [--bits C] [--affine PASSES] [--skew KIND]
+ * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N,...] [--batch B] [--factor F]
+ *           [--bits C,...] [--affine PASSES] [--skew KIND] [--tune NAME=VALUE]
  */
 #include <getopt.h>
 #include <string.h>
 
 #include "bench_support.h"
+#include "curve/endomorphism.h"
 #include "msm/bases.h"
 #include "msm/msm.h"
 
-enum { STAGES = 4, ALL = -1 };
+enum { STAGES = 5, ALL = -1 };
 
 struct row {
     const char *curve;
@@ -46,19 +47,38 @@ struct stages {
     double bases_ms;
 };
 
+/* Where split terms are. */
+struct halves {
+    pool_buffer *scalars, *bases;
+    CUdeviceptr scalar_address, base_address;
+};
+
+static void allocate_halves(const struct msm_job *job, struct halves *halves)
+{
+    MUST(pool_buffer_alloc(bench.device, 2 * job->count * 4 * job->scalar_words, &halves->scalars));
+    MUST(pool_buffer_address(halves->scalars, &halves->scalar_address));
+    MUST(pool_buffer_alloc(
+        bench.device, 2 * job->count * 8 * job->coordinate_words, &halves->bases));
+    MUST(pool_buffer_address(halves->bases, &halves->base_address));
+}
+
 /* All stages but the last one, which a copy of the window sums replaces. */
-static void run_stages(struct msm_run *run, const struct msm_chunk_operands *operands)
+static void run_stages(
+    struct msm_run *run, struct msm_chunk_operands operands, const struct halves *halves)
 {
     run->chunks = 0;
     MUST(pool_event_record(bench.events[0], run->stream));
-    MUST(msm_run_sort(run, operands));
+    if (halves->scalars)
+        MUST(msm_split_terms(run, &operands, halves->scalar_address, halves->base_address));
     MUST(pool_event_record(bench.events[1], run->stream));
-    MUST(msm_run_clear(run));
+    MUST(msm_run_sort(run, &operands));
     MUST(pool_event_record(bench.events[2], run->stream));
-    MUST(msm_run_accumulate(run, operands));
+    MUST(msm_run_clear(run));
     MUST(pool_event_record(bench.events[3], run->stream));
-    MUST(msm_run_reduce(run));
+    MUST(msm_run_accumulate(run, &operands));
     MUST(pool_event_record(bench.events[4], run->stream));
+    MUST(msm_run_reduce(run));
+    MUST(pool_event_record(bench.events[5], run->stream));
     MUST(pool_stream_synchronize(run->stream));
 }
 
@@ -68,7 +88,7 @@ static pool_status time_stages(struct bench_run *measured)
     const struct pool_bases *bases = msm->params.bases;
     const struct chip chip = chip_of(bench.device);
     struct stages *stages = measured->user;
-    const struct msm_job job = {.coordinate_words = (uint32_t)msm->curve->coordinates.bytes / 4,
+    struct msm_job job = {.coordinate_words = (uint32_t)msm->curve->coordinates.bytes / 4,
         .scalar_words = msm->field->words,
         .order_bits = msm->field->bits,
         .count = measured->spec.size,
@@ -89,13 +109,19 @@ static pool_status time_stages(struct bench_run *measured)
         .multiple_stride = bases->count};
     double times[STAGES][ROUNDS];
     pool_buffer *workspace = NULL;
+    struct halves halves = {0};
 
+    if (msm_plan_splits(&chip, &job, MSM_SPLITS_BY_NUMBER)) {
+        job.half_bits = curve_endomorphism_of(msm->curve)->bits;
+        run.extras = MSM_SPLITS_TERMS;
+        allocate_halves(&job, &halves);
+    }
     MUST(msm_plan_make(&chip, &job, &plan));
     MUST(pool_buffer_alloc(bench.device, plan.bytes, &workspace));
     MUST(pool_buffer_address(workspace, &run.workspace));
     MUST(pool_buffer_address(msm->scalar_buffer, &operands.scalars));
     for (int i = 0; i < ROUNDS; i++) {
-        run_stages(&run, &operands);
+        run_stages(&run, operands, &halves);
         for (int j = 0; j < STAGES; j++)
             MUST(pool_event_elapsed(bench.events[j], bench.events[j + 1], &times[j][i]));
     }
@@ -107,14 +133,17 @@ static pool_status time_stages(struct bench_run *measured)
     stages->workspace_bytes = pool_buffer_bytes(msm->workspace);
     stages->bases_bytes = pool_bases_bytes(bases);
     stages->bases_ms = msm->bases_seconds * 1e3;
+    MUST(pool_buffer_destroy(&halves.scalars));
+    MUST(pool_buffer_destroy(&halves.bases));
     return pool_buffer_destroy(&workspace);
 }
 
 static void report(const struct bench_run *run, const struct stages *stages)
 {
-    static const char *const names[STAGES] = {"sort_ms", "clear_ms", "sum_ms", "reduce_ms"};
+    static const char *const names[STAGES] = {
+        "split_ms", "sort_ms", "clear_ms", "sum_ms", "reduce_ms"};
     const struct row *row = stages->row;
-    double ms = run->timing.median * 1e3;
+    double ms = run->timing.median * 1e3, rest = ms;
     cJSON *json = cJSON_CreateObject();
 
     cJSON_AddItemToArray(bench.rows, json);
@@ -137,7 +166,9 @@ static void report(const struct bench_run *run, const struct stages *stages)
     for (int i = 0; i < STAGES; i++) {
         cJSON_AddNumberToObject(json, names[i], stages->median[i]);
         printf(" %s %.3f", names[i], stages->median[i]);
+        rest -= stages->median[i];
     }
+    printf(" rest %.3f", rest);
     printf(" %.0f MiB bases %.0f ms first use %.0f ms\n", (double)stages->workspace_bytes / 1048576,
         stages->bases_ms, run->first_use * 1e3);
     fflush(stdout);
@@ -165,13 +196,57 @@ static void measure_row(const struct row *row)
     report(&run, &stages);
 }
 
+/* The pool with the numbers of the device's chip, but those of `changes`: NAME=VALUE,... */
+static void open_tuned(const char *devices, char *changes)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
+
+    bench.device = open_device(devices, &bench.pool);
+    if (!changes)
+        return;
+    MUST(pool_tuning_create(bench.device, (pool_tuning **)(uintptr_t)&params.tuning));
+    MUST(pool_destroy(&bench.pool));
+    for (char *change = strtok(changes, ","); change; change = strtok(NULL, ",")) {
+        char *value = strchr(change, '=');
+
+        if (!value)
+            must(POOL_ERR_INVALID_ARGUMENT, change);
+        *value++ = 0;
+        MUST(pool_tuning_set(
+            (pool_tuning *)(uintptr_t)params.tuning, change, (uint32_t)strtoul(value, NULL, 10)));
+    }
+    MUST(pool_create(&bench.pool, &params));
+    MUST(pool_device_at(bench.pool, 0, &bench.device));
+}
+
+/* The next number of a list; false behind the last one. */
+static bool next_number(const char **list, uint32_t *number)
+{
+    char *end;
+
+    if (!**list)
+        return false;
+    *number = (uint32_t)strtoul(*list, &end, 10);
+    *list = *end ? end + 1 : end;
+    return true;
+}
+
+static void measure_rows(struct row row, const char *logs, const char *bits)
+{
+    while (next_number(&logs, &row.log))
+        for (const char *left = bits; next_number(&left, &bench.window_bits);)
+            measure_row(&row);
+}
+
 int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", 1, 0, 'd'}, {"json", 1, 0, 'j'},
         {"curve", 1, 0, 'c'}, {"log", 1, 0, 'l'}, {"bits", 1, 0, 'b'}, {"batch", 1, 0, 'n'},
-        {"affine", 1, 0, 'a'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {0, 0, 0, 0}};
+        {"affine", 1, 0, 'a'}, {"factor", 1, 0, 'f'}, {"skew", 1, 0, 's'}, {"tune", 1, 0, 't'},
+        {0, 0, 0, 0}};
     struct row row = {.curve = "bn254_g1", .log = 20, .batch = 1, .factor = 1};
-    const char *device = "0", *json = NULL;
+    const char *device = "0", *json = NULL, *logs = "20", *bits = "0";
+    char *changes = NULL;
     int option;
 
     while ((option = getopt_long(count, arguments, "", options, NULL)) != -1) {
@@ -182,9 +257,9 @@ int main(int count, char **arguments)
         else if (option == 'c')
             row.curve = optarg;
         else if (option == 'l')
-            row.log = (uint32_t)atoi(optarg);
+            logs = optarg;
         else if (option == 'b')
-            bench.window_bits = (uint32_t)atoi(optarg);
+            bits = optarg;
         else if (option == 'a')
             bench.affine_passes = atoi(optarg) ? (uint32_t)atoi(optarg) : POOL_AFFINE_NONE;
         else if (option == 'n')
@@ -193,14 +268,16 @@ int main(int count, char **arguments)
             row.factor = atoi(optarg);
         else if (option == 's')
             row.scalars = optarg;
+        else if (option == 't')
+            changes = optarg;
         else
             return 2;
     }
-    bench.device = open_device(device, &bench.pool);
+    open_tuned(device, changes);
     for (int i = 0; i <= STAGES; i++)
         MUST(pool_event_create(bench.device, POOL_EVENT_TIMING, &bench.events[i]));
     bench.rows = cJSON_CreateArray();
-    measure_row(&row);
+    measure_rows(row, logs, bits);
     write_report(json, bench.device, bench.rows);
     for (int i = 0; i <= STAGES; i++)
         MUST(pool_event_destroy(&bench.events[i]));
