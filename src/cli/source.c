@@ -282,17 +282,32 @@ int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device
     return code;
 }
 
+static bool are_alike(const pool_device_info *a, const pool_device_info *b)
+{
+    return a->multiprocessors == b->multiprocessors && a->clock_khz == b->clock_khz &&
+           strcmp(a->name, b->name) == 0;
+}
+
 void cli_target_all(struct cli_target *target)
 {
     struct cli_device next = {0};
+    pool_device_info first = {0};
+    bool is_mixed = false;
     uint32_t count = 0;
 
-    while (count < CLI_TARGET_DEVICES && cli_next_device(target->pool, &next))
-        if (next.is_usable)
-            target->devices[count++] = next.device;
-    target->exec = (pool_exec){.struct_size = sizeof(target->exec),
-        .devices = target->devices,
-        .device_count = count};
+    while (count < CLI_TARGET_DEVICES && cli_next_device(target->pool, &next)) {
+        if (!next.is_usable)
+            continue;
+        if (!count)
+            first = next.info;
+        is_mixed |= !are_alike(&first, &next.info);
+        target->devices[count++] = next.device;
+    }
+    if (is_mixed && pool_measure_rates(target->pool))
+        cli_note("devicepool: the speeds of the devices could not be measured: %s",
+            pool_last_error()->message);
+    target->exec = (pool_exec){
+        .struct_size = sizeof(target->exec), .devices = target->devices, .device_count = count};
 }
 
 int cli_open_target(const struct cli_line *line, int is_together, struct cli_target *target)

@@ -11,14 +11,6 @@
 /* Weights of devices are fractions of this. */
 #define WEIGHT_ONE (UINT64_C(1) << 20)
 
-static uint64_t rate_of(const pool_device *device)
-{
-    const pool_device_info *info = device_properties(device);
-    uint64_t multiprocessors = info->multiprocessors > 0 ? (uint64_t)info->multiprocessors : 1;
-
-    return multiprocessors * (info->clock_khz > 0 ? (uint64_t)info->clock_khz : 1);
-}
-
 static pool_status check_device(
     const char *call, const struct memory_devices *devices, pool_device *device)
 {
@@ -60,7 +52,7 @@ pool_status memory_devices_read(
         if (status)
             break;
         devices->device[devices->count] = device;
-        devices->rate[devices->count] = rate_of(device);
+        devices->rate[devices->count] = device_rate(device);
         devices->count++;
     }
     return status;

@@ -11,8 +11,7 @@
 struct memory_devices {
     uint32_t count;
     pool_device *device[MEMORY_MAX_DEVICES];
-    /* Relative speeds. A device's is that of the model: multiprocessors times clock rate. */
-    uint64_t rate[MEMORY_MAX_DEVICES];
+    uint64_t rate[MEMORY_MAX_DEVICES]; /* relative speeds, up to POOL_MAX_RATE */
 };
 
 /*

@@ -295,4 +295,8 @@ void device_set_held(pool_device *device, const struct device_held *held);
 const pool_device_info *device_properties(const pool_device *device);
 bool device_has_clusters(const pool_device *device);
 
+/* What pool_device_get_rate reports, and what it is unless it was measured or set. */
+uint64_t device_rate(const pool_device *device);
+uint64_t device_model_rate(const pool_device *device);
+
 #endif

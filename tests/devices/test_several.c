@@ -10,6 +10,8 @@
 #include "support/ntt.h"
 #include "support/several.h"
 
+static void check_hashes(const pool_poseidon *set, uint32_t count);
+
 /* ---- the division ---------------------------------------------------------------------------- */
 
 static void test_split_by_rates(void **state)
@@ -44,6 +46,83 @@ static void test_split_by_rates(void **state)
             assert_true(items < wanted + slack && items > wanted - slack);
         }
     }
+}
+
+static uint64_t rate_of(uint32_t index)
+{
+    uint64_t rate = 0;
+
+    assert_ok(pool_device_get_rate(several[index], &rate));
+    return rate;
+}
+
+static void reset_rates(void)
+{
+    for (uint32_t i = 0; i < several_count; i++)
+        assert_ok(pool_device_set_rate(several[i], 0));
+}
+
+/* The digests of each device's part of a tree follow the rates; its root does not. */
+static void test_set_rates(void **state)
+{
+    enum { LEAVES = 4096 };
+    const pool_merkle_params params = {
+        .struct_size = sizeof(params), .arity = 2, .leaf_elements = 3};
+    const pool_span leaves = {.data = NULL, .count = LEAVES};
+    const uint64_t model = rate_of(0);
+    uint64_t digests[SEVERAL_MAX], rate;
+    pool_exec exec = several_exec(2);
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    for (uint64_t share = 1; share < 8; share += 2) { /* of eighths */
+        assert_ok(pool_device_set_rate(several[0], share));
+        assert_ok(pool_device_set_rate(several[1], 8 - share));
+        assert_int_equal(rate_of(0), share);
+        assert_ok(pool_poseidon_merkle_shards(set, &exec, &params, &leaves, digests));
+        assert_int_equal(digests[1], 2 * LEAVES / 8 * (8 - share) - 128 * (8 - share) / 8);
+    }
+    for
+        several_each(count) for (int turn = 0; turn < 3; turn++)
+        {
+            for (uint32_t i = 0; i < count; i++)
+                assert_ok(pool_device_set_rate(several[i],
+                    turn ? 1 + next_random() % (UINT64_C(1) << (4 + 16 * turn)) : POOL_MAX_RATE));
+            check_hashes(set, count);
+        }
+    assert_ok(pool_device_set_rate(several[1], 7));
+    assert_status(pool_device_set_rate(several[1], POOL_MAX_RATE + 1), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`rate`");
+    assert_int_equal(rate_of(1), 7);
+    assert_status(pool_device_set_rate(NULL, 1), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_device_get_rate(NULL, &rate), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_device_get_rate(several[0], NULL), POOL_ERR_INVALID_ARGUMENT);
+    reset_rates();
+    assert_int_equal(rate_of(0), model);
+    pool_poseidon_destroy(&set);
+}
+
+/* Whatever they are, measured rates have the sum of the models', and jobs are right. */
+static void test_measured_rates(void **state)
+{
+    double before = 0, after = 0;
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    for (uint32_t i = 0; i < several_count; i++)
+        before += (double)rate_of(i);
+    assert_ok(pool_measure_rates(several_pool));
+    for (uint32_t i = 0; i < several_count; i++) {
+        assert_true(rate_of(i) > 0);
+        after += (double)rate_of(i);
+    }
+    assert_true(after > before - 2 * several_count && after < before + 2 * several_count);
+    check_hashes(set, several_count);
+    assert_status(pool_measure_rates(NULL), POOL_ERR_INVALID_ARGUMENT);
+    reset_rates();
+    pool_poseidon_destroy(&set);
 }
 
 /* ---- transforms ------------------------------------------------------------------------------ */
@@ -186,6 +265,11 @@ static void compare_hashes(const pool_poseidon *set, int kind, uint32_t count, u
     free(in);
     free(out);
     free(wanted);
+}
+
+static void check_hashes(const pool_poseidon *set, uint32_t count)
+{
+    compare_hashes(set, HASH, count, next_random() % 40);
 }
 
 static void test_hashes(void **state)
@@ -847,6 +931,7 @@ static void test_lease(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_split_by_rates),
+        cmocka_unit_test(test_set_rates), cmocka_unit_test(test_measured_rates),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
         cmocka_unit_test(test_trees_on_devices), cmocka_unit_test(test_wrong_level_shards),
