@@ -7,116 +7,82 @@
 #include <devicepool/poseidon.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "memory/memory.h"
+#include "memory/operand.h"
 #include "pool/device.h"
 
 enum {
-    /* States per multiprocessor, doubled from one warp per scheduler to several waves on any chip,
-     * or until a run takes so long that the launch does not matter. */
-    FIRST_STATES = 128,
+    /* States per multiprocessor, doubled from four warps per scheduler, which one thread per state
+     * computes, to several waves on any chip, or until a run takes so long that the launch does not
+     * matter. */
+    FIRST_STATES = 512,
     MOST_STATES = 4096,
+    ENOUGH_NS = 2000000,
     ROUNDS = 3
 };
-#define ENOUGH_MS 2.0
 
 /* What is measured on a device. */
 struct measurement {
     pool_device *device;
     const pool_poseidon *set;
-    pool_stream *stream;
-    pool_event *start, *end;
     pool_buffer *states;
-    double rate; /* states per millisecond */
+    double rate; /* states per nanosecond */
 };
 
-static pool_status open_measurement(struct measurement *measurement)
-{
-    pool_device *device = measurement->device;
-    pool_status status = pool_stream_create(device, NULL, &measurement->stream);
-
-    if (!status)
-        status = pool_event_create(device, POOL_EVENT_TIMING, &measurement->start);
-    if (!status)
-        status = pool_event_create(device, POOL_EVENT_TIMING, &measurement->end);
-    return status;
-}
-
-/* Returns `status` or the first failure of a destructor. */
-static pool_status close_measurement(struct measurement *measurement, pool_status status)
-{
-    struct base_error_copy first;
-    pool_status closed[4];
-
-    base_error_save(&first);
-    closed[0] = pool_buffer_destroy(&measurement->states);
-    closed[1] = pool_event_destroy(&measurement->start);
-    closed[2] = pool_event_destroy(&measurement->end);
-    closed[3] = pool_stream_destroy(&measurement->stream);
-    for (int i = 0; i < 4 && !status; i++)
-        status = closed[i];
-    base_error_restore(&first);
-    return status;
-}
-
-/* The states are permuted in place, and zeros at first. */
+/* The shortest of several runs. The states are permuted in place, and zeros at first. */
 static pool_status time_permutations(
-    const struct measurement *measurement, uint64_t count, double *milliseconds)
+    const struct measurement *measurement, uint64_t count, uint64_t *shortest_ns)
 {
-    const pool_exec exec = {.struct_size = sizeof(exec),
-        .device = measurement->device,
-        .stream = measurement->stream,
-        .is_async = 1};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = measurement->device};
     pool_span states;
     pool_status status =
         pool_buffer_span(measurement->states, 0, count, POOL_FORM_STANDARD, &states);
 
-    if (!status)
-        status = pool_event_record(measurement->start, measurement->stream);
-    if (!status)
+    for (int i = 0; i <= ROUNDS && !status; i++) { /* the first one is a warm-up */
+        const uint64_t begin = base_clock_ns();
+
         status = pool_poseidon_permute(measurement->set, &exec, &states, &states);
-    if (!status)
-        status = pool_event_record(measurement->end, measurement->stream);
-    if (!status)
-        status = pool_event_synchronize(measurement->end);
-    return status ? status : pool_event_elapsed(measurement->start, measurement->end, milliseconds);
+        if (i <= 1 || base_clock_ns() - begin < *shortest_ns)
+            *shortest_ns = base_clock_ns() - begin;
+    }
+    return status;
 }
 
-static pool_status allocate_states(struct measurement *measurement, uint64_t count)
+static pool_status measure_states(
+    struct measurement *measurement, const struct exec_target *target, uint64_t count, uint64_t *ns)
 {
     const uint64_t bytes = count * pool_poseidon_width(measurement->set) *
                            pool_field_element_bytes(pool_poseidon_field(measurement->set));
-    pool_status status = pool_buffer_destroy(&measurement->states);
+    CUdeviceptr address;
+    pool_status status = memory_scratch(target, bytes, &measurement->states, &address);
 
     if (!status)
-        status = pool_buffer_alloc(measurement->device, bytes, &measurement->states);
-    return status ? status : pool_buffer_fill32(measurement->states, 0, bytes / 4, 0, NULL);
+        status = pool_buffer_fill32(measurement->states, 0, bytes / 4, 0, target->stream);
+    if (!status)
+        status = time_permutations(measurement, count, ns);
+    return memory_scratch_free(target, &measurement->states, status);
 }
 
 static pool_status measure_device(struct measurement *measurement)
 {
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = measurement->device};
     const int32_t reported = device_properties(measurement->device)->multiprocessors;
     const uint64_t multiprocessors = reported > 0 ? (uint64_t)reported : 1;
-    double shortest = 0;
-    uint64_t count = FIRST_STATES / 2 * multiprocessors;
-    pool_status status = open_measurement(measurement);
+    uint64_t count = FIRST_STATES / 2 * multiprocessors, ns = 0;
+    struct exec_target target;
+    pool_status status = exec_target_init(&target, &exec);
 
     do {
         count *= 2;
         if (!status)
-            status = allocate_states(measurement, count);
-        for (int i = 0; i <= ROUNDS && !status; i++) { /* the first one is a warm-up */
-            double milliseconds = 0;
-
-            status = time_permutations(measurement, count, &milliseconds);
-            if (i == 1 || milliseconds < shortest)
-                shortest = milliseconds;
-        }
-    } while (!status && shortest < ENOUGH_MS && count < MOST_STATES * multiprocessors);
-    if (!status && shortest > 0)
-        measurement->rate = (double)count / shortest;
-    return close_measurement(measurement, status);
+            status = measure_states(measurement, &target, count, &ns);
+    } while (!status && ns < ENOUGH_NS && count < MOST_STATES * multiprocessors);
+    measurement->rate = (double)count / (double)base_max(ns, 1);
+    return status;
 }
 
 /* The rates of all measured devices have the sum of their models', so that those of devices that

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Torture of Poseidon: the first use (compilation and self-test), states in host memory in chunks
- * on several streams, a tree from and to host memory, both with progress; the same asynchronous.
+ * on several streams, a tree from and to host memory, both with progress; the same asynchronous;
+ * the measurement of rates.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,17 @@
 enum { POOL };
 
 static pool_poseidon *set;
+static pool_poseidon *measured_set; /* of pool_measure_rates */
+static const pool_poseidon *launched_set;
 
-/* The result of the self-test must be right; other results are not compared. Devices compute in
- * standard form with this set. */
+static pool_form form_of(uint32_t is_converted)
+{
+    const bool is_standard = (launched_set->field->flags & FIELD_DEVICE_STANDARD) != 0;
+
+    return is_standard == (is_converted != 0) ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD;
+}
+
+/* The result of the self-test must be right; other results are not compared. */
 static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 {
     struct poseidon_args args;
@@ -27,32 +36,34 @@ static pool_cu_result compute(void *user, const pool_mock_launch *launch)
     pool_span in = {0}, out = {0};
     int is_hash = strcmp(launch->kernel, "poseidon_hash") == 0 ||
                   strcmp(launch->kernel, "poseidon_merkle_level") == 0;
+    uint64_t count;
     pool_status status;
 
     (void)user;
     memcpy(&args, launch->arguments[0], sizeof(args));
+    count = args.count < 16 ? args.count : 16;
     in = (pool_span){.data = (void *)(uintptr_t)args.in,
-        .count = args.count,
+        .count = count,
         .stride = args.in_stride,
-        .form = args.in_is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
+        .form = form_of(args.in_is_converted)};
     out = (pool_span){.data = (void *)(uintptr_t)args.out,
-        .count = args.count,
+        .count = count,
         .stride = args.out_stride,
-        .form = args.out_is_converted ? POOL_FORM_MONTGOMERY : POOL_FORM_STANDARD};
+        .form = form_of(args.out_is_converted)};
     if (is_hash)
-        status = poseidon_host_hash(set, &in, args.elements, &out, &progress);
+        status = poseidon_host_hash(launched_set, &in, args.elements, &out, &progress);
     else if (strcmp(launch->kernel, "poseidon_sponge") == 0)
-        status = poseidon_host_sponge(set,
+        status = poseidon_host_sponge(launched_set,
             &(struct poseidon_sponge){.elements = args.elements,
                 .output_elements = args.output_elements,
                 .rate = args.rate,
                 .padding = POOL_SPONGE_PAD_10},
             &in, &out, &progress);
     else if (strcmp(launch->kernel, "poseidon_convert") == 0) {
-        memcpy(out.data, in.data, args.elements * set->field->bytes);
+        memcpy(out.data, in.data, args.elements * launched_set->field->bytes);
         status = POOL_OK;
     } else
-        status = poseidon_host_permute(set, &in, &out, &progress);
+        status = poseidon_host_permute(launched_set, &in, &out, &progress);
     return status ? 719 : 0;
 }
 
@@ -76,6 +87,14 @@ static void prepare(struct torture *torture)
         .argument_bytes = check_sizes,
         .argument_count = 3};
     pool_mock_add_kernel(torture->mock, &check);
+    launched_set = set;
+}
+
+static void prepare_rates(struct torture *torture)
+{
+    prepare(torture);
+    launched_set = measured_set;
+    pool_mock_set_attribute(torture->mock, 0, POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, 1);
 }
 
 static void listen(void *user, uint64_t done, uint64_t total)
@@ -152,6 +171,22 @@ static pool_status build(struct torture *torture)
     return status ? status : pool_poseidon_merkle_build(set, &run, &params, &leaves, &rows);
 }
 
+/* After a failure the rate is what it was. */
+static pool_status measure_rates(struct torture *torture)
+{
+    uint64_t before = 0, after = 0;
+    pool_exec run;
+    pool_status status = create(torture, &run), failed;
+
+    if (status)
+        return status;
+    status = pool_device_get_rate(run.device, &before);
+    failed = status ? status : pool_measure_rates(torture->objects[POOL]);
+    if (failed && !status && !pool_device_get_rate(run.device, &after) && after != before)
+        abort();
+    return failed;
+}
+
 /*
  * A property that the driver does not report is 0; staging falls back to the driver's own copies; a
  * full device is tried again, and so is entering a context to give memory back; a disk that fails
@@ -180,6 +215,12 @@ static const struct torture_scenario scenarios[] = {
         .run = enqueue,
         .finish = finish,
         .absorbs = absorbed},
+    {.name = "measuring rates",
+        .devices = 1,
+        .prepare = prepare_rates,
+        .run = measure_rates,
+        .finish = finish,
+        .absorbs = absorbed},
     {.name = "a tree from host memory",
         .devices = 1,
         .prepare = prepare,
@@ -196,8 +237,11 @@ int main(void)
         return 77;
     if (pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
         return 1;
+    if (pool_poseidon_by_name("circom-bn254-t3", &measured_set))
+        return 1;
     poseidon_tune(set, 128, 128);
     int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_poseidon_destroy(&set);
+    pool_poseidon_destroy(&measured_set);
     return failed;
 }
