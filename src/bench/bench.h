@@ -287,6 +287,9 @@ struct bench_shards {
  * the devices of run->together. After a failure, too, the caller destroys the shards. */
 pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_bytes, uint64_t unit,
     uint64_t count, pool_form form, bool is_cyclic, struct bench_shards **shards, pool_span *span);
+/* The same for items[i] zeros on device i. */
+pool_status bench_allocate_shards(struct bench_run *run, uint64_t item_bytes, const uint64_t *items,
+    pool_form form, struct bench_shards **shards, pool_span *span);
 /* Copies all items to host memory. */
 pool_status bench_gather(struct bench_shards *shards, void *to);
 void bench_shards_destroy(struct bench_shards **shards);

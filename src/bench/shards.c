@@ -49,6 +49,34 @@ static pool_status download_shard(
     return status;
 }
 
+/* Zeros; digests and other results. */
+static pool_status allocate_shard(struct bench_run *run, struct bench_shards *shards,
+    uint32_t index, uint64_t items, pool_form form)
+{
+    pool_status status = pool_buffer_zeroed(
+        run->together->devices[index], items * shards->item_bytes, &shards->buffers[index]);
+
+    return status
+               ? status
+               : pool_buffer_span(shards->buffers[index], 0, items, form, &shards->shards[index]);
+}
+
+pool_status bench_allocate_shards(struct bench_run *run, uint64_t item_bytes, const uint64_t *items,
+    pool_form form, struct bench_shards **made, pool_span *span)
+{
+    struct bench_shards *shards = *made = bench_alloc(1, sizeof(*shards));
+    pool_status status = POOL_OK;
+
+    shards->item_bytes = item_bytes;
+    shards->count = run->together->device_count;
+    *span = (pool_span){.data = shards->shards, .form = form, .space = POOL_MEMORY_SHARDED};
+    for (uint32_t i = 0; i < shards->count && !status; i++) {
+        status = allocate_shard(run, shards, i, items[i], form);
+        span->count += items[i];
+    }
+    return status;
+}
+
 pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_bytes, uint64_t unit,
     uint64_t count, pool_form form, bool is_cyclic, struct bench_shards **made, pool_span *span)
 {
@@ -63,10 +91,7 @@ pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_b
         uint64_t first = units * i / shards->count * unit;
         uint64_t items = units * (i + 1) / shards->count * unit - first;
 
-        status =
-            pool_buffer_zeroed(run->together->devices[i], items * item_bytes, &shards->buffers[i]);
-        if (!status)
-            status = pool_buffer_span(shards->buffers[i], 0, items, form, &shards->shards[i]);
+        status = allocate_shard(run, shards, i, items, form);
         if (!status && from)
             status = upload_shard(shards, i, (uint8_t *)(uintptr_t)from, first);
     }

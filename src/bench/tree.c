@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures building Merkle trees, whose levels are written to pinned host memory or stay on the
- * device; the size is the number of leaves. A sample of the leaves is verified against the root on
- * the host.
+ * device, or in shards on the devices; the size is the number of leaves. A sample of the leaves is
+ * verified against the root on the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@ struct tree_state {
     pool_pinned *leaf_pinned;
     struct bench_shards *shards;
     pool_buffer *level_buffer;
+    struct bench_shards *level_shards;
     pool_pinned *level_pinned;
     pool_span leaf_span;
     pool_span level_span;
@@ -80,6 +81,25 @@ static pool_status place_leaves(struct bench_run *run, struct tree_state *tree)
         run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_buffer, &tree->leaf_span);
 }
 
+static pool_status place_levels(struct bench_run *run, struct tree_state *tree)
+{
+    uint64_t digests[BENCH_MAX_DEVICES];
+    pool_status status;
+
+    if (run->together && run->is_sharded) {
+        status = pool_poseidon_merkle_shards(
+            tree->set, &tree->exec, &tree->params, &tree->leaf_span, digests);
+        return status ? status
+                      : bench_allocate_shards(run, tree->digest_bytes, digests, run->spec.form,
+                            &tree->level_shards, &tree->level_span);
+    }
+    if (run->spec.on_device)
+        return bench_place(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
+            &tree->level_buffer, &tree->level_span);
+    return bench_pin(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
+        &tree->level_pinned, &tree->level_span);
+}
+
 static pool_status upload_tree(struct bench_run *run)
 {
     struct tree_state *tree = run->state;
@@ -89,12 +109,7 @@ static pool_status upload_tree(struct bench_run *run)
         tree->exec = *run->together;
     else
         tree->exec = (pool_exec){.struct_size = sizeof(tree->exec), .device = run->device};
-    if (!status && run->spec.on_device)
-        return bench_place(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
-            &tree->level_buffer, &tree->level_span);
-    return status ? status
-                  : bench_pin(run, NULL, tree->shape.bytes, tree->shape.digest_count,
-                        run->spec.form, &tree->level_pinned, &tree->level_span);
+    return status ? status : place_levels(run, tree);
 }
 
 static pool_status call_tree(struct bench_run *run)
@@ -109,13 +124,14 @@ static pool_status check_leaf(
     struct bench_run *run, uint64_t index, const uint8_t *root, uint8_t *path, bool *is_member)
 {
     const struct tree_state *tree = run->state;
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
+    const pool_exec *exec = tree->level_shards ? &tree->exec : &one;
     const pool_span siblings = {
         .data = path, .count = tree->shape.path_count, .form = run->spec.form};
     pool_merkle_params params = tree->params;
     int32_t found = 0;
     pool_status status = pool_poseidon_merkle_open(
-        tree->set, &exec, &params, run->spec.size, NULL, &tree->level_span, index, &siblings);
+        tree->set, exec, &params, run->spec.size, NULL, &tree->level_span, index, &siblings);
 
     params.height = tree->shape.height;
     if (!status && params.height)
@@ -131,11 +147,14 @@ static pool_status check_tree(struct bench_run *run, bool *is_correct)
     const uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
     uint8_t *path = bench_alloc(tree->shape.path_count + 1, tree->digest_bytes);
     uint8_t *root = path + tree->shape.path_count * tree->digest_bytes;
-    const uint64_t last = (tree->shape.digest_count - 1) * tree->digest_bytes;
+    const struct bench_shards *shards = tree->level_shards; /* the root is the first one's last */
+    const uint64_t digests = shards ? shards->shards[0].count : tree->shape.digest_count;
+    const uint64_t last = (digests - 1) * tree->digest_bytes;
     pool_status status = POOL_OK;
 
-    if (tree->level_buffer)
-        status = pool_copy_to_host(root, tree->level_buffer, last, tree->digest_bytes, NULL);
+    if (shards || tree->level_buffer)
+        status = pool_copy_to_host(
+            root, shards ? shards->buffers[0] : tree->level_buffer, last, tree->digest_bytes, NULL);
     else
         memcpy(root, (const uint8_t *)tree->level_span.data + last, tree->digest_bytes);
     *is_correct = true;
@@ -160,6 +179,7 @@ static void destroy_tree(struct bench_run *run)
     pool_buffer_destroy(&tree->level_buffer);
     pool_pinned_destroy(&tree->leaf_pinned);
     bench_shards_destroy(&tree->shards);
+    bench_shards_destroy(&tree->level_shards);
     pool_pinned_destroy(&tree->level_pinned);
     pool_poseidon_destroy(&tree->set);
     free(tree->leaves);
