@@ -94,7 +94,8 @@ POOL_API pool_status pool_matrix_commit_get_shape(const pool_matrix_commit_param
  *
  * With exec->device_count each device builds subtrees. Matrices are in host memory or sharded:
  * items of the span, columns or rows, on each device, and shards of rows have the same parts of the
- * tree in all matrices. Levels are in host memory. See docs/several-devices.md.
+ * tree in all matrices. Levels are in host memory or sharded as pool_matrix_commit_shards
+ * reports. See docs/several-devices.md.
  *
  * POOL_ERR_INVALID_ARGUMENT: a height that is not a power of two or less than 2^cap_height, a count
  * of a span other than its columns or rows, sets that do not fit each other, and what
@@ -114,6 +115,19 @@ POOL_API pool_status pool_matrix_commit(const pool_matrix_commit_params *params,
 POOL_API pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t *bytes);
+
+/*
+ * Sets digests[i] to the number of digests in shard i of `levels` where the levels of a commitment
+ * over several devices stay there (POOL_MEMORY_SHARDED). exec->device_count must not be 0. Each
+ * device has the kept levels of its subtrees from the lowest one to the level of their roots, which
+ * is the same on all devices; the first device has the levels above that behind them, up to the
+ * cap. The division follows the devices' rates, the heights, and the shards of rows: for
+ * pool_extend_commit `matrices` are the extensions' heights and widths, with spans in host memory.
+ * The data of spans is not read (except for the array of shards) and may be NULL. Errors: those of
+ * pool_matrix_commit_workspace for these arguments. Any thread.
+ */
+POOL_API pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
+    const pool_exec *exec, const pool_matrix *matrices, uint32_t count, uint64_t *digests);
 
 /* A plain value: the low-degree extension of columns, and where it is stored. */
 typedef struct pool_extension {

@@ -67,13 +67,25 @@ static pool_status warm_up_tree(struct bench_run *run)
     return pool_poseidon_warm_up(tree->set, run->device);
 }
 
+/* Leaves per unit of a shard: those of a subtree, of which each device has many. */
+static uint64_t shard_unit(const struct bench_run *run, const struct tree_state *tree)
+{
+    const uint64_t arity = tree->params.arity;
+    uint64_t unit = 1;
+
+    while (run->spec.size % (unit * arity) == 0 &&
+           unit * arity * 64 * run->together->device_count <= run->spec.size)
+        unit *= arity;
+    return unit == 1 && run->spec.size % arity == 0 ? arity : unit;
+}
+
 static pool_status place_leaves(struct bench_run *run, struct tree_state *tree)
 {
     const uint64_t size = run->spec.size, bytes = size * tree->digest_bytes;
 
     if (run->together && run->is_sharded)
-        return bench_shard(run, tree->leaves, tree->digest_bytes, 1, size, run->spec.form, false,
-            &tree->shards, &tree->leaf_span);
+        return bench_shard(run, tree->leaves, tree->digest_bytes, shard_unit(run, tree), size,
+            run->spec.form, false, &tree->shards, &tree->leaf_span);
     if (run->together || run->spec.from_host)
         return bench_pin(
             run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_pinned, &tree->leaf_span);

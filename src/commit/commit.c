@@ -150,6 +150,24 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
     return status ? status : commit_forecast(__func__, &tree, &exec, levels, bytes);
 }
 
+pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
+    const pool_exec *given, const pool_matrix *matrices, uint32_t count, uint64_t *digests)
+{
+    MEMORY_EXEC_SCOPE(given);
+    struct commit_tree tree;
+    pool_exec exec;
+    pool_status status = digests ? memory_exec_read(__func__, given, &commit_exec_rules, &exec)
+                                 : base_fail_null(__func__, "digests");
+
+    if (!status && !exec.device_count)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0 for `device_count`; levels have shards over several devices",
+            __func__);
+    if (!status)
+        status = commit_tree_init(__func__, params, matrices, count, &tree);
+    return status ? status : commit_devices_shards(__func__, &tree, &exec, digests);
+}
+
 pool_status pool_matrix_commit_warm_up(const pool_matrix_commit_params *params, pool_device *device)
 {
     static const pool_matrix one = {.height = 1, .width = 1};

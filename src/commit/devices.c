@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_matrix_commit over several devices: see devices.h.
+ * pool_matrix_commit over several devices: see devices.h. Levels are in host memory or in shards.
  */
 #include "commit/devices.h"
 
@@ -101,15 +101,9 @@ pool_status commit_divide(struct commit_division *division)
     return status ? status : choose_cut(division);
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
+/* ---- levels in shards ------------------------------------------------------------------------ */
 
-struct devices_run {
-    struct commit_division division;
-    const pool_span *levels;
-    unsigned char *nodes; /* of the cut, packed */
-};
-
-static bool keeps_cut(const struct commit_division *division)
+bool commit_keeps_cut(const struct commit_division *division)
 {
     return division->cut >= division->tree->first_level;
 }
@@ -119,12 +113,102 @@ static uint64_t nodes_of(const struct commit_division *division, uint32_t index)
     return division->first[index + 1] - division->first[index];
 }
 
-/* Where the parts' levels are stored. */
-static pool_span levels_of_parts(const struct devices_run *run)
+/* Of a device's subtrees. */
+static uint64_t kept_digests(const struct commit_division *division, uint32_t index)
+{
+    return commit_keeps_cut(division)
+               ? commit_first_of_cut(division, index) + nodes_of(division, index)
+               : 0;
+}
+
+uint64_t commit_first_of_cut(const struct commit_division *division, uint32_t index)
+{
+    const uint64_t nodes = nodes_of(division, index);
+
+    return (nodes << (division->cut - division->tree->first_level + 1)) - 2 * nodes;
+}
+
+void commit_count_shards(const struct commit_division *division, uint64_t *digests)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 0; i < division->devices.count; i++)
+        all += digests[i] = kept_digests(division, i);
+    digests[0] += division->tree->digest_count - all;
+}
+
+pool_span commit_top_levels(
+    const struct commit_division *division, const pool_span *levels, const struct commit_tree *top)
+{
+    const pool_span *shards = levels->data;
+
+    return levels->space == POOL_MEMORY_SHARDED ? poseidon_span_slice(&shards[0], top->digest_bytes,
+                                                      kept_digests(division, 0), top->digest_count)
+                                                : *levels;
+}
+
+pool_status commit_check_level_space(
+    const struct commit_division *division, const pool_span *levels)
+{
+    if (levels->space != POOL_MEMORY_HOST && levels->space != POOL_MEMORY_SHARDED)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value %d for `space` of `levels`; with `device_count` %u it must be "
+            "POOL_MEMORY_HOST or POOL_MEMORY_SHARDED",
+            division->call, (int)levels->space, division->exec->device_count);
+    return levels->space == POOL_MEMORY_HOST && division->has_data && !levels->data
+               ? base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the data of `levels` must not be NULL",
+                     division->call)
+               : POOL_OK;
+}
+
+pool_status commit_check_level_shards(
+    const struct commit_division *division, const pool_span *levels)
+{
+    const pool_span *shards = levels->data;
+    uint64_t wanted[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (levels->space != POOL_MEMORY_SHARDED)
+        return POOL_OK;
+    status = memory_devices_check_span(division->call, &division->devices, levels, "levels");
+    if (status)
+        return status;
+    commit_count_shards(division, wanted);
+    for (uint32_t i = 0; i < division->devices.count; i++) {
+        if (shards[i].count != wanted[i])
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: shard %u of `levels` has %llu digests; pool_matrix_commit_shards reports %llu",
+                division->call, i, (unsigned long long)shards[i].count,
+                (unsigned long long)wanted[i]);
+        if (shards[i].stride && shards[i].stride != division->tree->digest_bytes)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: unsupported value %llu for `stride` of shard %u of `levels`; it must be 0",
+                division->call, (unsigned long long)shards[i].stride, i);
+        if (division->has_data && wanted[i] && !shards[i].data)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: the data of shard %u of `levels` must not be NULL", division->call, i);
+    }
+    return POOL_OK;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+struct devices_run {
+    struct commit_division division;
+    const pool_span *levels;
+    unsigned char *nodes; /* of the cut, packed */
+};
+
+/* Where a part's levels are stored. */
+static pool_span levels_of_part(const struct devices_run *run, uint32_t index)
 {
     const struct commit_division *division = &run->division;
+    const pool_span *shards = run->levels->data;
 
-    if (keeps_cut(division))
+    if (commit_keeps_cut(division) && run->levels->space == POOL_MEMORY_SHARDED)
+        return poseidon_span_slice(
+            &shards[index], division->tree->digest_bytes, 0, kept_digests(division, index));
+    if (commit_keeps_cut(division))
         return *run->levels;
     return (pool_span){.data = run->nodes,
         .count = commit_level_nodes(division->tree, division->cut),
@@ -173,7 +257,7 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
 {
     const struct devices_run *run = user;
     const struct commit_division *division = &run->division;
-    const pool_span levels = levels_of_parts(run);
+    const pool_span levels = levels_of_part(run, index);
     struct commit_part part;
     pool_status status;
 
@@ -198,21 +282,63 @@ static void copy_nodes(const struct devices_run *run)
             poseidon_span_item(run->levels, tree->digest_bytes, start + i), tree->digest_bytes);
 }
 
+/* From the shards; all parts have ended. */
+static pool_status download_nodes(const struct devices_run *run)
+{
+    const struct commit_division *division = &run->division;
+    const size_t digest = division->tree->digest_bytes;
+    const pool_span *shards = run->levels->data;
+    struct base_error_copy first;
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
+        const uint64_t bytes = nodes_of(division, i) * digest;
+        pool_buffer *view = NULL;
+
+        if (!bytes)
+            continue;
+        status = pool_buffer_adopt(division->devices.device[i],
+            (CUdeviceptr)(uintptr_t)shards[i].data + commit_first_of_cut(division, i) * digest,
+            bytes, &view);
+        if (!status)
+            status =
+                pool_copy_to_host(run->nodes + division->first[i] * digest, view, 0, bytes, NULL);
+        base_error_save(&first);
+        (void)pool_buffer_destroy(&view);
+        if (status)
+            base_error_restore(&first);
+    }
+    return status;
+}
+
+static pool_status gather_nodes(const struct devices_run *run)
+{
+    if (!commit_keeps_cut(&run->division))
+        return POOL_OK;
+    if (run->levels->space == POOL_MEMORY_SHARDED)
+        return download_nodes(run);
+    copy_nodes(run);
+    return POOL_OK;
+}
+
 static pool_status compute_top(const struct devices_run *run)
 {
     const struct commit_division *division = &run->division;
     const pool_exec exec = memory_devices_exec(&division->devices, division->exec, 0);
     struct commit_part top;
+    pool_span levels;
     pool_status status;
 
     if (division->cut == division->tree->height)
         return POOL_OK;
-    if (keeps_cut(division))
-        copy_nodes(run);
+    status = gather_nodes(run);
+    if (status)
+        return status;
     status = commit_top_open(division, run->nodes, &top);
+    levels = commit_top_levels(division, run->levels, &top.tree);
     if (!status)
         status = compute(
-            run, 0, &top, &exec, run->levels, commit_work(division->tree) - commit_work(&top.tree));
+            run, 0, &top, &exec, &levels, commit_work(division->tree) - commit_work(&top.tree));
     commit_part_close(&top);
     return status;
 }
@@ -227,28 +353,16 @@ static pool_status allocate_nodes(struct devices_run *run)
     return run->nodes ? POOL_OK : base_fail_memory("a level of a tree");
 }
 
-pool_status commit_check_host_levels(
-    const struct commit_division *division, const pool_span *levels)
-{
-    if (levels->space != POOL_MEMORY_HOST)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %d for `space` of `levels`; with `device_count` %u it must be "
-            "POOL_MEMORY_HOST",
-            division->call, (int)levels->space, division->exec->device_count);
-    return division->has_data && !levels->data
-               ? base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the data of `levels` must not be NULL",
-                     division->call)
-               : POOL_OK;
-}
-
 /* ---- forecast -------------------------------------------------------------------------------- */
 
-static pool_status forecast_part(
-    const struct devices_run *run, uint32_t index, const struct commit_part *part, uint64_t *bytes)
+static pool_status forecast_part(const struct devices_run *run, uint32_t index,
+    const struct commit_part *part, bool has_shard, uint64_t *bytes)
 {
     const struct commit_division *division = &run->division;
     const pool_exec given = memory_devices_exec(&division->devices, division->exec, index);
-    const pool_span levels = {.space = POOL_MEMORY_HOST};
+    const pool_span levels = {.space = has_shard && run->levels->space == POOL_MEMORY_SHARDED
+                                           ? POOL_MEMORY_DEVICE
+                                           : POOL_MEMORY_HOST};
     uint64_t needed = 0;
     pool_exec exec;
     pool_status status = commit_part_exec(division, &given, index, &exec);
@@ -270,7 +384,7 @@ static pool_status forecast_index(const struct devices_run *run, uint32_t index,
         status = commit_part_open(division, index, division->cut, division->first[index],
             nodes_of(division, index), &part);
         if (!status)
-            status = forecast_part(run, index, &part, bytes);
+            status = forecast_part(run, index, &part, commit_keeps_cut(division), bytes);
         commit_part_close(&part);
         if (status)
             return status;
@@ -280,7 +394,7 @@ static pool_status forecast_index(const struct devices_run *run, uint32_t index,
     /* Only whether there are leaves matters. */
     status = commit_top_open(division, (const unsigned char *)"", &part);
     if (!status)
-        status = forecast_part(run, 0, &part, bytes);
+        status = forecast_part(run, 0, &part, true, bytes);
     commit_part_close(&part);
     return status;
 }
@@ -324,10 +438,12 @@ pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
         .total = commit_work(tree),
         .compute = compute_part,
         .user = &run};
-    pool_status status = commit_check_host_levels(&run.division, levels);
+    pool_status status = commit_check_level_space(&run.division, levels);
 
     if (!status)
         status = commit_divide(&run.division);
+    if (!status)
+        status = commit_check_level_shards(&run.division, levels);
     if (!status)
         status = commit_link_devices(&run.division);
     if (!status)
@@ -349,15 +465,28 @@ pool_status commit_devices_forecast(const char *call, const struct commit_tree *
         .division = {.call = call, .tree = tree, .exec = exec, .reserved = reserved},
         .levels = levels};
     uint64_t needed[MEMORY_MAX_DEVICES];
-    pool_status status = commit_check_host_levels(&run.division, levels);
+    pool_status status = commit_check_level_space(&run.division, levels);
 
     if (!status)
         status = commit_divide(&run.division);
+    if (!status)
+        status = commit_check_level_shards(&run.division, levels);
     if (!status)
         status = commit_link_devices(&run.division);
     if (!status)
         status = forecast(&run, needed);
     for (uint32_t i = 0; !status && i < run.division.devices.count; i++)
         bytes[i] = needed[i];
+    return status;
+}
+
+pool_status commit_devices_shards(
+    const char *call, const struct commit_tree *tree, const pool_exec *exec, uint64_t *digests)
+{
+    struct commit_division division = {.call = call, .tree = tree, .exec = exec};
+    pool_status status = commit_divide(&division);
+
+    if (!status)
+        commit_count_shards(&division, digests);
     return status;
 }

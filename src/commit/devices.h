@@ -56,9 +56,21 @@ void commit_part_close(struct commit_part *part);
 /* Reads the devices, checks the matrices' spans and chooses the cut. */
 pool_status commit_divide(struct commit_division *division);
 
-/* Refuses levels that are not in host memory. */
-pool_status commit_check_host_levels(
+/* Refuses levels that are neither in host memory nor sharded; with has_data also without data. */
+pool_status commit_check_level_space(
     const struct commit_division *division, const pool_span *levels);
+/* Once the cut is chosen: that shards of levels have what commit_count_shards counts. */
+pool_status commit_check_level_shards(
+    const struct commit_division *division, const pool_span *levels);
+/* The digests that sharded levels have on each device: the kept ones of its subtrees, behind them
+ * on the first device those above the cut. */
+void commit_count_shards(const struct commit_division *division, uint64_t *digests);
+bool commit_keeps_cut(const struct commit_division *division);
+/* Where the nodes of the cut begin in a device's shard, if they are kept. */
+uint64_t commit_first_of_cut(const struct commit_division *division, uint32_t index);
+/* The kept levels above the cut in the first device's shard. */
+pool_span commit_top_levels(
+    const struct commit_division *division, const pool_span *levels, const struct commit_tree *top);
 
 /* pool_matrix_commit for validated params, levels and exec, except for the devices. */
 pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
@@ -66,6 +78,10 @@ pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
 /* bytes[i] is what device i allocates. */
 pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes);
+
+/* digests[i] is what shard i of the levels has. */
+pool_status commit_devices_shards(
+    const char *call, const struct commit_tree *tree, const pool_exec *exec, uint64_t *digests);
 
 /* The exec of the part on device `index`, whose limit is what `reserved` leaves. */
 pool_status commit_part_exec(const struct commit_division *division, const pool_exec *given,

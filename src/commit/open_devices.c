@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Openings over several devices: each device gathers the rows of the shards in its memory for all
- * indices, and the host puts them together. Subtrees are built again by the device that has their
- * rows, or by the first one.
+ * Openings over several devices: each device gathers the rows and siblings of the shards in its
+ * memory for all indices, and the host puts them together. Subtrees are built again by the device
+ * that has their rows, or by the first one.
  */
 #include "commit/open.h"
 
@@ -42,15 +42,19 @@ pool_status commit_open_divide(struct opening *opening, struct commit_division *
     division->tree = &opening->tree;
     division->exec = &opening->exec;
     opening->division = division;
-    status = commit_check_host_levels(division, opening->levels);
+    status = commit_check_level_space(division, opening->levels);
     if (!status)
         status = commit_divide(division);
+    if (!status)
+        status = commit_check_level_shards(division, opening->levels);
     if (!status)
         status = check_subtrees(opening);
     return status ? status : commit_link_devices(division);
 }
 
 /* ---- rows in shards -------------------------------------------------------------------------- */
+
+static const pool_span no_levels = {.space = POOL_MEMORY_HOST};
 
 /* An opening of a device's shards, of columns or of rows. */
 struct shard_opening {
@@ -110,6 +114,7 @@ static pool_status open_shards(const struct opening *whole, uint32_t device,
     if (!part->matrices || !part->offsets || !part->indices)
         return base_fail_memory("openings of shards");
     opening->division = NULL;
+    opening->levels = &no_levels;
     opening->tree.matrices = part->matrices;
     opening->tree.count = 0;
     opening->tree.row_elements = 0;
@@ -195,12 +200,169 @@ static pool_status gather_shards(
     return status;
 }
 
+/* ---- siblings in shards ---------------------------------------------------------------------- */
+
+/* An opening of the kept levels in a shard: those of subtrees, or those above the cut. */
+struct level_opening {
+    struct opening opening;
+    struct commit_part part;
+    pool_span levels;
+    uint64_t *indices;
+    uint32_t base;  /* the level of the whole tree that is its level 0 */
+    uint64_t first; /* node of that level */
+};
+
+static uint64_t nodes_of(const struct commit_division *division, uint32_t device)
+{
+    return division->first[device + 1] - division->first[device];
+}
+
+static bool has_level_shards(const struct opening *whole)
+{
+    return whole->levels->space == POOL_MEMORY_SHARDED;
+}
+
+static bool has_levels(const struct opening *whole, uint32_t device, bool is_top)
+{
+    const struct commit_division *division = whole->division;
+
+    return has_level_shards(whole) && whole->count &&
+           (is_top ? !device && division->cut < whole->tree.height
+                   : commit_keeps_cut(division) && nodes_of(division, device));
+}
+
+/* The caller closes it, also after a failure. */
+static pool_status open_levels(
+    const struct opening *whole, uint32_t device, bool is_top, struct level_opening *part)
+{
+    const struct commit_division *division = whole->division;
+    const pool_span *shards = whole->levels->data;
+    struct opening *opening = &part->opening;
+    const uint64_t nodes = nodes_of(division, device);
+    pool_status status;
+
+    *part = (struct level_opening){.opening = *whole,
+        .base = is_top ? division->cut : 0,
+        .first = is_top ? 0 : division->first[device] << division->cut};
+    opening->packed = NULL;
+    part->indices = base_calloc(whole->count, sizeof(*part->indices));
+    status = is_top ? commit_top_open(division, NULL, &part->part)
+                    : commit_part_open(division, device, division->cut, division->first[device],
+                          nodes, &part->part);
+    if (!part->indices)
+        status = base_fail_memory("openings of levels");
+    opening->division = NULL;
+    opening->tree = part->part.tree;
+    opening->tree.count = 0;
+    opening->indices = part->indices;
+    part->levels =
+        is_top ? commit_top_levels(division, whole->levels, &part->part.tree) : shards[device];
+    part->levels.count = part->part.tree.digest_count;
+    opening->levels = &part->levels;
+    opening->row_bytes = 0;
+    opening->path_bytes = (uint64_t)opening->tree.height * opening->tree.digest_bytes;
+    return status;
+}
+
+static void close_levels(struct level_opening *part)
+{
+    commit_part_close(&part->part);
+    base_free(part->indices);
+    base_free(part->opening.packed);
+}
+
+/* Whether the part has the node of its level 0 that is above or at row `index`. */
+static bool has_node(const struct level_opening *part, uint64_t index)
+{
+    const uint64_t node = index >> part->base;
+
+    return node >= part->first && node - part->first < part->opening.tree.rows;
+}
+
+static void copy_siblings(const struct opening *whole, const struct level_opening *part)
+{
+    const struct commit_tree *tree = &part->opening.tree;
+
+    for (uint64_t query = 0; query < whole->count; query++) {
+        const uint64_t at = tree->first_level * tree->digest_bytes;
+
+        if (has_node(part, whole->indices[query]))
+            memcpy(whole->packed + whole->count * whole->row_bytes + query * whole->path_bytes +
+                       part->base * tree->digest_bytes + at,
+                part->opening.packed + query * part->opening.path_bytes + at,
+                part->opening.path_bytes - at);
+    }
+}
+
+/* Of the levels below the cut, or, on the first device, above it. */
+static pool_status gather_siblings(
+    const struct opening *whole, uint32_t device, bool is_top, const pool_exec *exec)
+{
+    struct level_opening part;
+    struct opening *opening = &part.opening;
+    pool_status status;
+
+    if (!has_levels(whole, device, is_top))
+        return POOL_OK;
+    status = open_levels(whole, device, is_top, &part);
+    for (uint64_t i = 0; !status && i < whole->count; i++)
+        if (has_node(&part, whole->indices[i]))
+            part.indices[i] = (whole->indices[i] >> part.base) - part.first;
+    if (!status && opening->tree.first_level < opening->tree.height) {
+        opening->packed = base_calloc(whole->count, opening->path_bytes);
+        if (!opening->packed)
+            status = base_fail_memory("openings of levels");
+        if (!status)
+            status = read_exec(whole, exec, opening);
+        if (!status)
+            status = commit_gather(opening);
+        if (!status)
+            copy_siblings(whole, &part);
+    }
+    close_levels(&part);
+    return status;
+}
+
+/* The sibling of an index's node of the cut, which may be in another device's memory than the node.
+ */
+static pool_status copy_node_of_cut(const struct opening *whole, uint64_t query)
+{
+    const struct commit_division *division = whole->division;
+    const size_t digest = whole->tree.digest_bytes;
+    const uint64_t node = (whole->indices[query] >> division->cut) ^ 1;
+    const pool_span *shards = whole->levels->data;
+    struct base_error_copy first;
+    pool_buffer *view = NULL;
+    uint32_t device = 0;
+    pool_status status;
+
+    while (division->first[device + 1] <= node)
+        device++;
+    status = pool_buffer_adopt(division->devices.device[device],
+        (CUdeviceptr)(uintptr_t)shards[device].data +
+            (commit_first_of_cut(division, device) + node - division->first[device]) * digest,
+        digest, &view);
+    if (!status)
+        status = pool_copy_to_host(whole->packed + whole->count * whole->row_bytes +
+                                       query * whole->path_bytes + division->cut * digest,
+            view, 0, digest, NULL);
+    base_error_save(&first);
+    (void)pool_buffer_destroy(&view);
+    if (status)
+        base_error_restore(&first);
+    return status;
+}
+
 static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec)
 {
     const struct opening *whole = user;
     pool_status status = gather_shards(whole, index, POOL_MATRIX_COLUMNS, exec);
 
-    return status ? status : gather_shards(whole, index, POOL_MATRIX_ROWS, exec);
+    if (!status)
+        status = gather_shards(whole, index, POOL_MATRIX_ROWS, exec);
+    if (!status)
+        status = gather_siblings(whole, index, false, exec);
+    return status ? status : gather_siblings(whole, index, true, exec);
 }
 
 pool_status commit_open_gather(const struct opening *opening)
@@ -211,7 +373,14 @@ pool_status commit_open_gather(const struct opening *opening)
         .compute = gather_part,
         .user = (void *)(uintptr_t)opening};
 
-    return memory_parts_run(&parts);
+    const struct commit_division *division = opening->division;
+    pool_status status = memory_parts_run(&parts);
+
+    if (has_level_shards(opening) && commit_keeps_cut(division) &&
+        division->cut < opening->tree.height)
+        for (uint64_t query = 0; query < opening->count && !status; query++)
+            status = copy_node_of_cut(opening, query);
+    return status;
 }
 
 /* ---- subtrees -------------------------------------------------------------------------------- */
@@ -281,6 +450,21 @@ static pool_status forecast_shards(
     return status;
 }
 
+static pool_status forecast_siblings(
+    const struct opening *opening, uint32_t device, bool is_top, uint64_t *bytes)
+{
+    struct level_opening part;
+    pool_status status;
+
+    if (!has_levels(opening, device, is_top))
+        return POOL_OK;
+    status = open_levels(opening, device, is_top, &part);
+    if (!status && part.opening.tree.first_level < part.opening.tree.height)
+        *bytes = base_max(*bytes, commit_gather_bytes(&part.opening));
+    close_levels(&part);
+    return status;
+}
+
 static pool_status forecast_subtree(
     const struct opening *opening, uint32_t device, const pool_exec *exec, uint64_t *bytes)
 {
@@ -320,6 +504,8 @@ static pool_status forecast_device(const struct opening *opening, uint32_t devic
         status = forecast_shards(opening, device, POOL_MATRIX_COLUMNS, bytes);
     if (!status)
         status = forecast_shards(opening, device, POOL_MATRIX_ROWS, bytes);
+    for (int is_top = 0; is_top < 2 && !status; is_top++)
+        status = forecast_siblings(opening, device, is_top, bytes);
     if (status)
         return status;
     limit = memory_exec_limit(&part.exec);

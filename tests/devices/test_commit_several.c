@@ -135,24 +135,123 @@ static void check_openings(struct commit_problem *problem, uint32_t count, const
     free(paths);
 }
 
-/* Within ever less memory, of which each device uses exactly what was forecast. */
-static void check_problem(
-    struct commit_problem *problem, const enum place *places, uint32_t count, bool has_limits)
+/* ---- levels on the devices --------------------------------------------------------------------
+ */
+
+/* Levels in host memory, or in shards. */
+struct several_levels {
+    unsigned char *data;
+    struct several_shards *shards;
+    pool_span span;
+    uint64_t stride;
+};
+
+static void open_levels(const struct commit_problem *problem, const pool_exec *exec,
+    const pool_matrix *matrices, bool is_sharded, struct several_levels *levels)
 {
-    const size_t digest = commit_digest(problem), stride = digest + 4 * (next_random() & 1);
-    unsigned char *got = calloc(problem->shape.digest_count, stride);
-    const pool_span levels = {.data = got, .count = problem->shape.digest_count, .stride = stride};
+    const size_t digest = commit_digest(problem);
+    const uint64_t count = problem->shape.digest_count;
+    uint64_t digests[SEVERAL_MAX], first[SEVERAL_MAX + 1] = {0};
+
+    *levels =
+        (struct several_levels){.stride = digest + (is_sharded ? 0 : 4 * (next_random() & 1))};
+    levels->data = calloc(count, levels->stride);
+    levels->span = (pool_span){.data = levels->data, .count = count, .stride = levels->stride};
+    if (!is_sharded)
+        return;
+    assert_ok(pool_matrix_commit_shards(&problem->params, exec, matrices, problem->count, digests));
+    for (uint32_t i = 0; i < exec->device_count; i++)
+        first[i + 1] = first[i] + digests[i];
+    assert_int_equal(first[exec->device_count], count);
+    levels->shards = several_allocate(exec->device_count, digest, POOL_FORM_STANDARD, first);
+    levels->span = levels->shards->span;
+}
+
+static void clear_levels(const struct several_levels *levels)
+{
+    memset(levels->data, 0, levels->stride * levels->span.count);
+    if (levels->shards)
+        several_upload(levels->shards, levels->data, false);
+}
+
+static void close_levels(struct several_levels *levels)
+{
+    if (levels->shards)
+        several_free(levels->shards);
+    free(levels->data);
+}
+
+/* Stores the shards of a tree that is cut at a level, if their sizes agree; shard after shard. */
+static bool cut_levels(const struct commit_problem *problem, const struct several_shards *shards,
+    uint32_t cut, unsigned char *to)
+{
+    const size_t digest = commit_digest(problem);
+    const uint32_t low = problem->shape.first_level;
+    const uint64_t rows = problem->shape.cap_count << problem->shape.height;
+    const uint64_t per_node = (UINT64_C(2) << (cut - low)) - 1;
+    uint64_t nodes[SEVERAL_MAX], before = 0;
+
+    nodes[0] = rows >> cut;
+    for (uint32_t i = 1; i < shards->count; i++) {
+        nodes[i] = shards->shard[i].count / per_node;
+        if (shards->shard[i].count % per_node || nodes[i] > nodes[0])
+            return false;
+        nodes[0] -= nodes[i];
+    }
+    for (uint32_t i = 0; i < shards->count; before += nodes[i], i++) {
+        const unsigned char *level = problem->wanted;
+
+        for (uint32_t l = low; l <= problem->shape.height; l++) {
+            const bool is_top = l > cut;
+            const uint64_t first = is_top ? 0 : before << (cut - l);
+            const uint64_t count = !is_top ? nodes[i] << (cut - l) : i ? 0 : rows >> l;
+
+            memcpy(to, level + first * digest, count * digest);
+            to += count * digest;
+            level += (rows >> l) * digest;
+        }
+    }
+    return true;
+}
+
+/* All levels are right; those in shards for one of the cuts that have shards of these sizes. */
+static void check_levels(const struct commit_problem *problem, struct several_levels *levels)
+{
+    const size_t digest = commit_digest(problem);
+    const uint64_t count = problem->shape.digest_count;
+    unsigned char *wanted = calloc(count, digest);
+    bool is_right = false;
+
+    if (levels->shards)
+        several_download(levels->shards, levels->data, false);
+    for (uint32_t cut = problem->shape.first_level;
+         levels->shards && cut <= problem->shape.height && !is_right; cut++)
+        is_right = cut_levels(problem, levels->shards, cut, wanted) &&
+                   memcmp(wanted, levels->data, count * digest) == 0;
+    if (!is_right) /* of one device, or in host memory */
+        for (uint64_t i = 0; i < count; i++)
+            assert_memory_equal(
+                levels->data + i * levels->stride, problem->wanted + i * digest, digest);
+    free(wanted);
+}
+
+/* Within ever less memory, of which each device uses exactly what was forecast. */
+static void check_problem(struct commit_problem *problem, const enum place *places, uint32_t count,
+    bool has_limits, bool is_sharded)
+{
     pool_exec exec = several_exec(count);
     uint64_t bytes[SEVERAL_MAX], most = 0;
+    struct several_levels levels;
     struct placed placed;
     pool_status status = POOL_OK;
 
     place_matrices(problem, places, count, (pool_form)(next_random() & 1), &placed);
+    open_levels(problem, &exec, problem->matrices, is_sharded, &levels);
     for (uint32_t round = 0; !status && round < (has_limits ? 20 : 1); round++) {
         exec.checks = round & 1 ? POOL_CHECK_CANONICAL : POOL_CHECK_NONE;
         exec.memory_limit = round ? most - most / 8 : 0;
         status = pool_matrix_commit_workspace(
-            &problem->params, &exec, problem->matrices, problem->count, &levels, bytes);
+            &problem->params, &exec, problem->matrices, problem->count, &levels.span, bytes);
         if (status) {
             assert_true(round);
             assert_status(status, POOL_ERR_OUT_OF_DEVICE_MEMORY);
@@ -163,20 +262,19 @@ static void check_problem(
             most = bytes[i] > most ? bytes[i] : most;
         assert_true(!exec.memory_limit || most <= exec.memory_limit);
         exec.lease = several_lease(count, bytes);
-        memset(got, 0, problem->shape.digest_count * stride);
+        clear_levels(&levels);
         assert_ok(pool_matrix_commit(
-            &problem->params, &exec, problem->matrices, problem->count, &levels));
+            &problem->params, &exec, problem->matrices, problem->count, &levels.span));
         several_release(&exec.lease, count, bytes);
-        memset(got, 0, problem->shape.digest_count * stride);
+        clear_levels(&levels);
         SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
             pool_matrix_commit(
-                &problem->params, &exec, problem->matrices, problem->count, &levels));
-        for (uint64_t i = 0; i < problem->shape.digest_count; i++)
-            assert_memory_equal(got + i * stride, problem->wanted + i * digest, digest);
+                &problem->params, &exec, problem->matrices, problem->count, &levels.span));
+        check_levels(problem, &levels);
     }
-    check_openings(problem, count, &levels);
+    check_openings(problem, count, &levels.span);
     drop_matrices(problem, &placed);
-    free(got);
+    close_levels(&levels);
 }
 
 /* ---- splits ---------------------------------------------------------------------------------- */
@@ -198,7 +296,7 @@ static void test_places(void **state)
             for (uint32_t place = 0; place < PLACES; place++, turn++) {
                 const enum place places[] = {place, (place + turn) % PLACES, (place + 1) % PLACES};
 
-                check_problem(&problem, places, count, place == COLUMNS);
+                check_problem(&problem, places, count, place == COLUMNS, turn & 1);
             }
         }
     commit_close(&problem);
@@ -231,7 +329,8 @@ static void test_shapes(void **state)
         if (places[0] == ROWS || places[1] == ROWS)
             problem.params.kept_levels = 0;
         commit_open(&problem);
-        check_problem(&problem, places, count, turn % 4 == 0);
+        check_problem(&problem, places, count, turn % 4 == 0, false);
+        check_problem(&problem, places, count, turn % 4 == 1, true);
         commit_close(&problem);
     }
     pool_poseidon_destroy(&set);
@@ -248,7 +347,8 @@ struct extend_problem {
     pool_ntt_extend_params extend[EXTENSIONS];
     uint64_t points[EXTENSIONS], results[EXTENSIONS]; /* elements */
     unsigned char *traces[EXTENSIONS], *extended[EXTENSIONS];
-    uint64_t digests;
+    pool_matrix matrices[EXTENSIONS]; /* the extensions', in host memory */
+    pool_matrix_commit_shape shape;
     unsigned char *wanted;
 };
 
@@ -259,8 +359,9 @@ static void open_extensions(struct extend_problem *problem, pool_poseidon *set)
     const pool_exec exec = {.struct_size = sizeof(exec), .device = several[0]};
     pool_extension extensions[EXTENSIONS] = {0};
 
-    *problem = (struct extend_problem){
-        .set = set, .params = {.struct_size = sizeof(problem->params), .set = set}, .digests = 127};
+    *problem = (struct extend_problem){.set = set,
+        .params = {.struct_size = sizeof(problem->params), .set = set},
+        .shape = {.struct_size = sizeof(problem->shape)}};
     for (int i = 0; i < EXTENSIONS; i++) {
         const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
             .field = pool_poseidon_field(set),
@@ -279,8 +380,15 @@ static void open_extensions(struct extend_problem *problem, pool_poseidon *set)
             .trace = {.data = problem->traces[i], .count = problem->points[i]},
             .extended = {.data = problem->extended[i], .count = problem->results[i]}};
     }
-    problem->wanted = calloc(problem->digests, pool_poseidon_digest_elements(set) * element);
-    const pool_span levels = {.data = problem->wanted, .count = problem->digests};
+    for (int i = 0; i < EXTENSIONS; i++)
+        problem->matrices[i] = (pool_matrix){.span = {.count = sizes[i][2]},
+            .height = UINT64_C(1) << sizes[i][0],
+            .width = sizes[i][2]};
+    assert_ok(pool_matrix_commit_get_shape(
+        &problem->params, problem->matrices, EXTENSIONS, &problem->shape));
+    problem->wanted =
+        calloc(problem->shape.digest_count, pool_poseidon_digest_elements(set) * element);
+    const pool_span levels = {.data = problem->wanted, .count = problem->shape.digest_count};
     assert_ok(pool_extend_commit(&problem->params, &exec, extensions, EXTENSIONS, &levels));
 }
 
@@ -352,15 +460,19 @@ static void drop_extensions(
 }
 
 /* Within ever less memory, of which each device uses exactly what was forecast. */
-static void check_extensions(const struct extend_problem *problem, uint32_t way, uint32_t count)
+static void check_extensions(
+    const struct extend_problem *problem, uint32_t way, uint32_t count, bool is_sharded)
 {
-    const size_t digest = element_bytes(problem->set) * pool_poseidon_digest_elements(problem->set);
-    unsigned char *got = calloc(problem->digests, digest);
-    const pool_span levels = {.data = got, .count = problem->digests};
+    const struct commit_problem tree = {.params = problem->params,
+        .count = EXTENSIONS,
+        .shape = problem->shape,
+        .wanted = problem->wanted};
     pool_exec exec = several_exec(count);
+    struct several_levels levels;
     uint64_t bytes[SEVERAL_MAX], most = 0;
     pool_status status = POOL_OK;
 
+    open_levels(&tree, &exec, problem->matrices, is_sharded, &levels);
     for (uint32_t round = 0; !status && round < 6; round++) {
         struct extend_storage storage;
 
@@ -368,12 +480,12 @@ static void check_extensions(const struct extend_problem *problem, uint32_t way,
         exec.memory_limit = round ? most - most / 8 : 0;
         store_extensions(problem, way, count, &storage);
         status = pool_extend_commit_workspace(
-            &problem->params, &exec, storage.extensions, EXTENSIONS, &levels, bytes);
+            &problem->params, &exec, storage.extensions, EXTENSIONS, &levels.span, bytes);
         if (status) {
             assert_true(round);
             assert_status(status, POOL_ERR_OUT_OF_DEVICE_MEMORY);
-            assert_status(pool_extend_commit(
-                              &problem->params, &exec, storage.extensions, EXTENSIONS, &levels),
+            assert_status(pool_extend_commit(&problem->params, &exec, storage.extensions,
+                              EXTENSIONS, &levels.span),
                 status);
             drop_extensions(problem, 0, &storage);
             break;
@@ -383,17 +495,18 @@ static void check_extensions(const struct extend_problem *problem, uint32_t way,
             most = bytes[i] > most ? bytes[i] : most;
         assert_true(!exec.memory_limit || most <= exec.memory_limit);
         exec.lease = several_lease(count, bytes);
-        memset(got, 0, problem->digests * digest);
-        assert_ok(
-            pool_extend_commit(&problem->params, &exec, storage.extensions, EXTENSIONS, &levels));
+        clear_levels(&levels);
+        assert_ok(pool_extend_commit(
+            &problem->params, &exec, storage.extensions, EXTENSIONS, &levels.span));
         several_release(&exec.lease, count, bytes);
-        memset(got, 0, problem->digests * digest);
+        clear_levels(&levels);
         SEVERAL_CHECK_WORKSPACES(count, bytes, &exec,
-            pool_extend_commit(&problem->params, &exec, storage.extensions, EXTENSIONS, &levels));
-        assert_memory_equal(got, problem->wanted, problem->digests * digest);
+            pool_extend_commit(
+                &problem->params, &exec, storage.extensions, EXTENSIONS, &levels.span));
+        check_levels(&tree, &levels);
         drop_extensions(problem, way, &storage);
     }
-    free(got);
+    close_levels(&levels);
 }
 
 static void test_extensions(void **state)
@@ -411,7 +524,7 @@ static void test_extensions(void **state)
             {
                 for (uint32_t way = 0; way < 8 && (i == 0 || count == 3); way++)
                     if (way & KEPT || !(way & KEPT_SHARDED))
-                        check_extensions(&problem, way, count);
+                        check_extensions(&problem, way, count, (way + count) & 1);
             }
         close_extensions(&problem);
         pool_poseidon_destroy(&set);
