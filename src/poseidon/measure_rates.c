@@ -115,6 +115,8 @@ pool_status pool_measure_rates(device_pool *pool)
     for (size_t i = 0; i < count && !status; i++) {
         status = pool_device_at(pool, i, &measured[i].device);
         measured[i].set = set;
+        if (!status)
+            status = device_check_forked(measured[i].device);
         if (!status && device_state(measured[i].device) == POOL_DEVICE_READY)
             status = measure_device(&measured[i]);
     }

@@ -571,6 +571,22 @@ static pool_status commit(void)
         &call.problem.params, &call.exec, call.problem.matrices, 2, &call.levels);
 }
 
+/* Levels in shards of the right size. */
+static struct several_shards *shard_call(void)
+{
+    uint64_t digests[2], first[3] = {0};
+    struct several_shards *shards;
+
+    assert_ok(pool_matrix_commit_shards(
+        &call.problem.params, &call.exec, call.problem.matrices, 2, digests));
+    first[1] = digests[0];
+    first[2] = digests[0] + digests[1];
+    assert_int_equal(first[2], 127);
+    shards = several_allocate(2, commit_digest(&call.problem), POOL_FORM_STANDARD, first);
+    call.levels = shards->span;
+    return shards;
+}
+
 static void refuse(pool_status wanted, const char *text)
 {
     uint64_t bytes[2] = {77, 77};
@@ -635,6 +651,52 @@ static void test_refused(void **state)
 }
 
 /* A subtree that is built again has rows of one device. */
+static void test_wrong_level_shards(void **state)
+{
+    struct several_shards *shards;
+    uint64_t digests[2] = {77, 77};
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        open_call(COLUMNS, ROWS);
+        shards = shard_call();
+        assert_ok(commit());
+        if (i == 0) {
+            shards->shard[0].count--;
+            shards->shard[1].count++;
+            refuse(POOL_ERR_INVALID_ARGUMENT, "pool_matrix_commit_shards reports");
+        } else if (i == 1) {
+            shards->shard[1].stride = 36;
+            refuse(POOL_ERR_INVALID_ARGUMENT, "`stride` of shard 1 of `levels`");
+        } else if (i == 2) {
+            call.levels.data = NULL;
+            refuse(POOL_ERR_INVALID_ARGUMENT, "array of shards");
+        } else if (i == 3) {
+            shards->shard[1].data = NULL;
+            assert_status(commit(), POOL_ERR_INVALID_ARGUMENT);
+            assert_says("the data of shard 1 of `levels`");
+            close_call();
+        } else { /* memory of the other device */
+            shards->shard[0].data = shards->shard[1].data;
+            assert_int_not_equal(commit(), POOL_OK);
+            close_call();
+        }
+        several_free(shards);
+    }
+    open_call(PAGEABLE, PAGEABLE);
+    assert_status(
+        pool_matrix_commit_shards(&call.problem.params, &call.exec, call.problem.matrices, 2, NULL),
+        POOL_ERR_INVALID_ARGUMENT);
+    call.exec.device_count = 0;
+    call.exec.devices = NULL;
+    assert_status(pool_matrix_commit_shards(
+                      &call.problem.params, &call.exec, call.problem.matrices, 2, digests),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`device_count`");
+    assert_int_equal(digests[0], 77);
+    close_call();
+}
+
 static void test_refused_openings(void **state)
 {
     const uint64_t indices[] = {5};
@@ -752,7 +814,7 @@ static pool_status open_rows(void)
     const pool_span rows = {.data = opened, .count = 2}, paths = {.data = siblings, .count = 12};
     pool_matrix_commit_params params = call.problem.params;
 
-    params.kept_levels = 4;
+    params.kept_levels = call.levels.space == POOL_MEMORY_SHARDED ? 0 : 4;
     return pool_matrix_open(
         &params, &call.exec, call.problem.matrices, 2, &call.levels, indices, 2, &rows, &paths);
 }
@@ -797,7 +859,7 @@ static void test_failures(void **state)
     static const char *const functions[] = {
         "cuLaunchKernel*", "cuMemAlloc*", "cuEventRecord*", "cuMemcpy*", "cuStreamWaitEvent*"};
     pool_status (*const attempts[])(void) = {commit, extend, open_rows};
-    uint32_t failures[3] = {0};
+    struct several_shards *shards = NULL;
 
     (void)state;
     if (strncmp(several_text, "sim", 3) != 0)
@@ -814,15 +876,23 @@ static void test_failures(void **state)
     assert_ok(pool_ntt_domain_create(&domain, &extended.extend.domain));
     extended.extension = (pool_extension){
         .params = &extended.extend, .trace = {.data = extended.trace, .count = 6 * 32}};
-    assert_ok(commit());
-    for (int i = 0; i < 3; i++) {
-        assert_ok(attempts[i]()); /* kernels and tables */
-        for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++)
-            failures[i] += fail_calls(attempts[i], functions[f]);
+    for (int is_sharded = 0; is_sharded < 2; is_sharded++) {
+        uint32_t failures[3] = {0};
+
+        if (is_sharded)
+            shards = shard_call();
+        for (int i = 0; i < 3; i++) {
+            assert_ok(commit());
+            assert_ok(attempts[i]()); /* kernels and tables */
+            for (size_t f = 0; f < sizeof(functions) / sizeof(functions[0]); f++)
+                failures[i] += fail_calls(attempts[i], functions[f]);
+        }
+        assert_true(failures[0] > 20 && failures[1] > 20 && failures[2] > 8);
+        assert_ok(commit());
+        if (!is_sharded)
+            assert_memory_equal(call.got, call.problem.wanted, sizeof(call.got));
     }
-    assert_true(failures[0] > 20 && failures[1] > 20 && failures[2] > 8);
-    assert_ok(commit());
-    assert_memory_equal(call.got, call.problem.wanted, sizeof(call.got));
+    several_free(shards);
     assert_ok(pool_ntt_domain_destroy(&extended.extend.domain));
     close_call();
 }
@@ -831,9 +901,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_places), cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_extensions), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_refused_openings), cmocka_unit_test(test_bad_elements),
-        cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
-        cmocka_unit_test(test_failures)};
+        cmocka_unit_test(test_refused_openings), cmocka_unit_test(test_wrong_level_shards),
+        cmocka_unit_test(test_bad_elements), cmocka_unit_test(test_progress_and_cancel),
+        cmocka_unit_test(test_failure_on_one_device), cmocka_unit_test(test_failures)};
 
     if (argc > 1)
         several_text = argv[1];

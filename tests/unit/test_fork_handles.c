@@ -269,7 +269,7 @@ static int visit_kernel(void *user, const pool_sim_kernel_stats *stats)
 
 static void call_pool(void)
 {
-    uint64_t limit;
+    uint64_t rate, limit;
     pool_health_info health = {.struct_size = sizeof(health)};
     pool_device_info info = {.struct_size = sizeof(info)};
     pool_tuning_info tuning_info = {.struct_size = sizeof(tuning_info)};
@@ -322,6 +322,9 @@ static void call_pool(void)
     REFUSED(pool_device_drain(h.device));
     REFUSED(pool_device_get_limit(h.device, POOL_LIMIT_STACK, &limit));
     REFUSED(pool_device_set_limit(h.device, POOL_LIMIT_STACK, 1024));
+    REFUSED(pool_device_get_rate(h.device, &rate));
+    REFUSED(pool_device_set_rate(h.device, 1));
+    REFUSED(pool_measure_rates(h.pool));
     REFUSED(pool_profiler_start(h.device));
     REFUSED(pool_profiler_stop(h.device));
     REFUSED(pool_device_wait_drained(h.device, 0));
@@ -689,6 +692,7 @@ static void call_commit(void)
     ANSWERS(pool_extend_commit_workspace(&params, &run, &extension, 1, &levels, &bytes));
     ANSWERS(pool_matrix_commit_workspace(&params, &run, &matrix, 1, &levels, &bytes));
     ANSWERS(pool_matrix_commit_get_shape(&params, &matrix, 1, &shape));
+    ANSWERS(pool_matrix_commit_shards(&params, &run, &matrix, 1, &bytes));
     ANSWERS(pool_matrix_open(&params, &run, &matrix, 1, &levels, &index, 1, &row, &path));
     ANSWERS(pool_matrix_open_workspace(&params, &run, &matrix, 1, &levels, 1, &row, &path, &bytes));
     ANSWERS(pool_matrix_verify(
