@@ -290,6 +290,8 @@ pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_b
 /* The same for items[i] zeros on device i. */
 pool_status bench_allocate_shards(struct bench_run *run, uint64_t item_bytes, const uint64_t *items,
     pool_form form, struct bench_shards **shards, pool_span *span);
+/* The root of a tree whose levels the shards have is the first one's last item. */
+pool_status bench_copy_root(const struct bench_shards *levels, void *root);
 /* Copies all items to host memory. */
 pool_status bench_gather(struct bench_shards *shards, void *to);
 void bench_shards_destroy(struct bench_shards **shards);

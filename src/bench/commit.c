@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures commitments to a matrix of columns in device memory, whose levels stay there, or,
- * together, in shards or pinned memory, with the levels in pinned memory. The size is the number of
+ * together, matrix and levels in shards or pinned memory. The size is the number of
  * rows, the batch that of the columns. Openings of a sample of the rows are verified against the
  * root on the host.
  */
@@ -23,7 +23,7 @@ struct commit_state {
     pool_matrix matrix;
     pool_buffer *matrix_buffer; /* on one device; or together: */
     pool_buffer *level_buffer;
-    struct bench_shards *shards; /* or: */
+    struct bench_shards *shards, *level_shards; /* or: */
     pool_pinned *matrix_pinned;
     pool_pinned *level_pinned;
     pool_span levels;
@@ -82,14 +82,22 @@ static pool_status warm_up_commit(struct bench_run *run)
 static pool_status place_commit(struct bench_run *run, struct commit_state *commit)
 {
     const uint64_t column = run->spec.size * commit->element_bytes, columns = run->spec.batch;
+    uint64_t digests[BENCH_MAX_DEVICES];
     pool_status status;
 
     commit->exec = *run->together;
-    status = run->is_sharded
-                 ? bench_shard(run, commit->elements, column, 1, columns, POOL_FORM_MONTGOMERY,
-                       false, &commit->shards, &commit->matrix.span)
-                 : bench_pin(run, commit->elements, column * columns, columns, POOL_FORM_MONTGOMERY,
-                       &commit->matrix_pinned, &commit->matrix.span);
+    if (run->is_sharded) {
+        status = bench_shard(run, commit->elements, column, 1, columns, POOL_FORM_MONTGOMERY, false,
+            &commit->shards, &commit->matrix.span);
+        if (!status)
+            status = pool_matrix_commit_shards(
+                &commit->params, &commit->exec, &commit->matrix, 1, digests);
+        return status ? status
+                      : bench_allocate_shards(run, commit->digest_bytes, digests,
+                            POOL_FORM_MONTGOMERY, &commit->level_shards, &commit->levels);
+    }
+    status = bench_pin(run, commit->elements, column * columns, columns, POOL_FORM_MONTGOMERY,
+        &commit->matrix_pinned, &commit->matrix.span);
     return status ? status
                   : bench_pin(run, NULL, commit->shape.bytes, commit->shape.digest_count,
                         POOL_FORM_MONTGOMERY, &commit->level_pinned, &commit->levels);
@@ -189,7 +197,9 @@ static pool_status check_commit(struct bench_run *run, bool *is_correct)
         .elements = commit->elements};
     pool_status status = POOL_OK;
 
-    if (run->together)
+    if (commit->level_shards)
+        status = bench_copy_root(commit->level_shards, root);
+    else if (run->together)
         memcpy(root, (const uint8_t *)commit->levels.data + root_offset, commit->digest_bytes);
     else
         status =
@@ -209,6 +219,7 @@ static void destroy_commit(struct bench_run *run)
     pool_buffer_destroy(&commit->matrix_buffer);
     pool_buffer_destroy(&commit->level_buffer);
     bench_shards_destroy(&commit->shards);
+    bench_shards_destroy(&commit->level_shards);
     pool_pinned_destroy(&commit->matrix_pinned);
     pool_pinned_destroy(&commit->level_pinned);
     pool_poseidon_destroy(&commit->set);

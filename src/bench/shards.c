@@ -100,6 +100,12 @@ pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_b
     return status;
 }
 
+pool_status bench_copy_root(const struct bench_shards *levels, void *root)
+{
+    return pool_copy_to_host(root, levels->buffers[0],
+        (levels->shards[0].count - 1) * levels->item_bytes, levels->item_bytes, NULL);
+}
+
 pool_status bench_gather(struct bench_shards *shards, void *to)
 {
     pool_status status = POOL_OK;

@@ -142,8 +142,8 @@ static pool_status check_leaf(
         .data = path, .count = tree->shape.path_count, .form = run->spec.form};
     pool_merkle_params params = tree->params;
     int32_t found = 0;
-    pool_status status = pool_poseidon_merkle_open(
-        tree->set, exec, &params, run->spec.size, NULL, &tree->level_span, index, &siblings);
+    pool_status status = pool_poseidon_merkle_open(tree->set, exec, &params, run->spec.size,
+        tree->level_shards ? &tree->leaf_span : NULL, &tree->level_span, index, &siblings);
 
     params.height = tree->shape.height;
     if (!status && params.height)
@@ -159,14 +159,13 @@ static pool_status check_tree(struct bench_run *run, bool *is_correct)
     const uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
     uint8_t *path = bench_alloc(tree->shape.path_count + 1, tree->digest_bytes);
     uint8_t *root = path + tree->shape.path_count * tree->digest_bytes;
-    const struct bench_shards *shards = tree->level_shards; /* the root is the first one's last */
-    const uint64_t digests = shards ? shards->shards[0].count : tree->shape.digest_count;
-    const uint64_t last = (digests - 1) * tree->digest_bytes;
+    const uint64_t last = (tree->shape.digest_count - 1) * tree->digest_bytes;
     pool_status status = POOL_OK;
 
-    if (shards || tree->level_buffer)
-        status = pool_copy_to_host(
-            root, shards ? shards->buffers[0] : tree->level_buffer, last, tree->digest_bytes, NULL);
+    if (tree->level_shards)
+        status = bench_copy_root(tree->level_shards, root);
+    else if (tree->level_buffer)
+        status = pool_copy_to_host(root, tree->level_buffer, last, tree->digest_bytes, NULL);
     else
         memcpy(root, (const uint8_t *)tree->level_span.data + last, tree->digest_bytes);
     *is_correct = true;
