@@ -112,4 +112,38 @@ pool_status memory_parts_check_workspaces(const struct memory_parts *parts);
  */
 pool_status memory_parts_run(const struct memory_parts *parts);
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+/* A device's transforms of a batch. */
+struct memory_batch_part {
+    uint64_t count;
+    uint64_t first; /* item of the whole batch */
+    pool_span in, out;
+};
+
+/* Transforms of `items` items each that are dealt out whole, each device's as a call of its own. */
+struct memory_batch {
+    const char *call;      /* the public function */
+    const pool_exec *exec; /* of the call */
+    const pool_span *in, *out;
+    uint64_t in_bytes, out_bytes; /* of an item */
+    uint64_t items;
+    struct memory_devices devices;
+    uint64_t
+        first[MEMORY_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
+    /* As compute or, with `bytes`, forecast of memory_parts; not for a device without transforms.
+     */
+    pool_status (*compute)(const void *user, const struct memory_batch_part *part,
+        const pool_exec *exec, uint64_t *bytes);
+    const void *user;
+};
+
+/* Reads the devices and checks the spans; transforms that are interleaved in host memory are
+ * refused, as no part of their span is a span. */
+pool_status memory_batch_open(struct memory_batch *batch, bool is_interleaved);
+/* Divides the items by the shards of the input, else of the output, else by the rates. */
+void memory_batch_divide(struct memory_batch *batch);
+pool_status memory_batch_run(struct memory_batch *batch);
+pool_status memory_batch_forecast(struct memory_batch *batch, uint64_t *bytes);
+
 #endif

@@ -7,22 +7,11 @@
 
 #include "base/status.h"
 
-/* Elements first[i] to first[i + 1] are those of device i. */
-struct divided_call {
-    const struct ntt_call *call;
-    struct memory_devices devices;
-    uint64_t first[MEMORY_MAX_DEVICES + 1];
-};
-
-static pool_status check_spans(const struct ntt_call *call, const struct memory_devices *devices)
+static pool_status check_spans(const struct ntt_call *call)
 {
     const pool_field *field = call->target.field;
-    pool_status status = memory_devices_check_span("pool_ntt", devices, &call->in, "in");
+    pool_status status = ntt_check_count(&call->params, &call->in, "input");
 
-    if (!status)
-        status = memory_devices_check_span("pool_ntt", devices, &call->out, "out");
-    if (!status)
-        status = ntt_check_count(&call->params, &call->in, "input");
     if (!status)
         status = ntt_check_count(&call->params, &call->out, "output");
     if (!status && call->in.space == POOL_MEMORY_HOST)
@@ -32,19 +21,6 @@ static pool_status check_spans(const struct ntt_call *call, const struct memory_
     if (!status && call->in.space == POOL_MEMORY_HOST && call->out.space == POOL_MEMORY_HOST)
         status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
     return status;
-}
-
-/* A span in host memory holds interleaved transforms, of which no part is a span. */
-static pool_status check_layout(const struct ntt_call *call)
-{
-    bool is_on_host = call->in.space == POOL_MEMORY_HOST || call->out.space == POOL_MEMORY_HOST;
-
-    if (call->params.layout == POOL_NTT_ROWS || call->params.batch == 1 || !is_on_host)
-        return POOL_OK;
-    return base_fail(POOL_ERR_UNSUPPORTED,
-        "pool_ntt: `layout` POOL_NTT_COLUMNS of a batch in host memory is not supported with "
-        "`device_count` %u; it must be POOL_NTT_ROWS",
-        call->exec.device_count);
 }
 
 static bool is_sharded(const struct ntt_call *call)
@@ -85,84 +61,54 @@ static pool_status choose_split(
     return POOL_OK;
 }
 
-static pool_status read_devices(
-    const struct ntt_call *call, struct memory_devices *devices, uint32_t *log_devices)
+/* Or, with `bytes`, forecasts the memory. */
+static pool_status compute_part(
+    const void *user, const struct memory_batch_part *part, const pool_exec *exec, uint64_t *bytes)
 {
-    pool_status status = memory_devices_read("pool_ntt", &call->exec, devices);
+    const struct ntt_call *call = user;
+    pool_ntt_params params = call->params;
 
-    if (!status)
-        status = check_spans(call, devices);
-    if (!status)
-        status = check_layout(call);
-    return status ? status : choose_split(call, devices, log_devices);
+    params.batch = part->count;
+    return bytes ? ntt_forecast(&params, exec, &part->in, &part->out, bytes)
+                 : ntt_compute(&params, exec, &part->in, &part->out, part->first);
 }
 
-static pool_status divide(const struct ntt_call *call, struct divided_call *divided)
+static struct memory_batch batch_of(const struct ntt_call *call)
 {
-    const uint64_t n = UINT64_C(1) << call->job.log_size;
-    const pool_span *spans[] = {&call->in, &call->out};
+    return (struct memory_batch){.call = "pool_ntt",
+        .exec = &call->exec,
+        .in = &call->in,
+        .out = &call->out,
+        .in_bytes = call->target.field->bytes,
+        .out_bytes = call->target.field->bytes,
+        .items = UINT64_C(1) << call->job.log_size,
+        .compute = compute_part,
+        .user = call};
+}
 
-    divided->call = call;
-    memory_devices_divide(&divided->devices,
-        spans[call->in.space != POOL_MEMORY_SHARDED && call->out.space == POOL_MEMORY_SHARDED], n,
-        divided->first);
-    for (uint32_t i = 0; i < divided->devices.count; i++)
-        if (divided->first[i] % n)
+static pool_status open_batch(
+    const struct ntt_call *call, struct memory_batch *batch, uint32_t *log_devices)
+{
+    const pool_ntt_params *params = &call->params;
+    pool_status status =
+        memory_batch_open(batch, params->layout != POOL_NTT_ROWS && params->batch > 1);
+
+    if (!status)
+        status = check_spans(call);
+    return status ? status : choose_split(call, &batch->devices, log_devices);
+}
+
+static pool_status divide(const struct ntt_call *call, struct memory_batch *batch)
+{
+    memory_batch_divide(batch);
+    for (uint32_t i = 0; i < batch->devices.count; i++)
+        if (batch->first[i] % batch->items)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "pool_ntt: shard %u has %llu elements; a batch is divided between transforms of "
                 "2^%u",
-                i - 1, (unsigned long long)(divided->first[i] - divided->first[i - 1]),
+                i - 1, (unsigned long long)(batch->first[i] - batch->first[i - 1]),
                 call->job.log_size);
     return POOL_OK;
-}
-
-struct part {
-    pool_ntt_params params; /* batch 0: the device has no transforms */
-    pool_span in;
-    pool_span out;
-};
-
-static struct part part_of(const struct divided_call *divided, uint32_t index)
-{
-    const struct ntt_call *call = divided->call;
-    const uint64_t bytes = call->target.field->bytes, *first = divided->first;
-    struct part part = {.params = call->params,
-        .in = memory_devices_part(&call->in, bytes, index, first),
-        .out = memory_devices_part(&call->out, bytes, index, first)};
-
-    part.params.batch = (first[index + 1] - first[index]) >> call->job.log_size;
-    return part;
-}
-
-static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
-{
-    const struct divided_call *divided = user;
-    const struct part part = part_of(divided, index);
-
-    return part.params.batch
-               ? ntt_compute(&part.params, exec, &part.in, &part.out, divided->first[index])
-               : POOL_OK;
-}
-
-static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
-{
-    const struct part part = part_of(user, index);
-
-    return part.params.batch ? ntt_forecast(&part.params, exec, &part.in, &part.out, bytes)
-                             : POOL_OK;
-}
-
-static struct memory_parts parts_of(struct divided_call *divided)
-{
-    return (struct memory_parts){.call = "pool_ntt",
-        .exec = &divided->call->exec,
-        .devices = &divided->devices,
-        .total = divided->call->in.count,
-        .only_enqueues = divided->call->in.space == POOL_MEMORY_SHARDED &&
-                         divided->call->out.space == POOL_MEMORY_SHARDED,
-        .compute = compute_part,
-        .forecast = forecast_part,
-        .user = divided};
 }
 
 static pool_status run_split(
@@ -180,30 +126,26 @@ static pool_status run_split(
 
 pool_status ntt_run_on_devices(const struct ntt_call *call)
 {
-    struct divided_call divided = {.call = call};
-    const struct memory_parts parts = parts_of(&divided);
+    struct memory_batch batch = batch_of(call);
     uint32_t log_devices = 0;
-    pool_status status = read_devices(call, &divided.devices, &log_devices);
+    pool_status status = open_batch(call, &batch, &log_devices);
 
     if (!status && log_devices)
-        return run_split(call, &divided.devices, log_devices);
+        return run_split(call, &batch.devices, log_devices);
     if (!status)
-        status = divide(call, &divided);
-    if (!status)
-        status = memory_parts_check_workspaces(&parts);
-    return status ? status : memory_parts_run(&parts);
+        status = divide(call, &batch);
+    return status ? status : memory_batch_run(&batch);
 }
 
 pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes)
 {
-    struct divided_call divided = {.call = call};
-    const struct memory_parts parts = parts_of(&divided);
+    struct memory_batch batch = batch_of(call);
     uint32_t log_devices = 0;
-    pool_status status = read_devices(call, &divided.devices, &log_devices);
+    pool_status status = open_batch(call, &batch, &log_devices);
 
     if (!status && log_devices)
-        return ntt_split_workspace(call, &divided.devices, log_devices, bytes);
+        return ntt_split_workspace(call, &batch.devices, log_devices, bytes);
     if (!status)
-        status = divide(call, &divided);
-    return status ? status : memory_parts_forecast(&parts, bytes);
+        status = divide(call, &batch);
+    return status ? status : memory_batch_forecast(&batch, bytes);
 }
