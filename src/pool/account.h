@@ -13,6 +13,12 @@
  *                 is, so that it is right between samples, too; use by others shows in the next.
  *
  * Hence a lease may reserve min(base - headroom, limit) - used_outside - reserved.
+ *
+ * Allocations outside of leases are added to used_outside by compare-and-swap, so that no number of
+ * threads passes the limit with them. An allocation and a grant at the same moment can pass it
+ * together, by at most the smaller of the two and until one of them ends: each reads the other's
+ * number before that is stored. One compare-and-swap over both numbers would close this, but a
+ * grant, which the scheduler has decided by then, would have to be retractable.
  */
 #ifndef POOL_ACCOUNT_H
 #define POOL_ACCOUNT_H
