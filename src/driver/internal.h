@@ -47,6 +47,9 @@ void driver_kernel_module_version(char *text, size_t size);
 void driver_state_lock(void);
 void driver_state_unlock(void);
 
+/* The open driver of `table`; NULL if it is not open. Called with the state lock held. */
+struct driver *driver_find(const pool_cuda_api *table);
+
 /* Detects a child that was created without the fork handlers. Costs a system call. */
 void driver_fork_check(void);
 

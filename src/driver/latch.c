@@ -216,7 +216,7 @@ static pool_status lost_failure(
 {
     const char *name = code == DRIVER_CODE_LOST ? "POOL_WORKER_LOST" : driver_code_name(code);
     void (*explain)(int device, char *text, size_t size) = atomic_load(&driver->explain_loss);
-    char cause[512] = "";
+    char cause[1024] = "";
 
     /* Not always the current device's: a copy has two. */
     if (explain)

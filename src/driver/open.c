@@ -17,14 +17,22 @@ static struct base_lock open_lock = BASE_LOCK_INIT;
 
 static struct driver *drivers; /* guarded by the state lock */
 
+struct driver *driver_find(const pool_cuda_api *table)
+{
+    struct driver *driver = drivers;
+
+    while (driver && driver->source != table)
+        driver = driver->next;
+    return driver;
+}
+
 /* Adds a reference to the open driver of `table`; NULL if it is not open. */
 static struct driver *reference_open(const pool_cuda_api *table)
 {
     struct driver *driver;
 
     driver_state_lock();
-    for (driver = drivers; driver && driver->source != table;)
-        driver = driver->next;
+    driver = driver_find(table);
     if (driver)
         driver->references++;
     driver_state_unlock();

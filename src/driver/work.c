@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "driver/internal.h"
 
 /* The maximum number of kernels per device in a first cause, so that one device does not fill the
@@ -439,6 +440,23 @@ void driver_work_list(struct driver_work *work, struct driver_fault *fault)
     fault->unfinished_devices = (unsigned)add_kernels(work, fault);
     if (fault->kernel_count)
         append_kernels(fault);
+}
+
+void driver_work_append(const pool_cuda_api *table, int device, char *text, size_t size)
+{
+    struct driver_fault fault = {.device = device};
+    const struct driver *driver;
+    size_t used = strlen(text);
+
+    driver_state_lock();
+    driver = driver_find(table);
+    for (struct driver_work *work = driver ? driver->works : NULL; work; work = work->next)
+        if (work->device == device)
+            add_kernels(work, &fault);
+    if (fault.kernel_count)
+        append_kernels(&fault);
+    driver_state_unlock();
+    base_text_copy(text + used, size - used, fault.message);
 }
 
 /* Writes the known cause first, so that a long list of kernels does not truncate it. */

@@ -182,6 +182,10 @@ uint64_t driver_work_finished(const struct driver_work *work);
  * them to its message. */
 void driver_work_list(struct driver_work *work, struct driver_fault *fault);
 
+/* Appends the kernels of a device of the table's driver, in all pools, that are not known to have
+ * finished; what does not fit is cut. */
+void driver_work_append(const pool_cuda_api *table, int device, char *text, size_t size);
+
 /*
  * Queries the streams that have unfinished work, or with `all` every stream, including those that
  * the caller may have enqueued work to directly. The device's context must be current. NOT_READY

@@ -21,15 +21,11 @@ static bool is_isolated(const device_pool *pool)
 /* What the device had is gone with its process. */
 void device_lose(pool_device *device)
 {
-    struct driver_fault fault = {.device = device->properties.ordinal, .culprit = -1};
-    char cause[512] = "";
+    char cause[1024] = "";
 
     worker_explain_loss(device->properties.ordinal, cause, sizeof(cause));
-    snprintf(fault.message, sizeof(fault.message), "its worker process is lost: %s", cause);
-    if (!strstr(cause, "unfinished")) /* as that of a stall has them */
-        driver_work_list(&device->work, &fault);
     atomic_store(&device->is_lost, true);
-    (void)base_fail(POOL_ERR_DEVICE_LOST, "%s", fault.message);
+    (void)base_fail(POOL_ERR_DEVICE_LOST, "its worker process is lost: %s", cause);
     (void)device_mark_unusable(device);
 }
 
@@ -61,6 +57,25 @@ bool device_has_same_worker(const pool_device *device)
                worker.generation == atomic_load(&device->worker_generation));
 }
 
+/* Whether the process of this generation has finished work of jobs since it was taken into service,
+ * rather than only its probe. */
+static bool has_served(pool_device *device, unsigned generation)
+{
+    return atomic_load(&device->served_generation) == generation &&
+           driver_work_finished(&device->work) > atomic_load(&device->served_from);
+}
+
+/* Before what is unfinished ends with the process. */
+static void note_service(device_pool *pool, int ordinal)
+{
+    struct worker_status worker;
+
+    for (size_t i = 0; i < pool->count; i++)
+        if (pool->devices[i].properties.ordinal == ordinal && worker_get_status(ordinal, &worker) &&
+            has_served(&pool->devices[i], worker.generation))
+            worker_skip_pause(ordinal);
+}
+
 /* On the supervisor's thread. */
 static void worker_changed(void *user, int ordinal, enum worker_state state)
 {
@@ -68,6 +83,8 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
     struct base_error_copy before;
 
     base_error_save(&before);
+    if (state == WORKER_STATE_LOST)
+        note_service(pool, ordinal);
     for (size_t i = 0; i < pool->count && state != WORKER_STATE_RUNNING; i++)
         if (pool->devices[i].properties.ordinal == ordinal &&
             device_accepts_calls(&pool->devices[i]))

@@ -58,7 +58,7 @@ struct device_watch {
 };
 
 struct device_reason {
-    char text[256];
+    char text[1024]; /* a cause and names of kernels */
 };
 
 struct pool_device {
@@ -93,6 +93,9 @@ struct pool_device {
     atomic_bool is_renewing;         /* the thread of pool->readmission uses it */
     struct monitor_task return_task; /* ends a replacement that does not answer */
     atomic_uint worker_generation;   /* of the worker process that has its context */
+    /* Of the process that was taken into service last: generation and driver_work_finished then. */
+    atomic_uint served_generation;
+    atomic_uint_least64_t served_from;
     atomic_uint inside;       /* threads that have entered it; counted where it can be lost */
     atomic_uint abandoned_as; /* it was the n-th device of the pool to be abandoned; 0: never */
 

@@ -121,6 +121,8 @@ static void put_into_service(pool_device *device, unsigned generation)
         return;
     }
     status = probe(device);
+    atomic_store(&device->served_from, driver_work_finished(&device->work));
+    atomic_store(&device->served_generation, status ? 0 : generation);
     if (!status)
         status = device_resume_returned(device);
     /* Here rather than by the listener, for whom the device would have been quarantined by its

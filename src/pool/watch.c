@@ -51,15 +51,17 @@ static void clear_stall(pool_device *device)
 static void report_stall(pool_device *device, uint64_t stalled_ns)
 {
     struct driver_fault fault = {.device = device->properties.ordinal, .culprit = -1};
+    char cause[256];
 
     if (atomic_exchange(&device->watch.is_stalled, 1))
         return;
-    snprintf(fault.message, sizeof(fault.message), "device %d (%s) has made no progress for %.3f s",
+    snprintf(cause, sizeof(cause), "device %d (%s) has made no progress for %.3f s",
         device->properties.ordinal, device->properties.uuid, (double)stalled_ns / 1e9);
+    snprintf(fault.message, sizeof(fault.message), "%s", cause);
     driver_work_list(&device->work, &fault);
     base_log(POOL_LOG_WARN, "%s", fault.message);
     device_report_stall(device, &fault);
-    device_end_worker(device, fault.message);
+    device_end_worker(device, cause); /* which adds the kernels */
 }
 
 /* Called by the monitor's thread only. */

@@ -110,6 +110,8 @@ struct client_worker {
     int process, lifeline; /* descriptors, -1: none */
     unsigned losses;
     unsigned losses_in_a_row; /* without a minute of service in between */
+    /* Of these the last ones, whose processes did no work; see worker_skip_pause. */
+    unsigned useless_in_a_row;
     uint64_t start_ns, ready_ns, ready_unix_time, restart_ns;
     char cause[1024];
     pthread_t host_thread;

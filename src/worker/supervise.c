@@ -18,7 +18,9 @@
 #include "base/log.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/thread.h"
+#include "driver/work.h"
 #include "worker/client.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -74,14 +76,18 @@ static void set_lost(struct client_worker *worker, pool_cu_result code, const ch
     uint64_t now = base_clock_ns(), pause = client->pause_ns;
 
     if (now - worker->ready_ns > RELIABLE_NS)
-        worker->losses_in_a_row = 0;
+        worker->losses_in_a_row = worker->useless_in_a_row = 0;
     worker->losses++;
     worker->losses_in_a_row++;
-    for (unsigned i = 2; i < worker->losses_in_a_row && pause < LONGEST_PAUSE_NS; i++)
+    worker->useless_in_a_row++;
+    for (unsigned i = 2; i < worker->useless_in_a_row && pause < LONGEST_PAUSE_NS; i++)
         pause *= 2;
     worker->restart_ns =
-        now + (worker->losses_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
-    snprintf(worker->cause, sizeof(worker->cause), "%s", cause);
+        now + (worker->useless_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
+    base_text_copy(worker->cause, sizeof(worker->cause), cause);
+    /* Before a caller learns of the loss; the successor has nothing of it. */
+    if (client_worker_runs(worker))
+        driver_work_append(&client->table, worker->ordinal, worker->cause, sizeof(worker->cause));
     atomic_store(&worker->lost_code, code);
     worker->is_notified_lost = false;
     atomic_store(&worker->state, WORKER_STATE_LOST);
@@ -127,6 +133,16 @@ void worker_end(int ordinal, const char *cause)
     if (client && ordinal >= 0 && (unsigned)ordinal < client->count)
         client_lose(&client->workers[ordinal], atomic_load(&client->workers[ordinal].generation),
             DRIVER_CODE_LOST, cause);
+}
+
+void worker_skip_pause(int ordinal)
+{
+    struct client_worker *worker = &client->workers[ordinal];
+
+    pthread_mutex_lock(&worker->lock);
+    worker->useless_in_a_row = 0;
+    worker->restart_ns = 0;
+    pthread_mutex_unlock(&worker->lock);
 }
 
 void client_want(struct client_worker *worker)

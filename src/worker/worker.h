@@ -68,4 +68,8 @@ typedef void (*worker_listener)(void *user, int ordinal, enum worker_state state
 pool_status worker_listen(worker_listener listener, void *user);
 void worker_unlisten(worker_listener listener, void *user);
 
+/* For a listener, of a worker that is lost: its process has done work, so that the replacement is
+ * not delayed by those that it has followed. */
+void worker_skip_pause(int ordinal);
+
 #endif

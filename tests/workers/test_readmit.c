@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "left_behind.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
 #include "support/ntt_reference.h"
+#include "worker/client.h"
 #include "worker/worker.h"
 
 enum { LOG_COUNT = 6, COUNT = 1 << LOG_COUNT, ELEMENT = 32, POINT = 64, DEVICES = 4 };
@@ -667,6 +669,49 @@ static void test_dies_again(void **state)
     destroy_pool(pool);
 }
 
+/* When the replacement may start that has started, or will. */
+static uint64_t restart_time(void)
+{
+    struct client_worker *worker = &client->workers[0];
+    uint64_t restart_ns;
+
+    pthread_mutex_lock(&worker->lock);
+    restart_ns = worker->restart_ns;
+    pthread_mutex_unlock(&worker->lock);
+    return restart_ns;
+}
+
+/* A process that has computed something is replaced at once, whatever it has replaced itself. Of
+ * processes that have not, the second one in a row is replaced after a pause, which does not delay
+ * pool_destroy. */
+static void test_pause(void **state)
+{
+    device_pool *pool;
+    pool_device *device;
+    unsigned useless = 0;
+
+    (void)state;
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1000000", 1); /* as long as can be */
+    pool = create_pool("workers:sim:1,mem=1G");
+    device = device_at(pool, 0);
+    for (int i = 0; i < 4; i++) {
+        assert_ok(compute_on(device, NULL));
+        kill_and_wait(device);
+        assert_true(i == 0 || restart_time() == 0); /* the first one has replaced no other */
+    }
+    for (bool is_delayed = false; !is_delayed; useless++) {
+        assert_true(useless < 4);
+        if (useless > 0)
+            wait_for_service(device, 4 + useless);
+        kill_worker(0);
+        wait_for_loss(device);
+        is_delayed = restart_time() > base_clock_ns();
+    }
+    assert_true(useless > 1);
+    destroy_pool(pool);
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
+}
+
 /* Each process faults at its first launch: the probe finds that out, and no other is started after
  * some of them. */
 static void test_crash_loop(void **state)
@@ -863,9 +908,10 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_comes_back),
         cmocka_unit_test(test_objects), cmocka_unit_test(test_objects_stay),
         cmocka_unit_test(test_objects_of_threads), cmocka_unit_test(test_dies_again),
-        cmocka_unit_test(test_crash_loop), cmocka_unit_test(test_quarantined),
-        cmocka_unit_test(test_pinned_of_lost), cmocka_unit_test(test_other_pool_ends),
-        cmocka_unit_test(test_dies_in_create), cmocka_unit_test(test_under_load)};
+        cmocka_unit_test(test_pause), cmocka_unit_test(test_crash_loop),
+        cmocka_unit_test(test_quarantined), cmocka_unit_test(test_pinned_of_lost),
+        cmocka_unit_test(test_other_pool_ends), cmocka_unit_test(test_dies_in_create),
+        cmocka_unit_test(test_under_load)};
 
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
     if (count > 1)
