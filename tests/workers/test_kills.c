@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Worker processes are killed at random times while jobs run on all devices: a job is right, or it
- * has failed because of a process of its device that was killed, which its message names. Jobs of a
- * device that was not killed never fail. All devices are in service afterwards, and no process,
- * descriptor, shared mapping or thread is left behind. A round kills workers of all devices but
- * one, six times at most; the next pool has all devices again.
+ * Devices are lost while jobs run on all of them: a job is right, or it has failed because of a
+ * loss of its device, whose cause its message names. Jobs of a device that was not lost never fail.
+ * All devices are in service afterwards, and no process, descriptor, shared mapping or thread is
+ * left behind.
  *
- *   test_kills SECONDS [SEED]
+ * At the same time a kernel faults on one of four devices and one hangs on another one; or, with
+ * SECONDS, worker processes are killed at random times. Such a round kills workers of all devices
+ * but one, six times at most; the next pool has all devices again.
+ *
+ *   test_kills [SECONDS [SEED]]
  */
 #include <pthread.h>
 #include <signal.h>
@@ -35,6 +38,9 @@ struct target {
     atomic_uint shots;
     _Atomic(pid_t) shot[SHOTS]; /* the processes that were killed */
     unsigned generation;        /* of the last one */
+    /* Of a device on which a kernel faults or hangs: what each failure must name. Constant while
+     * there are jobs. */
+    const char *cause, *kernel;
     pthread_mutex_t lock;
     char unexpected[1200]; /* guarded by lock: a failure that there must not be; "": none */
 };
@@ -55,11 +61,13 @@ static bool was_shot(struct target *target, long pid)
     return false;
 }
 
-/* Whether the message names a process of the device that was killed. */
+/* Whether the message names a process of the device that was killed, or its fault. */
 static bool names_cause(struct target *target, const char *message)
 {
     static const char before[] = "worker process ", after[] = " was ended by signal 9";
 
+    if (target->cause)
+        return strstr(message, target->cause) && strstr(message, target->kernel);
     for (const char *text = strstr(message, before); text; text = strstr(text, before)) {
         char *end;
         long pid;
@@ -143,24 +151,17 @@ static void wait_for_service(struct target *target)
             atomic_load(&target->started), status.cause);
 }
 
-static void assert_every_job_has_ended_well(struct target *target)
-{
-    if (target->unexpected[0])
-        fail_msg("device %d: %s", pool_device_ordinal(target->device), target->unexpected);
-    assert_int_equal(
-        atomic_load(&target->started), atomic_load(&target->done) + atomic_load(&target->lost));
-    assert_true(atomic_load(&target->shots) || !atomic_load(&target->lost));
-    for (unsigned i = 0; i < atomic_load(&target->shots); i++)
-        assert_int_equal(kill(atomic_load(&target->shot[i]), 0), -1);
-}
+/* ---- rounds ------------------------------------------------------------------------------------
+ */
 
-static void run_round(void)
+static device_pool *pool;
+static pthread_t threads[DEVICES * THREADS];
+
+static const char devices[] = "workers:sim:4,mem=512M";
+
+static void open_targets(void)
 {
-    const pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:4,mem=512M"};
-    unsigned spared = (unsigned)random_below(DEVICES);
-    pthread_t threads[DEVICES * THREADS];
-    pool_health_info health = {.struct_size = sizeof(health)};
-    device_pool *pool = NULL;
+    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
 
     assert_ok(pool_create(&pool, &params));
     memset(targets, 0, sizeof(targets));
@@ -168,15 +169,30 @@ static void run_round(void)
         pthread_mutex_init(&targets[i].lock, NULL);
         assert_ok(pool_device_at(pool, i, &targets[i].device));
     }
+}
+
+static void start_jobs(void)
+{
     for (unsigned i = 0; i < DEVICES * THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_jobs, &targets[i % DEVICES]), 0);
-    for (int i = 0; i < SHOTS; i++) {
-        unsigned target = (unsigned)random_below(DEVICES);
+}
 
-        usleep((unsigned)random_below(60000));
-        if (target != spared)
-            shoot(&targets[target]);
-    }
+static void assert_every_job_has_ended_well(struct target *target)
+{
+    if (target->unexpected[0])
+        fail_msg("device %d: %s", pool_device_ordinal(target->device), target->unexpected);
+    assert_int_equal(
+        atomic_load(&target->started), atomic_load(&target->done) + atomic_load(&target->lost));
+    assert_true(target->cause || atomic_load(&target->shots) || !atomic_load(&target->lost));
+    for (unsigned i = 0; i < atomic_load(&target->shots); i++)
+        assert_int_equal(kill(atomic_load(&target->shot[i]), 0), -1);
+}
+
+/* After the losses: all devices compute. */
+static void close_targets(void)
+{
+    pool_health_info health = {.struct_size = sizeof(health)};
+
     for (unsigned i = 0; i < DEVICES; i++)
         wait_for_service(&targets[i]);
     for (unsigned i = 0; i < DEVICES; i++)
@@ -193,7 +209,137 @@ static void run_round(void)
         pthread_mutex_destroy(&targets[i].lock);
 }
 
-static void test_random_kills(void **state)
+static void run_random_kills(void)
+{
+    unsigned spared = (unsigned)random_below(DEVICES);
+
+    open_targets();
+    start_jobs();
+    for (int i = 0; i < SHOTS; i++) {
+        unsigned target = (unsigned)random_below(DEVICES);
+
+        usleep((unsigned)random_below(60000));
+        if (target != spared)
+            shoot(&targets[target]);
+    }
+    close_targets();
+}
+
+/* A kernel that harms its device, launched in a pool of its own, which the library watches for
+ * progress if `stall_timeout_ns` is not 0. What is slow but right is in the pool of the jobs, which
+ * it does not watch. */
+struct fault {
+    const char *kernel_name, *ptx, *cause;
+    uint64_t stall_timeout_ns;
+    device_pool *pool;
+    pool_device *device;
+    pool_module *module;
+    pool_kernel *kernel;
+    pool_stream *stream;
+};
+
+#define HEADER ".version 7.0\n.target sm_75\n.address_size 64\n"
+
+static const struct fault kinds[] = {
+    {"store",
+        HEADER ".visible .entry store()\n{\n\t.reg .u64 %a;\n\tmov.u64 %a, 16;\n"
+               "\tst.global.u32 [%a], 1;\n\tret;\n}\n",
+        "ILLEGAL_ADDRESS", .stall_timeout_ns = 0},
+    {"spin", HEADER ".visible .entry spin()\n{\nagain:\n\tbra again;\n}\n", "no progress",
+        .stall_timeout_ns = 50000000}};
+
+enum { FAULTS = 2 };
+
+static void open_fault(struct fault *fault, unsigned index)
+{
+    const pool_params params = {.struct_size = sizeof(params),
+        .devices = devices,
+        .stall_timeout_ns = fault->stall_timeout_ns};
+    struct worker_status status;
+
+    assert_ok(pool_create(&fault->pool, &params));
+    assert_ok(pool_device_at(fault->pool, index, &fault->device));
+    assert_ok(pool_module_load(fault->device, fault->ptx, strlen(fault->ptx), &fault->module));
+    assert_ok(pool_kernel_get(fault->module, fault->kernel_name, &fault->kernel));
+    assert_ok(pool_stream_create(fault->device, NULL, &fault->stream));
+    assert_true(worker_get_status(pool_device_ordinal(fault->device), &status));
+    targets[index].generation = status.generation;
+    targets[index].cause = fault->cause;
+    targets[index].kernel = fault->kernel_name;
+}
+
+static void close_fault(struct fault *fault)
+{
+    (void)pool_stream_destroy(&fault->stream);
+    (void)pool_module_destroy(&fault->module);
+    assert_ok(pool_destroy(&fault->pool));
+}
+
+/* The bindings keep the devices out of service in these pools: nothing else runs in them. */
+static void run_faults(const unsigned where[FAULTS])
+{
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    struct fault faults[FAULTS];
+    struct worker_status status;
+
+    open_targets();
+    memcpy(faults, kinds, sizeof(faults));
+    for (int i = 0; i < FAULTS; i++) {
+        open_fault(&faults[i], where[i]);
+        for (int j = 0; j < FAULTS; j++) {
+            pool_device *device;
+
+            assert_ok(pool_device_at(faults[i].pool, where[j], &device));
+            assert_ok(pool_bind(device));
+        }
+    }
+    start_jobs();
+    for (unsigned i = 0; i < DEVICES; i++)
+        while (atomic_load(&targets[i].done) < THREADS)
+            usleep(1000);
+    for (int i = FAULTS - 1; i >= 0; i--) /* the hang first, of which nobody knows yet */
+        assert_ok(pool_launch(faults[i].kernel, &shape, NULL, faults[i].stream));
+    for (int i = 0; i < FAULTS; i++) {
+        assert_status(pool_stream_synchronize(faults[i].stream), POOL_ERR_DEVICE_LOST);
+        assert_says(faults[i].cause);
+        assert_says(faults[i].kernel_name);
+    }
+    for (int i = 0; i < FAULTS; i++)
+        wait_for_service(&targets[where[i]]);
+    for (int i = FAULTS - 1; i >= 0; i--) {
+        for (int j = FAULTS - 1; j >= 0; j--) {
+            pool_device *device;
+
+            assert_ok(pool_device_at(faults[i].pool, where[j], &device));
+            assert_ok(pool_unbind(device));
+        }
+        close_fault(&faults[i]);
+    }
+    for (unsigned i = 0; i < DEVICES; i++) {
+        assert_true(worker_get_status(pool_device_ordinal(targets[i].device), &status));
+        assert_int_equal(status.generation, targets[i].cause ? 2 : 1);
+    }
+    close_targets();
+}
+
+/* ---- tests -------------------------------------------------------------------------------------
+ */
+
+static void test_faults(void **state)
+{
+    static const unsigned places[][FAULTS] = {{0, 1}, {3, 0}, {1, 2}};
+    struct left_behind before = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        run_faults(places[i]);
+        if (i == 0) /* what the library keeps for the process is created */
+            before = look();
+        assert_nothing_left(before);
+    }
+}
+
+static void test_random(void **state)
 {
     time_t end = time(NULL) + (time_t)seconds;
     unsigned rounds = 0;
@@ -201,10 +347,16 @@ static void test_random_kills(void **state)
 
     (void)state;
     printf("seed %llu\n", (unsigned long long)seed);
-    run_round(); /* what the library keeps for the process is created */
+    run_random_kills(); /* what the library keeps for the process is created */
     before = look();
     do {
-        run_round();
+        unsigned faulting = (unsigned)random_below(DEVICES);
+        const unsigned where[FAULTS] = {
+            faulting, (faulting + 1 + (unsigned)random_below(DEVICES - 1)) % DEVICES};
+
+        run_random_kills();
+        assert_nothing_left(before);
+        run_faults(where);
         assert_nothing_left(before);
         rounds++;
     } while (time(NULL) < end);
@@ -213,11 +365,14 @@ static void test_random_kills(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_kills)};
+    const struct CMUnitTest faults[] = {cmocka_unit_test(test_faults)};
+    const struct CMUnitTest random[] = {cmocka_unit_test(test_random)};
 
-    seconds = count > 1 ? strtoull(arguments[1], NULL, 10) : 60;
-    seed = count > 2 ? strtoull(arguments[2], NULL, 10) : (uint64_t)time(NULL);
     /* The same device may be killed several times within a second. */
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (count < 2)
+        return cmocka_run_group_tests(faults, NULL, NULL);
+    seconds = strtoull(arguments[1], NULL, 10);
+    seed = count > 2 ? strtoull(arguments[2], NULL, 10) : (uint64_t)time(NULL);
+    return cmocka_run_group_tests(random, NULL, NULL);
 }
