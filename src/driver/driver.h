@@ -54,6 +54,8 @@ struct driver {
     /* With POOL_CUDA_ISOLATED_DEVICES: why the process of a device has ended; device -1: of the one
      * whose loss made this thread's last call fail. May be NULL. */
     void (*_Atomic explain_loss)(int device, char *text, size_t size);
+    /* Ends the process of a device, which is lost then; device -1: none. May be NULL. */
+    void (*_Atomic end_process)(int device, const char *cause);
     /* private to src/driver; guarded by the state lock unless constant */
     const pool_cuda_api *source; /* the caller's table; NULL: the library */
     void (*release)(void);       /* called after each driver_close; may be NULL */
@@ -119,6 +121,7 @@ static inline pool_status driver_usable(struct driver *driver)
  * CUDA_ERROR_UNKNOWN (999) can be of either class: the thread's current context is then probed with
  * cuMemGetInfo, which does not block and fails in a poisoned context. If the probe returns 999
  * again or another code of class PROCESS, the latch is set; otherwise only the call has failed.
+ * With POOL_CUDA_ISOLATED_DEVICES the device's process is ended instead.
  */
 pool_status driver_check_failed(struct driver *driver, pool_cu_result code, const char *call);
 

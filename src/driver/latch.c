@@ -228,8 +228,23 @@ static pool_status lost_failure(
         cause[0] ? ": " : "", cause);
 }
 
+/* The device's process cannot use it any more, as after a fault: ends that process only. */
+static pool_status end_process(
+    struct driver *driver, pool_cu_result code, const struct call_text *call)
+{
+    void (*end)(int device, const char *cause) = atomic_load(&driver->end_process);
+    char cause[320];
+
+    snprintf(cause, sizeof(cause), "%s failed: %s (%u), as do other calls since", call->call,
+        driver_code_name(code), code);
+    if (end)
+        end(call->device, cause);
+    return lost_failure(driver, code, call);
+}
+
 static pool_status check_failed(struct driver *driver, pool_cu_result code, struct call_text *call)
 {
+    bool is_isolated = driver->api.flags & POOL_CUDA_ISOLATED_DEVICES;
     pool_cu_result latching;
     const char *name, *hint;
 
@@ -239,9 +254,11 @@ static pool_status check_failed(struct driver *driver, pool_cu_result code, stru
     if (atomic_load_explicit(&driver->poisoned, memory_order_acquire))
         return poisoned_failure(driver, call->call);
     describe_device(driver, call);
-    if (driver->api.flags & POOL_CUDA_ISOLATED_DEVICES && is_loss(code))
+    if (is_isolated && is_loss(code))
         return lost_failure(driver, code, call);
     latching = latching_code(driver, code);
+    if (latching != POOL_CU_SUCCESS && is_isolated)
+        return end_process(driver, latching, call);
     if (latching != POOL_CU_SUCCESS) {
         latch(driver, latching, call);
         return poisoned_failure(driver, call->call);

@@ -113,6 +113,8 @@ static pool_status release_to_pool(
         first = stream_join_all(driver, memory->streams);
         if (first) { /* the order could not be enqueued, so the host waits */
             status = wait_for_context(memory);
+            if (status == POOL_ERR_DEVICE_LOST)
+                return POOL_OK; /* it ended with the process */
             if (status) {
                 memory_quarantine_request(memory, request, address);
                 return first;
@@ -121,6 +123,8 @@ static pool_status release_to_pool(
     }
     if (request->secret) {
         status = overwrite(memory, address, request->bytes, stream);
+        if (status == POOL_ERR_DEVICE_LOST)
+            return POOL_OK;
         if (status) {
             memory_quarantine_request(memory, request, address);
             return first ? first : status;

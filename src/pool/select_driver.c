@@ -85,11 +85,13 @@ static pool_status open_workers(const char *text, struct driver **driver)
     if (status)
         return status;
     status = driver_open_internal(table, "worker processes", worker_close, driver);
-    if (status)
+    if (status) {
         worker_close();
-    else
-        atomic_store(&(*driver)->explain_loss, worker_explain_loss);
-    return status;
+        return status;
+    }
+    atomic_store(&(*driver)->explain_loss, worker_explain_loss);
+    atomic_store(&(*driver)->end_process, worker_end);
+    return POOL_OK;
 }
 
 static pool_status open_driver(

@@ -4,6 +4,8 @@
  * snapshots.
  */
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "metrics/snapshot.h"
 #include "torture/torture.h"
@@ -15,8 +17,10 @@ static device_pool *pool_of(const struct torture *torture)
 
 static pool_status create(struct torture *torture)
 {
-    pool_params params = {
-        .struct_size = sizeof(params), .driver = torture->table, .min_devices = 2};
+    pool_params params = {.struct_size = sizeof(params),
+        .driver = torture->table,
+        .devices = torture->devices,
+        .min_devices = 2};
 
     return pool_create((device_pool **)&torture->objects[0], &params);
 }
@@ -127,7 +131,10 @@ static const struct torture_scenario scenarios[] = {
     {.name = "snapshot", .devices = 2, .run = snapshot, .finish = release, .absorbs = sampling},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
+    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
+        return torture_main_on_workers(scenarios, sizeof(scenarios) / sizeof(scenarios[0]),
+            argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
     return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

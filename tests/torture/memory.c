@@ -3,6 +3,7 @@
  * Torture of memory and streams: buffers, staged copies, secrets, peers, pinned memory, statistics,
  * drivers without memory pools, streams and events.
  */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,8 +37,10 @@ static pool_status open_pool(struct torture *torture, uint32_t devices, pool_dev
 {
     static const struct memory_staging_shape shape = {
         .helpers = 0, .slots = 4, .chunk_bytes = 4096, .direct_bytes = 64};
-    pool_params params = {
-        .struct_size = sizeof(params), .driver = torture->table, .min_devices = devices};
+    pool_params params = {.struct_size = sizeof(params),
+        .driver = torture->table,
+        .devices = torture->devices,
+        .min_devices = devices};
     pool_status status = pool_create(AT(device_pool, POOL), &params);
 
     for (uint32_t i = devices; !status && i-- > 0;) {
@@ -443,31 +446,39 @@ static const char *const virtual_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetC
 static const char *const graph_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
     "cuCtxPushCurrent", "cuMemAllocFromPoolAsync", "cuGraphDestroy", "malloc", NULL};
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
 #define SCENARIO(text, count, before, body, end, absorbed)                                         \
     {                                                                                              \
         .name = text, .devices = count, .prepare = before, .run = body, .finish = end,             \
         .absorbs = absorbed                                                                        \
     }
+#define MOCK_SCENARIO(text, count, before, body, end, absorbed)                                    \
+    {                                                                                              \
+        .name = text, .devices = count, .prepare = before, .run = body, .finish = end,             \
+        .absorbs = absorbed, .needs_mock = 1                                                       \
+    }
     static const struct torture_scenario scenarios[] = {
         SCENARIO("buffers", 1, NULL, buffers, finish, memory_absorbs),
-        SCENARIO("buffers, no memory pools", 1, remove_pools, buffers, finish, memory_absorbs),
+        MOCK_SCENARIO("buffers, no memory pools", 1, remove_pools, buffers, finish, memory_absorbs),
         SCENARIO("staged copies", 1, NULL, staged, finish, memory_absorbs),
         SCENARIO("secrets", 1, NULL, secrets, finish, secret_absorbs),
-        SCENARIO("secrets, no memory pools", 1, remove_pools, secrets, finish, secret_absorbs),
-        SCENARIO("peers", 2, NULL, peers, finish, memory_absorbs),
+        MOCK_SCENARIO("secrets, no memory pools", 1, remove_pools, secrets, finish, secret_absorbs),
+        MOCK_SCENARIO("peers", 2, NULL, peers, finish, memory_absorbs),
         SCENARIO("secret, parted devices", 2, part_devices, parted_secret, finish, memory_absorbs),
-        SCENARIO("pinned memory", 1, NULL, pinned, finish, memory_absorbs),
+        MOCK_SCENARIO("pinned memory", 1, NULL, pinned, finish, memory_absorbs),
         SCENARIO("deferred frees", 1, NULL, deferred, finish_deferred, deferred_absorbs),
         SCENARIO("adopted memory", 1, NULL, adopted, finish, memory_absorbs),
-        SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
+        MOCK_SCENARIO("adopted memory pool", 1, NULL, adopted_pool, finish, memory_absorbs),
         SCENARIO("statistics", 1, NULL, statistics, finish, memory_absorbs),
         SCENARIO("streams and events", 1, NULL, streams, finish_streams, stream_absorbs),
-        SCENARIO("shared memory", 1, NULL, shared_memory, finish, shared_absorbs),
-        SCENARIO("virtual memory", 2, NULL, virtual_memory, finish_virtual, virtual_absorbs),
+        MOCK_SCENARIO("shared memory", 1, NULL, shared_memory, finish, shared_absorbs),
+        MOCK_SCENARIO("virtual memory", 2, NULL, virtual_memory, finish_virtual, virtual_absorbs),
         SCENARIO("graphs", 1, NULL, graphs, finish_graphs, graph_absorbs),
     };
 
+    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
+        return torture_main_on_workers(scenarios, sizeof(scenarios) / sizeof(scenarios[0]),
+            argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
     return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

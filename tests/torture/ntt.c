@@ -43,7 +43,8 @@ static void prepare(struct torture *torture)
 
 static pool_status create(struct torture *torture, pool_device **device)
 {
-    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
     return status ? status : pool_device_at(torture->objects[POOL], 0, device);
@@ -204,7 +205,10 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = absorbed},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
+    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
+        return torture_main_on_workers(scenarios, sizeof(scenarios) / sizeof(scenarios[0]),
+            argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
     return torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

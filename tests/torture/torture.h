@@ -26,9 +26,11 @@
 
 /* What a scenario works on and with; it may keep what it made in `objects`. */
 struct torture {
+    /* NULL on worker processes */
     pool_mock *mock;
     const pool_cuda_api *table;
-    CUcontext caller; /* of device 0; current before the scenario */
+    const char *devices; /* of the pool; NULL: those of the table */
+    CUcontext caller;    /* of device 0; current before the scenario */
     void *objects[16];
 };
 
@@ -52,6 +54,8 @@ struct torture_scenario {
     int goes_on;
     /* 1: no driver call fails (a scenario that is dear to run and has them elsewhere). */
     int spares_driver;
+    /* 1: what it calls is not the same with worker processes, or it scripts the mock. */
+    int needs_mock;
 };
 
 enum torture_kind {
@@ -92,6 +96,13 @@ uint64_t torture_file_operations(void);
 
 /* Runs a table of scenarios, prints the numbers and returns an exit status. */
 int torture_main(const struct torture_scenario *scenarios, size_t count);
+
+/*
+ * Runs the scenarios on simulated devices in worker processes, whose driver calls fail. `most_runs`
+ * per device, spread evenly over calls and codes; 0: all of them.
+ */
+int torture_main_on_workers(
+    const struct torture_scenario *scenarios, size_t count, unsigned most_runs);
 
 /* The same with a disk cache of kernels in a directory of its own, which is removed. */
 int torture_main_with_cache(const struct torture_scenario *scenarios, size_t count);

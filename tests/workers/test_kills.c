@@ -268,6 +268,16 @@ static void open_fault(struct fault *fault, unsigned index)
     targets[index].kernel = fault->kernel_name;
 }
 
+/* The launch may report the fault that it is the cause of. */
+static void launch(struct fault *fault)
+{
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    pool_status status = pool_launch(fault->kernel, &shape, NULL, fault->stream);
+
+    if (status)
+        assert_status(status, POOL_ERR_DEVICE_LOST);
+}
+
 static void close_fault(struct fault *fault)
 {
     (void)pool_stream_destroy(&fault->stream);
@@ -278,7 +288,6 @@ static void close_fault(struct fault *fault)
 /* The bindings keep the devices out of service in these pools: nothing else runs in them. */
 static void run_faults(const unsigned where[FAULTS])
 {
-    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
     struct fault faults[FAULTS];
     struct worker_status status;
 
@@ -298,7 +307,7 @@ static void run_faults(const unsigned where[FAULTS])
         while (atomic_load(&targets[i].done) < THREADS)
             usleep(1000);
     for (int i = FAULTS - 1; i >= 0; i--) /* the hang first, of which nobody knows yet */
-        assert_ok(pool_launch(faults[i].kernel, &shape, NULL, faults[i].stream));
+        launch(&faults[i]);
     for (int i = 0; i < FAULTS; i++) {
         assert_status(pool_stream_synchronize(faults[i].stream), POOL_ERR_DEVICE_LOST);
         assert_says(faults[i].cause);
