@@ -32,35 +32,28 @@ static size_t bytes_at(const struct exchange *exchange, uint64_t at)
     return (size_t)base_min(exchange->slot_bytes, exchange->bytes - at);
 }
 
+enum step { FILL, EMPTY };
+
 /* On the default stream of the side's context, as all copies of an exchange. */
-static pool_cu_result fill(const struct exchange *exchange, uint64_t at)
+static pool_cu_result copy_slot(const struct exchange *exchange, enum step step, uint64_t at)
 {
+    const struct client_window *window = exchange->window;
+    const struct client_side *side = step == FILL ? exchange->from : exchange->to;
+    const struct client_mapping *mapping = step == FILL ? &window->writer : &window->owner;
     const uint64_t slot = slot_offset(exchange, at);
-    const CUdeviceptr from = exchange->from->address + at;
-    pool_cu_result code = client_cu_CtxPushCurrent(exchange->from->context);
+    const CUdeviceptr address = side->address + at;
+    const size_t bytes = bytes_at(exchange, at);
+    pool_cu_result code = client_cu_CtxPushCurrent(side->context);
 
     if (code)
         return code;
-    code = exchange->is_pinned ? client_cu_MemcpyDtoHAsync(exchange->window->pinned + slot, from,
-                                     bytes_at(exchange, at), NULL)
-                               : remote_MemcpyDtoDAsync(exchange->window->writer.address + slot,
-                                     from, bytes_at(exchange, at), NULL);
-    (void)client_cu_CtxPopCurrent(NULL);
-    return code;
-}
-
-static pool_cu_result empty(const struct exchange *exchange, uint64_t at)
-{
-    const uint64_t slot = slot_offset(exchange, at);
-    const CUdeviceptr to = exchange->to->address + at;
-    pool_cu_result code = client_cu_CtxPushCurrent(exchange->to->context);
-
-    if (code)
-        return code;
-    code = exchange->is_pinned ? client_cu_MemcpyHtoDAsync(to, exchange->window->pinned + slot,
-                                     bytes_at(exchange, at), NULL)
-                               : remote_MemcpyDtoDAsync(to, exchange->window->owner.address + slot,
-                                     bytes_at(exchange, at), NULL);
+    if (exchange->is_pinned)
+        code = step == FILL
+                   ? client_cu_MemcpyDtoHAsync(window->pinned + slot, address, bytes, NULL)
+                   : client_cu_MemcpyHtoDAsync(address, window->pinned + slot, bytes, NULL);
+    else
+        code = step == FILL ? remote_MemcpyDtoDAsync(mapping->address + slot, address, bytes, NULL)
+                            : remote_MemcpyDtoDAsync(address, mapping->address + slot, bytes, NULL);
     (void)client_cu_CtxPopCurrent(NULL);
     return code;
 }
@@ -79,15 +72,15 @@ static pool_cu_result complete(const struct client_side *side)
 /* Nothing is in progress when it returns. */
 static pool_cu_result copy_by_slots(const struct exchange *exchange)
 {
-    pool_cu_result code = fill(exchange, 0), emptied;
+    pool_cu_result code = copy_slot(exchange, FILL, 0), emptied;
 
     for (uint64_t at = 0; at < exchange->bytes && !code; at += exchange->slot_bytes) {
         code = complete(exchange->from);
         if (code)
             break;
-        code = empty(exchange, at);
+        code = copy_slot(exchange, EMPTY, at);
         if (!code && exchange->bytes - at > exchange->slot_bytes)
-            code = fill(exchange, at + exchange->slot_bytes);
+            code = copy_slot(exchange, FILL, at + exchange->slot_bytes);
         emptied = complete(exchange->to);
         code = code ? code : emptied;
         if (code)
