@@ -111,10 +111,12 @@ static pool_status release_to_pool(
 
     if (!request->ordered) {
         first = stream_join_all(driver, memory->streams);
+        if (first == POOL_ERR_DEVICE_LOST)
+            return POOL_OK; /* it ended with the process */
         if (first) { /* the order could not be enqueued, so the host waits */
             status = wait_for_context(memory);
             if (status == POOL_ERR_DEVICE_LOST)
-                return POOL_OK; /* it ended with the process */
+                return POOL_OK;
             if (status) {
                 memory_quarantine_request(memory, request, address);
                 return first;

@@ -93,7 +93,9 @@ static void finish(const struct place *place, struct torture *torture)
     if (!place->call)
         found(place, "it cannot be finished", status, pool_last_error()->message);
     kill_workers();
-    status = place->scenario->finish(torture);
+    /* Until the pool has noticed it, calls that destroy something may say so. */
+    while ((status = place->scenario->finish(torture)) == POOL_ERR_DEVICE_LOST)
+        usleep(1000);
     if (status)
         found(place, "things cannot be given back after the end of the processes", status,
             pool_last_error()->message);
