@@ -96,7 +96,7 @@ static void fill_record(const pool_mpi *mpi, const struct group_call *call, pool
     record->sequence = mpi->sequence;
     record->status = status;
     record->failed_rank = mpi->failed_rank;
-    record->able = mpi->able;
+    record->able = mpi->able | call->offers;
     record->count = call->count;
     memcpy(record->values, call->values, sizeof(record->values));
     memcpy(record->fingerprint, call->fingerprint, sizeof(record->fingerprint));
@@ -224,11 +224,18 @@ static pool_status send_verdicts(pool_mpi *mpi)
         if (code != MPI_SUCCESS)
             status = group_fail_mpi(mpi, "MPI_Isend", code, rank);
     }
-    /* A rank that has failed receives nothing; the others do while this one waits. */
-    for (int rank = 1; rank < mpi->ranks && !status; rank++)
-        if (rank != mpi->verdict->failed_rank)
-            status =
-                group_wait(mpi, &mpi->requests[mpi->ranks + rank], rank, group_deadline(mpi, 1));
+    /* A rank that has failed receives nothing; the others do while this one waits. One that does
+     * not take its verdict is missing in the next agreement, which names it for all: if this rank
+     * alone ended here, the others would miss this rank instead. */
+    for (int rank = 1; rank < mpi->ranks && !status; rank++) {
+        if (rank == mpi->verdict->failed_rank)
+            continue;
+        status = group_wait(mpi, &mpi->requests[mpi->ranks + rank], rank, group_deadline(mpi, 1));
+        if (status == POOL_ERR_TIMEOUT) {
+            mpi->failed_rank = -1;
+            status = POOL_OK;
+        }
+    }
     return status;
 }
 

@@ -232,6 +232,7 @@ pool_status group_exchange_run(pool_mpi *mpi, const struct group_exchange *excha
 
 void group_exchange_close(pool_mpi *mpi)
 {
+    (void)pool_stream_destroy(&mpi->stream);
     (void)pool_pinned_destroy(&mpi->pinned);
     if (!mpi->status)
         base_free(mpi->chunks);

@@ -34,11 +34,11 @@ static pool_span coefficients_of(const struct extend_run *run)
     const uint64_t bytes = pool_field_element_bytes(run->transforms.field);
     CUdeviceptr address = 0;
 
-    (void)pool_buffer_address(run->transforms.extra, &address);
+    (void)pool_buffer_address(run->transforms.lane->extra, &address);
     return (pool_span){.data = (void *)(uintptr_t)address,
         .count = run->column,
         .stride = are_reversed ? bytes << run->params.log_blowup : 0,
-        .form = run->transforms.form,
+        .form = run->transforms.lane->form,
         .space = POOL_MEMORY_DEVICE};
 }
 
@@ -52,22 +52,38 @@ static pool_status copy_elements(
     return pool_vector_scale(run->transforms.field, &exec, one.bytes, from, to);
 }
 
-/* From the rank's part of a column to the extra region. */
-static pool_status find_coefficients(struct extend_run *run, const pool_span *in, pool_form form)
+static struct group_transform inverse_of(const struct extend_run *run)
 {
-    struct group_transforms *transforms = &run->transforms;
-    const struct group_transform inverse = {.domain = run->small,
+    return (struct group_transform){.domain = run->small,
         .direction = POOL_NTT_INVERSE,
         .order = takes_reversed(run) ? POOL_NTT_RN : POOL_NTT_NN,
         .takes_blocks = run->has_blocks,
         .checks = run->checks};
+}
+
+static struct group_transform forward_of(const struct extend_run *run)
+{
+    return (struct group_transform){.domain = run->params.domain,
+        .direction = POOL_NTT_FORWARD,
+        .coset = 1,
+        .order = run->params.from_coefficients && takes_reversed(run)
+                     ? (gives_reversed(run) ? POOL_NTT_RR : POOL_NTT_RN)
+                     : (gives_reversed(run) ? POOL_NTT_NR : POOL_NTT_NN),
+        .gives_blocks = run->has_blocks};
+}
+
+/* From the rank's part of a column towards the extra region. */
+static pool_status find_coefficients(struct extend_run *run, const pool_span *in, pool_form form)
+{
+    struct group_transforms *transforms = &run->transforms;
+    const struct group_transform inverse = inverse_of(run);
     pool_span coefficients, dealt;
     pool_status status;
 
-    transforms->form = form;
+    transforms->lane->form = form;
     coefficients = coefficients_of(run);
     if (!run->params.from_coefficients)
-        return group_transform_run(transforms, &inverse, in, &coefficients);
+        return group_transform_begin(transforms, &inverse, in, &coefficients);
     if (!run->has_blocks || takes_reversed(run))
         return copy_elements(run, in, &coefficients, run->checks);
     status = group_deal_blocks(transforms, in, run->column, run->checks);
@@ -81,38 +97,64 @@ static pool_status write_coefficients(struct extend_run *run, const pool_span *o
     pool_span from, first;
     pool_status status;
 
-    transforms->form = form;
+    transforms->lane->form = form;
     from = coefficients_of(run);
     if (!run->has_blocks)
         return copy_elements(run, &from, out, POOL_CHECK_NONE);
-    transforms->form = out->form;
+    transforms->lane->form = out->form;
     first = group_region(transforms, NTT_FIRST, run->column);
     status = copy_elements(run, &from, &first, POOL_CHECK_NONE);
     return status ? status : group_collect_blocks(transforms, run->column, out);
 }
 
-static pool_status extend_column(struct extend_run *run, const pool_span *in,
-    const pool_span *coefficients, const pool_span *out)
+static pool_status begin_extension(
+    struct extend_run *run, const pool_span *kept, const pool_span *out)
 {
-    const struct group_transform forward = {.domain = run->params.domain,
-        .direction = POOL_NTT_FORWARD,
-        .coset = 1,
-        .order = run->params.from_coefficients && takes_reversed(run)
-                     ? (gives_reversed(run) ? POOL_NTT_RR : POOL_NTT_RN)
-                     : (gives_reversed(run) ? POOL_NTT_NR : POOL_NTT_NN),
-        .gives_blocks = run->has_blocks};
-    pool_status status = find_coefficients(run, in, out->form);
+    struct group_transforms *transforms = &run->transforms;
+    const struct group_transform inverse = inverse_of(run), forward = forward_of(run);
+    pool_status status = POOL_OK;
     pool_span padded;
 
-    if (!status && coefficients)
-        status = write_coefficients(run, coefficients, out->form);
-    if (status)
-        return status;
-    run->transforms.form = out->form;
+    transforms->lane->form = out->form;
+    padded = coefficients_of(run);
+    if (!run->params.from_coefficients)
+        status = group_transform_end(transforms, &inverse, &padded);
+    if (!status && kept)
+        status = write_coefficients(run, kept, out->form);
+    transforms->lane->form = out->form;
     padded = coefficients_of(run);
     padded.count = run->result;
     padded.stride = 0;
-    return group_transform_run(&run->transforms, &forward, &padded, out);
+    return status ? status : group_transform_begin(transforms, &forward, &padded, out);
+}
+
+/* Inverse transform, its exchange and the forward transform, its exchange. */
+enum { EXTEND_STEPS = 3 };
+struct extend_batch {
+    struct extend_run *run;
+    const pool_span *in;
+    const pool_span *coefficients; /* NULL: not wanted */
+    const pool_span *out;
+};
+
+static pool_status run_step(void *user, uint64_t job, uint32_t step)
+{
+    const struct extend_batch *batch = user;
+    struct extend_run *run = batch->run;
+    struct group_transforms *transforms = &run->transforms;
+    const struct group_transform forward = forward_of(run);
+    const pool_span from = group_part(transforms, batch->in, job * run->column, run->column);
+    const pool_span to = group_part(transforms, batch->out, job * run->result, run->result);
+    pool_span kept;
+
+    if (step == 0)
+        return find_coefficients(run, &from, to.form);
+    if (step == 2)
+        return group_transform_end(transforms, &forward, &to);
+    if (!batch->coefficients)
+        return begin_extension(run, NULL, &to);
+    kept = group_part(transforms, batch->coefficients, job * run->column, run->column);
+    return begin_extension(run, &kept, &to);
 }
 
 static pool_status check_params(
@@ -193,6 +235,7 @@ pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
             .call = {
                 .name = "pool_mpi_extend", .operation = GROUP_EXTEND, .object_kind = "field"}}};
     struct group_transforms *transforms = &run.transforms;
+    struct extend_batch batch = {.run = &run, .in = in, .coefficients = coefficients, .out = out};
     pool_status status = mpi ? group_check(mpi, transforms->call.name)
                              : base_fail_null(transforms->call.name, "mpi");
 
@@ -206,16 +249,9 @@ pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
         pool_ntt_domain_log_size(run.params.domain) - run.params.log_blowup, &run.small);
     run.small = status ? NULL : pool_ntt_domain_retain(run.small);
     if (!status)
-        status = group_transforms_open(transforms, run.result, run.result);
-    for (uint64_t i = 0; i < run.params.batch && !status; i++) {
-        const pool_span from = group_part(transforms, in, i * run.column, run.column);
-        const pool_span to = group_part(transforms, out, i * run.result, run.result);
-        pool_span kept;
-
-        if (coefficients)
-            kept = group_part(transforms, coefficients, i * run.column, run.column);
-        status = extend_column(&run, &from, coefficients ? &kept : NULL, &to);
-    }
+        status = group_transforms_open(transforms, run.result, run.result, run.params.batch);
+    if (!status)
+        status = group_transforms_run(transforms, run.params.batch, EXTEND_STEPS, run_step, &batch);
     status = group_transforms_close(transforms, status);
     (void)pool_ntt_domain_destroy(&run.small);
     return status;

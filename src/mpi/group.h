@@ -32,6 +32,7 @@ enum { GROUP_VALUES = 12, GROUP_OBJECT_BYTES = 64 };
 struct group_call {
     const char *name; /* of the public function */
     uint32_t operation;
+    uint32_t offers;         /* bits beside those of transports; see pool_mpi.common */
     uint32_t count;          /* of values */
     const char *object_kind; /* "curve"; NULL: no object */
     char object[GROUP_OBJECT_BYTES];
@@ -79,6 +80,7 @@ struct pool_mpi {
     struct group_verdict *verdict;
     MPI_Request *requests; /* two per rank */
     struct group_buffer buffer[GROUP_BUFFERS];
+    pool_stream *stream; /* of exchanges beside computations, once there was one */
     void *chunks;        /* of exchanges through host memory; see exchange.c */
     pool_pinned *pinned; /* them */
     struct group_nccl *nccl;
@@ -164,6 +166,17 @@ pool_status group_element_invert(
 
 /* Transforms of one call: the call's values, where it runs, and memory for a rank's part. */
 enum { NTT_FIRST, NTT_SECOND, NTT_REGIONS };
+
+/* Memory for one transform. Those of a batch are computed in two lanes: the exchange of one
+ * overlaps with the computation of the other. */
+enum { GROUP_LANES = 2 };
+#define GROUP_OFFERS_LANES (UINT32_C(1) << 31)
+struct group_lane {
+    pool_buffer *region[NTT_REGIONS];
+    pool_buffer *extra; /* of an extension */
+    pool_form form;     /* of what lies in the regions */
+    pool_event *ready;  /* what is to be exchanged; NULL with one lane */
+};
 struct group_transforms {
     pool_mpi *mpi;
     struct group_call call;
@@ -172,10 +185,10 @@ struct group_transforms {
     pool_stream *stream;
     const pool_field *field;
     uint32_t log_ranks;
-    pool_form form;  /* of what lies in the regions */
     bool has_agreed; /* on a failure: there is no further agreement in this call */
-    pool_buffer *region[NTT_REGIONS];
-    pool_buffer *extra; /* of an extension */
+    struct group_lane lanes[GROUP_LANES];
+    struct group_lane *lane; /* of the current step */
+    uint32_t lane_count;     /* that all ranks have */
 };
 
 /* One transform: `in` and `out` have the rank's part. */
@@ -191,12 +204,23 @@ struct group_transform {
 
 pool_status group_transforms_read(
     struct group_transforms *run, const pool_exec *exec, const pool_ntt_domain *domain);
-/* Allocates regions of `count` elements. */
-pool_status group_transforms_open(struct group_transforms *run, uint64_t count, uint64_t extra);
+/* Allocates regions of `count` elements. For a batch the ranks agree on the number of lanes. */
+pool_status group_transforms_open(
+    struct group_transforms *run, uint64_t count, uint64_t extra, uint64_t batch);
+/*
+ * Runs the steps of every job of a batch, two jobs in turn where there are two lanes. A step ends
+ * with computations that it has enqueued, and all but the first begin with an exchange.
+ */
+typedef pool_status (*group_step)(void *user, uint64_t job, uint32_t step);
+pool_status group_transforms_run(
+    struct group_transforms *run, uint64_t batch, uint32_t steps, group_step step, void *user);
 /* Waits, frees, and agrees on the status that is returned, unless the ranks have agreed. */
 pool_status group_transforms_close(struct group_transforms *run, pool_status status);
-pool_status group_transform_run(struct group_transforms *run,
+/* The two steps of a transform. */
+pool_status group_transform_begin(struct group_transforms *run,
     const struct group_transform *transform, const pool_span *in, const pool_span *out);
+pool_status group_transform_end(
+    struct group_transforms *run, const struct group_transform *transform, const pool_span *out);
 /* The elements of a packed span from `first` on. */
 pool_span group_part(
     const struct group_transforms *run, const pool_span *span, uint64_t first, uint64_t count);

@@ -89,37 +89,103 @@ static pool_status open_stream(struct group_transforms *run)
     return run->stream ? POOL_OK : pool_stream_default(run->exec.device, &run->stream);
 }
 
-pool_status group_transforms_open(struct group_transforms *run, uint64_t count, uint64_t extra)
+static pool_status open_lane(
+    struct group_transforms *run, uint64_t count, uint64_t extra, struct group_lane *lane)
 {
-    pool_buffer_params params = {
-        .struct_size = sizeof(params), .bytes = count * element_bytes(run), .lease = run->lease};
-    pool_status status = open_stream(run);
+    pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = count * element_bytes(run),
+        .stream = run->stream,
+        .lease = run->lease};
+    pool_status status = POOL_OK;
 
-    params.stream = run->stream;
     for (int i = 0; i < NTT_REGIONS && !status; i++)
-        status = pool_buffer_create(run->exec.device, &params, &run->region[i]);
+        status = pool_buffer_create(run->exec.device, &params, &lane->region[i]);
     params.bytes = extra * element_bytes(run);
     params.flags = POOL_BUFFER_ZEROED;
     if (!status && extra)
-        status = pool_buffer_create(run->exec.device, &params, &run->extra);
-    run->exec.stream = run->stream;
-    run->exec.is_async = 1;
-    return status ? status : group_exchange_open(run->mpi);
+        status = pool_buffer_create(run->exec.device, &params, &lane->extra);
+    return status;
 }
 
 /* A CUDA-aware MPI may still access the regions after a rank has failed. */
-static pool_status free_regions(struct group_transforms *run)
+static pool_status close_lane(struct group_transforms *run, struct group_lane *lane)
 {
-    pool_buffer **buffers[] = {&run->region[NTT_FIRST], &run->region[NTT_SECOND], &run->extra};
-    pool_status status = POOL_OK;
+    pool_buffer **buffers[] = {&lane->region[NTT_FIRST], &lane->region[NTT_SECOND], &lane->extra};
+    pool_status status = pool_event_destroy(&lane->ready);
 
     if (run->mpi->status && run->mpi->transport == POOL_MPI_TRANSPORT_CUDA)
-        return POOL_OK;
+        return status;
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
         pool_status freed = pool_buffer_destroy(buffers[i]);
 
         status = status ? status : freed;
     }
+    return status;
+}
+
+static pool_status open_overlap(struct group_transforms *run, uint64_t count, uint64_t extra)
+{
+    pool_status status = open_lane(run, count, extra, &run->lanes[1]);
+
+    for (int i = 0; i < GROUP_LANES && !status; i++)
+        status = pool_event_create(run->exec.device, 0, &run->lanes[i].ready);
+    if (!status && !run->mpi->stream)
+        status = pool_stream_create(run->exec.device, NULL, &run->mpi->stream);
+    return status;
+}
+
+/* Where one rank has no memory for the second lane, all use one: exchanges have one order. */
+static pool_status agree_on_lanes(
+    struct group_transforms *run, uint64_t count, uint64_t extra, pool_status status)
+{
+    if (!status && !open_overlap(run, count, extra))
+        run->call.offers = GROUP_OFFERS_LANES;
+    status = group_vote(run->mpi, &run->call, status);
+    run->has_agreed = status != POOL_OK;
+    run->call.offers = 0;
+    if (!status && run->mpi->common & GROUP_OFFERS_LANES) {
+        run->lane_count = GROUP_LANES;
+        return POOL_OK;
+    }
+    (void)close_lane(run, &run->lanes[1]);
+    (void)pool_event_destroy(&run->lanes[0].ready);
+    return status;
+}
+
+pool_status group_transforms_open(
+    struct group_transforms *run, uint64_t count, uint64_t extra, uint64_t batch)
+{
+    pool_status status = open_stream(run);
+
+    run->lane = run->lanes;
+    run->lane_count = 1;
+    if (!status)
+        status = open_lane(run, count, extra, run->lanes);
+    run->exec.stream = run->stream;
+    run->exec.is_async = 1;
+    if (!status)
+        status = group_exchange_open(run->mpi);
+    return batch > 1 && run->mpi->ranks > 1 ? agree_on_lanes(run, count, extra, status) : status;
+}
+
+pool_status group_transforms_run(
+    struct group_transforms *run, uint64_t batch, uint32_t steps, group_step step, void *user)
+{
+    const uint32_t lanes = run->lane_count;
+    pool_status status = POOL_OK;
+
+    for (uint64_t job = 0; job < lanes && job < batch && !status; job++) {
+        run->lane = &run->lanes[job];
+        status = step(user, job, 0);
+    }
+    for (uint64_t first = 0; first < batch && !status; first += lanes)
+        for (uint32_t i = 1; i < steps && !status; i++)
+            for (uint64_t job = first; job < first + lanes && job < batch && !status; job++) {
+                run->lane = &run->lanes[job - first];
+                status = step(user, job, i);
+                if (!status && i + 1 == steps && job + lanes < batch)
+                    status = step(user, job + lanes, 0);
+            }
     return status;
 }
 
@@ -129,7 +195,11 @@ pool_status group_transforms_close(struct group_transforms *run, pool_status sta
 
     if (!run->has_agreed)
         status = group_vote(run->mpi, &run->call, status ? status : finished);
-    finished = free_regions(run);
+    for (int i = 0; i < GROUP_LANES; i++) {
+        pool_status closed = close_lane(run, &run->lanes[i]);
+
+        finished = finished ? finished : closed;
+    }
     return status ? group_fail_outcome(run->mpi, status) : finished;
 }
 
@@ -148,10 +218,10 @@ pool_span group_region(const struct group_transforms *run, int region, uint64_t 
 {
     CUdeviceptr address = 0;
 
-    (void)pool_buffer_address(run->region[region], &address);
+    (void)pool_buffer_address(run->lane->region[region], &address);
     return (pool_span){.data = (void *)(uintptr_t)address,
         .count = count,
-        .form = run->form,
+        .form = run->lane->form,
         .space = POOL_MEMORY_DEVICE};
 }
 
@@ -182,17 +252,24 @@ pool_status group_check_elements(
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
+/* After this the other lane's work is enqueued, which the exchange does not wait for. */
+static pool_status mark_ready(struct group_transforms *run, pool_status status)
+{
+    return !status && run->lane->ready ? pool_event_record(run->lane->ready, run->stream) : status;
+}
+
 /* The ranks agree first: a rank that has failed would leave the others waiting. */
 static pool_status exchange(
     struct group_transforms *run, int from, int to, uint64_t count, pool_status status)
 {
-    const struct group_exchange blocks = {.from = run->region[from],
-        .to = run->region[to],
+    const struct group_exchange blocks = {.from = run->lane->region[from],
+        .to = run->lane->region[to],
         .bytes = (count >> run->log_ranks) * element_bytes(run),
-        .stream = run->stream};
+        .stream = run->lane->ready ? run->mpi->stream : run->stream};
 
     if (!status) /* what fails on the device has to be known before data moves */
-        status = pool_stream_synchronize(run->stream);
+        status = run->lane->ready ? pool_event_synchronize(run->lane->ready)
+                                  : pool_stream_synchronize(run->stream);
     status = group_vote(run->mpi, &run->call, status);
     if (status) {
         run->has_agreed = true;
@@ -209,19 +286,19 @@ pool_status group_deal_blocks(
     pool_span first;
     pool_status status;
 
-    run->form = in->form;
+    run->lane->form = in->form;
     first = group_region(run, NTT_FIRST, count);
     exec.checks = checks;
     status = pool_vector_transpose(
         run->field, &exec, count >> run->log_ranks, UINT64_C(1) << run->log_ranks, in, &first);
-    return exchange(run, NTT_FIRST, NTT_SECOND, count, status);
+    return exchange(run, NTT_FIRST, NTT_SECOND, count, mark_ready(run, status));
 }
 
 pool_status group_collect_blocks(struct group_transforms *run, uint64_t count, const pool_span *out)
 {
     pool_exec exec = run->exec;
     const pool_span second = group_region(run, NTT_SECOND, count);
-    pool_status status = exchange(run, NTT_FIRST, NTT_SECOND, count, POOL_OK);
+    pool_status status = exchange(run, NTT_FIRST, NTT_SECOND, count, mark_ready(run, POOL_OK));
 
     exec.checks = POOL_CHECK_NONE;
     return status ? status
@@ -343,12 +420,15 @@ static pool_status transform_alone(const struct group_transforms *run,
     return pool_ntt(&params, &exec, in, out);
 }
 
-pool_status group_transform_run(struct group_transforms *run,
+static uint64_t share_of(const struct group_transforms *run, const pool_ntt_domain *domain)
+{
+    return UINT64_C(1) << (pool_ntt_domain_log_size(domain) - run->log_ranks);
+}
+
+pool_status group_transform_begin(struct group_transforms *run,
     const struct group_transform *transform, const pool_span *in, const pool_span *out)
 {
-    const uint64_t count = UINT64_C(1)
-                           << (pool_ntt_domain_log_size(transform->domain) - run->log_ranks);
-    const bool is_reversed = gives_reversed(transform->order);
+    const uint64_t count = share_of(run, transform->domain);
     pool_status status = POOL_OK;
 
     run->exec.checks = POOL_CHECK_NONE;
@@ -356,19 +436,30 @@ pool_status group_transform_run(struct group_transforms *run,
         return transform_alone(run, transform, in, out);
     if (transform->takes_blocks && !takes_reversed(transform->order))
         status = group_deal_blocks(run, in, count, transform->checks);
-    run->form = out->form;
+    run->lane->form = out->form;
     if (!status)
         status = transform_column(run, transform, count, in);
-    if (!status && !is_reversed) {
+    if (!status && !gives_reversed(transform->order)) {
         const pool_span first = group_region(run, NTT_FIRST, count);
         const pool_span second = group_region(run, NTT_SECOND, count);
 
         status = pool_vector_transpose(run->field, &run->exec, count >> run->log_ranks,
             UINT64_C(1) << run->log_ranks, &first, &second);
     }
-    if (!run->has_agreed)
-        status = is_reversed ? exchange(run, NTT_FIRST, NTT_SECOND, count, status)
-                             : exchange(run, NTT_SECOND, NTT_FIRST, count, status);
+    return mark_ready(run, status);
+}
+
+pool_status group_transform_end(
+    struct group_transforms *run, const struct group_transform *transform, const pool_span *out)
+{
+    const uint64_t count = share_of(run, transform->domain);
+    const bool is_reversed = gives_reversed(transform->order);
+    pool_status status;
+
+    if (run->mpi->ranks == 1)
+        return POOL_OK;
+    status = is_reversed ? exchange(run, NTT_FIRST, NTT_SECOND, count, POOL_OK)
+                         : exchange(run, NTT_SECOND, NTT_FIRST, count, POOL_OK);
     if (!status)
         status = transform_rows(run, transform, count, out);
     if (!status && transform->gives_blocks && !is_reversed)
@@ -428,6 +519,24 @@ static pool_status read_ntt(struct group_transforms *run, const pool_ntt_params 
     return status ? status : group_check_elements(run, out, count, "out");
 }
 
+struct ntt_batch {
+    struct group_transforms *run;
+    const struct group_transform *transform;
+    const pool_span *in;
+    const pool_span *out;
+};
+
+static pool_status run_step(void *user, uint64_t job, uint32_t step)
+{
+    const struct ntt_batch *batch = user;
+    const uint64_t count = share_of(batch->run, batch->transform->domain);
+    const pool_span from = group_part(batch->run, batch->in, job * count, count);
+    const pool_span to = group_part(batch->run, batch->out, job * count, count);
+
+    return step ? group_transform_end(batch->run, batch->transform, &to)
+                : group_transform_begin(batch->run, batch->transform, &from, &to);
+}
+
 pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params, const pool_exec *exec,
     pool_mpi_distribution distribution, const pool_span *in, const pool_span *out)
 {
@@ -436,8 +545,8 @@ pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params, const poo
     pool_status status =
         mpi ? group_check(mpi, run.call.name) : base_fail_null(run.call.name, "mpi");
     struct group_transform transform;
+    struct ntt_batch batch = {.run = &run, .transform = &transform, .in = in, .out = out};
     pool_ntt_params known;
-    uint64_t count;
 
     if (status)
         return status;
@@ -452,13 +561,8 @@ pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params, const poo
         .takes_blocks = distribution == POOL_MPI_BLOCK,
         .gives_blocks = distribution == POOL_MPI_BLOCK,
         .checks = run.exec.checks};
-    count = UINT64_C(1) << (pool_ntt_domain_log_size(known.domain) - run.log_ranks);
-    status = group_transforms_open(&run, count, 0);
-    for (uint64_t i = 0; i < known.batch && !status; i++) {
-        const pool_span from = group_part(&run, in, i * count, count);
-        const pool_span to = group_part(&run, out, i * count, count);
-
-        status = group_transform_run(&run, &transform, &from, &to);
-    }
+    status = group_transforms_open(&run, share_of(&run, known.domain), 0, known.batch);
+    if (!status)
+        status = group_transforms_run(&run, known.batch, 2, run_step, &batch);
     return group_transforms_close(&run, status);
 }

@@ -25,7 +25,7 @@ case $("$mpirun" --version 2>&1) in
 *)
     options=""
     survive="-disable-auto-cleanup"
-    least=0 # its process manager ends with the rank, and the others with that
+    least=0 # its process manager sends the others SIGUSR1, and in version 4.0 SIGKILL soon after
     ;;
 esac
 
@@ -35,7 +35,8 @@ if [ $killed = no ]; then
 fi
 
 log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
+report=$(mktemp) || exit 1
+trap 'rm -f "$log" "$report"' EXIT
 # As users start it: mpirun may end the other ranks at once, and has to report a failure.
 # shellcheck disable=SC2086
 if "$mpirun" $options -n "$ranks" "$@" >"$log" 2>&1; then
@@ -45,11 +46,12 @@ if "$mpirun" $options -n "$ranks" "$@" >"$log" 2>&1; then
 fi
 echo "all ranks have ended"
 # Where the launcher leaves them alone, the library notifies the survivors.
+export RANKS_REPORT="$report"
 # shellcheck disable=SC2086
 "$mpirun" $options $survive -n "$ranks" "$@" >"$log" 2>&1
-notified=$(grep -c 'survived and was notified' "$log")
+notified=$(grep -c 'survived and was notified' "$report")
 echo "with $survive, $notified of $((ranks - 1)) ranks were notified"
-if grep -q '^rank .* failed$' "$log" || [ "$notified" -lt "$least" ]; then
+if grep -q '^rank .* failed$' "$report" || [ "$notified" -lt "$least" ]; then
     cat "$log"
     exit 1
 fi

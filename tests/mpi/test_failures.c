@@ -5,7 +5,8 @@
  *
  *   test_failures all            every message, of rank 0 and of the last rank
  *   test_failures kill POINT     the last rank ends itself by SIGKILL at message POINT of one run
- * of all operations
+ *                                of all operations
+ *   test_failures kill random    another process ends the last rank by SIGKILL at a random time
  *
  * The functions of MPI that the library calls are intercepted here (MPI's profiling interface). A
  * rank that has failed in `all` sends nothing from then on, and its calls of MPI are errors. Time
@@ -37,11 +38,12 @@
 #include "support/pool.h"
 
 /* A deadline passes after this many polls, more than the library makes without its clock. */
-enum { MOST_RANKS = 8, TIMEOUT_POLLS = 2500 };
+enum { MOST_RANKS = 8, TIMEOUT_POLLS = 2500, EXCHANGE_TAG = 3 };
 
 /* Shared by all ranks. */
 struct progress {
-    _Atomic uint64_t now; /* it passes when every active rank has polled at this time */
+    _Atomic uint64_t now;  /* it passes when every active rank has polled at this time */
+    _Atomic int survivors; /* that have been notified */
     struct {
         atomic_bool is_active; /* in an operation; others do not hold up time */
         _Atomic uint64_t polled_at;
@@ -51,7 +53,7 @@ struct progress {
 
 static struct progress *progress;
 static int rank, ranks;
-static bool has_virtual_time, is_dead, is_fatal;
+static bool has_virtual_time, is_dead, is_fatal, is_random;
 static unsigned posts, fatal_post; /* this rank fails at its message of this number; 0: never */
 static bool is_counting;           /* in an operation of the library */
 
@@ -99,13 +101,44 @@ static void meet(void)
     PMPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* ---- SIGKILL --------------------------------------------------------------------------------- */
+
+/* The time passes without this rank. */
+static void end_by_signal(void)
+{
+    set_active(false);
+    raise(SIGKILL);
+}
+
+/* Another process ends this one, wherever it is by then. */
+static void end_at_random_time(void)
+{
+    const pid_t parent = getpid();
+    unsigned microseconds = 0;
+
+    assert_int_equal(getentropy(&microseconds, sizeof(microseconds)), 0);
+    microseconds %= 100000;
+    printf("rank %d is killed after %u us\n", rank, microseconds);
+    fflush(NULL);
+    if (fork())
+        return;
+    usleep(microseconds);
+    kill(parent, SIGKILL);
+    while (getppid() == parent)
+        sched_yield();
+    set_active(false);
+    _exit(0);
+}
+
 /* ---- MPI ------------------------------------------------------------------------------------- */
+
+static void log_call(char call);
 
 static bool fails_now(void)
 {
     if (is_counting && ++posts == fatal_post) {
         if (is_fatal)
-            raise(SIGKILL);
+            end_by_signal();
         is_dead = true;
     }
     return is_dead;
@@ -114,6 +147,8 @@ static bool fails_now(void)
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int target, int tag,
     MPI_Comm communicator, MPI_Request *request)
 {
+    if (tag == EXCHANGE_TAG)
+        log_call('X');
     return fails_now() ? MPI_ERR_OTHER
                        : PMPI_Isend(data, count, type, target, tag, communicator, request);
 }
@@ -154,6 +189,49 @@ int MPIX_Comm_agree(MPI_Comm communicator, int *flag)
     return PMPI_Allreduce(MPI_IN_PLACE, flag, 1, MPI_INT, MPI_BAND, communicator);
 }
 #endif
+
+/* ---- the order of a batch -------------------------------------------------------------------- */
+
+/* What the library does, in order: N an NTT is enqueued, S the call's stream is waited for, X the
+ * messages of an exchange. */
+static char calls[64];
+static pool_stream *logged_stream;
+static bool has_no_streams; /* none can be created */
+
+static void log_call(char call)
+{
+    const size_t length = strlen(calls);
+
+    if (logged_stream && length + 1 < sizeof(calls) &&
+        (!length || calls[length - 1] != call || call == 'N'))
+        calls[length] = call;
+}
+
+/* In place of these functions in the library. */
+pool_status ranks_ntt(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
+    const pool_span *out);
+pool_status ranks_ntt(
+    const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
+{
+    log_call('N');
+    return pool_ntt(params, exec, in, out);
+}
+
+pool_status ranks_synchronize(pool_stream *stream);
+pool_status ranks_synchronize(pool_stream *stream)
+{
+    if (stream == logged_stream)
+        log_call('S');
+    return pool_stream_synchronize(stream);
+}
+
+pool_status ranks_stream_create(
+    pool_device *of, const pool_stream_params *params, pool_stream **stream);
+pool_status ranks_stream_create(
+    pool_device *of, const pool_stream_params *params, pool_stream **stream)
+{
+    return has_no_streams ? POOL_ERR_OUT_OF_DEVICE_MEMORY : pool_stream_create(of, params, stream);
+}
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -356,6 +434,54 @@ static void test_operations(void **state)
         fail_at_every_message(operations[i].name, operations[i].run);
 }
 
+/* ---- batches --------------------------------------------------------------------------------- */
+
+static pool_status compute_batch(bool extends, uint64_t batch)
+{
+    const pool_ntt_domain_params domain_params = {.struct_size = sizeof(domain_params),
+        .field = pool_field_by_name("babybear"),
+        .log_size = 5};
+    pool_ntt_params params = {.struct_size = sizeof(params), .batch = batch};
+    pool_ntt_extend_params extend = {
+        .struct_size = sizeof(extend), .log_blowup = 1, .batch = batch};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device, .stream = logged_stream};
+    uint32_t elements[96] = {1}, results[96];
+    const uint64_t share = 32 / (uint64_t)ranks;
+    const pool_span whole = {.data = elements, .count = batch * share};
+    const pool_span half = {.data = elements, .count = batch * share / 2};
+    const pool_span out = {.data = results, .count = batch * share};
+    pool_status status;
+
+    memset(calls, 0, sizeof(calls));
+    assert_ok(pool_ntt_domain_create(&domain_params, &params.domain));
+    extend.domain = params.domain;
+    status = extends ? pool_mpi_extend(group, &extend, &exec, POOL_MPI_CYCLIC, &half, NULL, &out)
+                     : pool_mpi_ntt(group, &params, &exec, POOL_MPI_CYCLIC, &whole, &out);
+    assert_ok(pool_ntt_domain_destroy(&params.domain));
+    return status;
+}
+
+/* The messages of a job are sent after the next one's computation was enqueued, without waiting for
+ * it. Where a rank cannot do that, none does, because exchanges have one order. */
+static void test_overlap(void **state)
+{
+    (void)state;
+    assert_ok(create_group());
+    assert_ok(pool_stream_create(device, NULL, &logged_stream));
+    assert_ok(compute_batch(false, 1));
+    assert_string_equal(calls, "NSXSNS");
+    has_no_streams = rank == ranks - 1;
+    assert_ok(compute_batch(false, 3));
+    assert_string_equal(calls, "NSXSNNSXSNNSXSNS");
+    has_no_streams = false;
+    assert_ok(compute_batch(false, 3));
+    assert_string_equal(calls, "NNXNNXNXNS");
+    assert_ok(compute_batch(true, 2));
+    assert_string_equal(calls, "NNXNNXNNXNXNS");
+    assert_ok(pool_stream_destroy(&logged_stream));
+    assert_ok(pool_mpi_destroy(&group));
+}
+
 /* ---- slow ranks ------------------------------------------------------------------------------ */
 
 /* The others wait for a rank that computes. */
@@ -407,22 +533,51 @@ static void test_too_late(void **state)
     assert_status(pool_mpi_shrink(&group), POOL_ERR_INVALID_ARGUMENT);
 }
 
-/* ---- SIGKILL --------------------------------------------------------------------------------- */
+/* ---- a rank that is killed ------------------------------------------------------------------- */
 
-static void test_killed(void **state)
+/* Once, or until the rank is killed. */
+static pool_status run_operations(void)
 {
     pool_status status = POOL_OK;
 
+    do
+        for (size_t i = 0; i < OPERATIONS && !status; i++)
+            status = operations[i].run();
+    while (is_random && !status);
+    return status;
+}
+
+static void test_killed(void **state)
+{
+    const bool is_victim = rank == ranks - 1;
+    pool_status status;
+
     (void)state;
     assert_ok(create_group());
+    meet();
+    set_active(true);
+    meet();
     is_counting = true;
-    for (size_t i = 0; i < OPERATIONS && !status; i++)
-        status = operations[i].run();
-    if (rank == ranks - 1)
-        raise(SIGKILL); /* it has fewer messages */
+    if (is_random && is_victim)
+        end_at_random_time();
+    status = run_operations();
+    if (is_victim)
+        end_by_signal(); /* it has fewer messages */
     if (!status)
         status = run_ntt();
     check_survivor(ranks - 1, run_ntt, status);
+    set_active(false);
+}
+
+/* In a file, because MPICH's process manager may lose output of ranks when one has ended. */
+static void report_survivor(const char *what)
+{
+    const char *path = getenv("RANKS_REPORT");
+    FILE *file = path ? fopen(path, "a") : stdout;
+
+    if (file)
+        fprintf(file, "rank %d of %d: %s\n", rank, ranks, what);
+    fflush(NULL);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -447,28 +602,37 @@ int main(int count, char **arguments)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(test_create),
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_too_late),
     };
     const struct CMUnitTest killed[] = {cmocka_unit_test(test_killed)};
-    int failed;
+    int failed, is_there;
 
     if (MPI_Init(&count, &arguments) != MPI_SUCCESS)
         return 1;
+    /* MPICH's process manager sends this to the others when a rank has ended. */
+    signal(SIGUSR1, SIG_IGN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2 || ranks > MOST_RANKS)
         return 1;
     device_text = "sim";
+    has_virtual_time = true;
     if (count == 3 && strcmp(arguments[1], "kill") == 0) {
         is_fatal = true;
-        fatal_post = rank == ranks - 1 ? (unsigned)strtoul(arguments[2], NULL, 10) : 0;
+        is_random = strcmp(arguments[2], "random") == 0;
+        if (!is_random && rank == ranks - 1)
+            fatal_post = (unsigned)strtoul(arguments[2], NULL, 10);
         failed = cmocka_run_group_tests(killed, open_shared, NULL);
-        printf("rank %d of %d: %s\n", rank, ranks, failed ? "failed" : "survived and was notified");
-        fflush(NULL);
-        _exit(failed ? 1 : 0); /* MPI_Finalize waits for the rank that is gone */
+        report_survivor(failed ? "failed" : "survived and was notified");
+        /* MPI_Finalize waits for the rank that is gone, and MPICH's process manager ends all ranks
+         * when one ends without it. */
+        atomic_fetch_add(&progress->survivors, 1);
+        while (!failed && atomic_load(&progress->survivors) < ranks - 1)
+            PMPI_Iprobe(0, 0, MPI_COMM_SELF, &is_there, MPI_STATUS_IGNORE); /* sends what is left */
+        _exit(failed ? 1 : 0);
     }
-    has_virtual_time = true;
     failed = cmocka_run_group_tests(all, open_shared, close_pool);
     if (failed)
         MPI_Abort(MPI_COMM_WORLD, 1); /* the others wait for this rank */

@@ -3,7 +3,7 @@
  * The operations over ranks against those on one device, refusals on all ranks, and ranks that
  * fail. Started by mpirun with any number of ranks; each has its own pool.
  *
- *   test_ranks DEVICES [operations|fault|workers|kill]
+ *   test_ranks DEVICES [operations|fault|workers]
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@
 
 static pool_mpi *group;
 static int rank, ranks;
-static uint64_t timeout_ns; /* 0: the default */
 static uint64_t chunk_bytes;
 
 static int open_group(void **state)
@@ -36,7 +34,6 @@ static int open_group(void **state)
     if (open_pool(state) || pool_device_at(pool, (size_t)rank % pool_device_count(pool), &device))
         return -1;
     params.device = device;
-    params.timeout_ns = timeout_ns;
     params.chunk_bytes = chunk_bytes;
     return pool_mpi_create(MPI_COMM_WORLD, &params, &group);
 }
@@ -767,40 +764,6 @@ static void test_worker_fault(void **state)
     test_msm(state);
 }
 
-/* ---- killed ranks ---------------------------------------------------------------------------- */
-
-/* The others learn within the deadline which rank has gone, and every later call says so at once.
- */
-static void test_killed_rank(void **state)
-{
-    pool_mpi_info info = {.struct_size = sizeof(info)};
-
-    (void)state;
-    assert_ok(small_ntt());
-    if (is_last()) {
-        raise(SIGKILL);
-        _exit(1);
-    }
-    assert_true(small_ntt() != POOL_OK);
-    assert_names_last();
-    assert_ok(pool_mpi_get_info(group, &info));
-    assert_true(info.status != POOL_OK);
-    assert_int_equal(info.failed_rank, ranks - 1);
-    assert_true(small_ntt() != POOL_OK);
-    assert_says("no longer in step");
-    assert_names_last();
-}
-
-static int test_killing(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_killed_rank)};
-    int failed = cmocka_run_group_tests(tests, open_group, close_group);
-
-    printf("rank %d of %d: %s\n", rank, ranks, failed ? "failed" : "survived and was notified");
-    fflush(NULL);
-    _exit(failed ? 1 : 0); /* MPI_Finalize waits for the rank that is gone */
-}
-
 static int test_workers(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_worker_fault)};
@@ -846,10 +809,6 @@ int main(int count, char **arguments)
         return 1;
     device_text = count > 1 ? arguments[1] : "sim";
     chunk_bytes = 64; /* many chunks of few elements */
-    if (strcmp(mode, "kill") == 0) {
-        timeout_ns = UINT64_C(10000000000);
-        return test_killing();
-    }
     if (strcmp(mode, "workers") == 0)
         failed = test_workers();
     else if (strcmp(mode, "fault") == 0)
