@@ -155,7 +155,8 @@ typedef enum pool_mpi_distribution {
  * handles of the same one. Spans are packed, in host memory or in that of the device, in either
  * form; `out` may be `in`; they must not overlap otherwise. Of `exec` device, stream, checks
  * (POOL_CHECK_CANONICAL), cancel and lease are used. Allocates 2 n/R elements of device memory, and
- * once more for spans in host memory. Errors: those of pool_ntt of any rank.
+ * once more for spans in host memory. For a batch it allocates twice as much where all ranks have
+ * it, so that the exchange of one transform overlaps with the computation of the next. Errors: those of pool_ntt of any rank.
  */
 POOL_API pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params,
     const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,
@@ -166,7 +167,7 @@ POOL_API pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params,
  * column by column (layout POOL_NTT_ROWS), distributed as by pool_mpi_ntt; R^2 is at most n.
  * `coefficients` (NULL: not wanted) takes n/R coefficients of each column, in natural order and
  * `distribution`. exec and errors as for pool_mpi_ntt. Allocates 3 N/R elements of device memory,
- * and those of the spans in host memory.
+ * twice that for a batch as pool_mpi_ntt does, and those of the spans in host memory.
  */
 POOL_API pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
     const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,
