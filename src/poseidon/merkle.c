@@ -79,27 +79,35 @@ static pool_status read_leaf(const char *call, const pool_poseidon *set,
     return status ? status : poseidon_sponge_init(set, &leaf, &tree->leaf_sponge);
 }
 
-/* The padding node of level i + 1 is the hash of `arity` padding nodes of level i. */
-static pool_status compute_padding(
+/* Allocates the padding nodes, and reads that of level 0. */
+static pool_status read_padding(
     const pool_poseidon *set, const pool_merkle_params *params, struct poseidon_tree *tree)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
-    uint64_t children[POSEIDON_STATE_LIMBS];
-    pool_status status = POOL_OK;
 
     tree->padding = base_calloc(tree->height + 1, limbs * sizeof(*tree->padding));
     if (!tree->padding)
         return base_fail_memory("a tree");
-    if (params->padding)
-        status = poseidon_load(set->field, tree->padding, params->padding, set->digest_elements,
-            POOL_FORM_STANDARD, "`padding`");
-    for (uint32_t level = 0; level < tree->height && !status; level++) {
+    return params->padding ? poseidon_load(set->field, tree->padding, params->padding,
+                                 set->digest_elements, POOL_FORM_STANDARD, "`padding`")
+                           : POOL_OK;
+}
+
+void poseidon_tree_compute_padding(const pool_poseidon *set, struct poseidon_tree *tree)
+{
+    size_t limbs = (size_t)set->digest_elements * set->field->limbs;
+    uint64_t children[POSEIDON_STATE_LIMBS];
+    uint32_t last = 0; /* level with a padding node */
+
+    for (uint32_t level = 1; level < tree->height; level++)
+        if (tree->level_nodes[level] % tree->arity)
+            last = level;
+    for (uint32_t level = 0; level < last; level++) {
         for (uint32_t i = 0; i < tree->arity; i++)
             memcpy(children + i * limbs, tree->padding + level * limbs, limbs * sizeof(*children));
         poseidon_hash_one(
             set, children, tree->arity * set->digest_elements, tree->padding + (level + 1) * limbs);
     }
-    return status;
 }
 
 uint64_t poseidon_tree_work(const struct poseidon_tree *tree)
@@ -138,7 +146,7 @@ pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
                 (unsigned long long)leaves);
         nodes = base_ceil_div(nodes, tree->arity);
     }
-    status = compute_padding(set, &params, tree);
+    status = read_padding(set, &params, tree);
     if (status)
         poseidon_tree_free(tree);
     return status;

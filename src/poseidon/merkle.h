@@ -27,13 +27,17 @@ struct poseidon_tree {
      */
     uint64_t level_target[POSEIDON_MAX_HEIGHT + 1];
     uint64_t digest_count; /* of all kept levels */
-    uint64_t *padding;     /* the padding node of each level, in limbs */
+    /* The padding node of each level, in limbs; above level 0 as poseidon_tree_compute_padding. */
+    uint64_t *padding;
 };
 
 /* Validates and copies params; `call` is the public function, for messages. */
 pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
     const pool_merkle_params *given, uint64_t leaves, struct poseidon_tree *tree);
 void poseidon_tree_free(struct poseidon_tree *tree);
+/* Hashes the padding nodes up to the highest level that has one: a level whose number of nodes is a
+ * multiple of the arity has none. Each costs a permutation on the host, before the first launch. */
+void poseidon_tree_compute_padding(const pool_poseidon *set, struct poseidon_tree *tree);
 
 /* The number of children and hashed leaves that building the tree reads, for progress. */
 uint64_t poseidon_tree_work(const struct poseidon_tree *tree);

@@ -135,6 +135,8 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
         status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
     progress =
         (struct memory_progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
+    if (!status)
+        poseidon_tree_compute_padding(set, &tree);
     if (!status && exec.device_count)
         status = poseidon_devices_merkle_build(call, set, &exec, &tree, leaves, first_leaf, levels);
     else if (!status && exec.on_host)

@@ -215,6 +215,8 @@ static pool_status append_subtree_siblings(
         status = poseidon_merkle_build(
             set, &site.exec, &subtree.params, &site.leaves, subtree.first_leaf, &levels);
     if (!status)
+        poseidon_tree_compute_padding(set, &tree);
+    if (!status)
         status =
             append_siblings(opening, &tree, &levels, 0, tree.height, index - subtree.first_leaf);
     base_free(levels.data);
@@ -441,6 +443,8 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec 
     status = check_data(&opening, leaves, levels, path);
     if (!status)
         status = check_workspace(&opening, leaves, levels, index);
+    if (!status)
+        poseidon_tree_compute_padding(set, &opening.tree);
     if (!status)
         status = compute_and_store_path(&opening, leaves, levels, index, path);
     poseidon_tree_free(&opening.tree);
