@@ -82,6 +82,10 @@ bool bench_has_timed_out(void);
 /* The number of online processors, at most `limit`. */
 size_t bench_processors(size_t limit);
 
+/* Calls work(user, first, end) for consecutive ranges of 0 to count - 1, on all processors. */
+void bench_run_ranges(
+    uint64_t count, void (*work)(void *user, uint64_t first, uint64_t end), void *user);
+
 /* ---- check.c: checks by OpenSSL's integers, independent of the library's arithmetic ---- */
 
 /*
@@ -127,6 +131,8 @@ void bench_small_scale(
     const struct bench_small_field *small, uint64_t *product, const uint64_t *a, uint64_t b);
 void bench_small_multiply(
     const struct bench_small_field *small, uint64_t *product, const uint64_t *a, const uint64_t *b);
+void bench_small_power(const struct bench_small_field *small, uint64_t *power, const uint64_t *base,
+    uint64_t exponent);
 bool bench_small_is_equal(
     const struct bench_small_field *small, const uint64_t *a, const uint64_t *b);
 

@@ -5,6 +5,7 @@
  * leaves them; the size is the number of rows, the batch that of the columns. The values are
  * compared with sums of powers of the point, from the coefficients, by plain arithmetic.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,20 +133,44 @@ static uint64_t coefficient(const struct evaluate_state *evaluate, uint64_t row,
     return value;
 }
 
+struct column_sum {
+    const struct evaluate_state *evaluate;
+    uint32_t column;
+    uint64_t point[BENCH_MAX_DEGREE];
+    pthread_mutex_t lock;
+    uint64_t total[BENCH_MAX_DEGREE]; /* guarded by lock */
+};
+
+/* Adds the terms of rows `first` to `end` - 1. */
+static void add_terms(void *user, uint64_t first, uint64_t end)
+{
+    struct column_sum *column = user;
+    const struct bench_small_field *small = &column->evaluate->small;
+    uint64_t sum[BENCH_MAX_DEGREE] = {0}, term[BENCH_MAX_DEGREE] = {0}, power[BENCH_MAX_DEGREE];
+
+    for (uint64_t row = end; row-- > first;) {
+        term[0] = coefficient(column->evaluate, row, column->column);
+        bench_small_multiply(small, sum, sum, column->point);
+        bench_small_add(small, sum, sum, term);
+    }
+    bench_small_power(small, power, column->point, first);
+    bench_small_multiply(small, sum, sum, power);
+    pthread_mutex_lock(&column->lock);
+    bench_small_add(small, column->total, column->total, sum);
+    pthread_mutex_unlock(&column->lock);
+}
+
 static bool has_value(const struct evaluate_state *evaluate, uint32_t column)
 {
     const struct bench_small_field *small = &evaluate->small;
-    uint64_t point[BENCH_MAX_DEGREE], value[BENCH_MAX_DEGREE];
-    uint64_t sum[BENCH_MAX_DEGREE] = {0}, term[BENCH_MAX_DEGREE] = {0};
+    struct column_sum sum = {
+        .evaluate = evaluate, .column = column, .lock = PTHREAD_MUTEX_INITIALIZER};
+    uint64_t value[BENCH_MAX_DEGREE];
 
-    bench_small_load(small, evaluate->point, 0, point);
+    bench_small_load(small, evaluate->point, 0, sum.point);
     bench_small_load(small, evaluate->values, column, value);
-    for (uint64_t row = evaluate->matrix.height; row-- > 0;) {
-        term[0] = coefficient(evaluate, row, column);
-        bench_small_multiply(small, sum, sum, point);
-        bench_small_add(small, sum, sum, term);
-    }
-    return bench_small_is_equal(small, sum, value);
+    bench_run_ranges(evaluate->matrix.height, add_terms, &sum);
+    return bench_small_is_equal(small, sum.total, value);
 }
 
 static pool_status check_evaluate(struct bench_run *run, bool *is_correct)

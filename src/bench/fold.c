@@ -185,6 +185,36 @@ static pool_status call_fold(struct bench_run *run)
 
 /* ---- the check ------------------------------------------------------------------------------- */
 
+struct folding {
+    const struct fold_state *fold;
+    uint64_t challenge[BENCH_MAX_DEGREE];
+    uint64_t shift[BENCH_MAX_DEGREE];
+    uint8_t *folded;
+};
+
+static void fold_range(void *user, uint64_t first, uint64_t end)
+{
+    const struct folding *folding = user;
+    const struct fold_state *fold = folding->fold;
+    const struct bench_small_field *small = &fold->small;
+    const uint32_t arity = 1u << fold->params.log_arity;
+    uint64_t term[BENCH_MAX_DEGREE], scale[BENCH_MAX_DEGREE];
+
+    bench_small_power(small, scale, folding->shift, first);
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t sum[BENCH_MAX_DEGREE] = {0};
+
+        for (uint32_t j = arity; j-- > 0;) {
+            bench_small_multiply(small, sum, sum, folding->challenge);
+            bench_small_load(small, fold->coefficients, i * arity + j, term);
+            bench_small_add(small, sum, sum, term);
+        }
+        bench_small_scale(small, sum, sum, scale[0]);
+        bench_small_store(small, folding->folded, i, sum);
+        bench_small_scale(small, scale, scale, folding->shift[0]);
+    }
+}
+
 /*
  * The coefficients of sum over j of challenge^j f_j, each times a power of the coset's generator
  * g^k, so that the values on the coset are those of a plain transform.
@@ -192,26 +222,13 @@ static pool_status call_fold(struct bench_run *run)
 static void fold_coefficients(const struct fold_state *fold, uint8_t *folded)
 {
     const struct bench_small_field *small = &fold->small;
-    const uint32_t arity = 1u << fold->params.log_arity;
-    uint64_t challenge[BENCH_MAX_DEGREE], term[BENCH_MAX_DEGREE];
-    uint64_t shift[BENCH_MAX_DEGREE] = {0}, scale[BENCH_MAX_DEGREE] = {1};
+    struct folding folding = {.fold = fold, .folded = folded};
 
-    bench_small_load(small, fold->challenge, 0, challenge);
-    pool_ntt_domain_coset(fold->params.domain, POOL_FORM_STANDARD, shift);
+    bench_small_load(small, fold->challenge, 0, folding.challenge);
+    pool_ntt_domain_coset(fold->params.domain, POOL_FORM_STANDARD, folding.shift);
     for (uint32_t i = 0; i < fold->params.log_arity; i++)
-        bench_small_multiply(small, shift, shift, shift);
-    for (uint64_t i = 0; i < fold->results; i++) {
-        uint64_t sum[BENCH_MAX_DEGREE] = {0};
-
-        for (uint32_t j = arity; j-- > 0;) {
-            bench_small_multiply(small, sum, sum, challenge);
-            bench_small_load(small, fold->coefficients, i * arity + j, term);
-            bench_small_add(small, sum, sum, term);
-        }
-        bench_small_scale(small, sum, sum, scale[0]);
-        bench_small_store(small, folded, i, sum);
-        bench_small_scale(small, scale, scale, shift[0]);
-    }
+        bench_small_multiply(small, folding.shift, folding.shift, folding.shift);
+    bench_run_ranges(fold->results, fold_range, &folding);
 }
 
 static pool_status check_values(const struct fold_state *fold, bool *is_correct)

@@ -94,6 +94,21 @@ void bench_small_multiply(
     memcpy(product, sums, d * sizeof(*sums));
 }
 
+void bench_small_power(
+    const struct bench_small_field *small, uint64_t *power, const uint64_t *base, uint64_t exponent)
+{
+    uint64_t square[BENCH_MAX_DEGREE];
+
+    memcpy(square, base, small->degree * sizeof(*square));
+    memset(power, 0, small->degree * sizeof(*power));
+    power[0] = 1;
+    for (; exponent; exponent >>= 1) {
+        if (exponent & 1)
+            bench_small_multiply(small, power, power, square);
+        bench_small_multiply(small, square, square, square);
+    }
+}
+
 bool bench_small_is_equal(
     const struct bench_small_field *small, const uint64_t *a, const uint64_t *b)
 {

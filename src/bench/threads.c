@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,4 +127,38 @@ size_t bench_processors(size_t limit)
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
     return processors < 1 ? 1 : (size_t)processors > limit ? limit : (size_t)processors;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------- */
+
+struct ranges {
+    uint64_t count;
+    void (*work)(void *user, uint64_t first, uint64_t end);
+    void *user;
+    atomic_uint_fast64_t next;
+};
+
+/* Long enough that taking one costs nothing, short enough that all threads get some. */
+enum { RANGE = 4096 };
+
+static void *run_ranges(void *argument)
+{
+    struct ranges *ranges = argument;
+    uint64_t first;
+
+    while ((first = atomic_fetch_add(&ranges->next, RANGE)) < ranges->count)
+        ranges->work(
+            ranges->user, first, ranges->count - first < RANGE ? ranges->count : first + RANGE);
+    return NULL;
+}
+
+void bench_run_ranges(
+    uint64_t count, void (*work)(void *user, uint64_t first, uint64_t end), void *user)
+{
+    enum { MAX_THREADS = 64 };
+    const uint64_t most = (count + RANGE - 1) / RANGE;
+    struct ranges ranges = {.count = count, .work = work, .user = user};
+
+    bench_run_threads(
+        bench_processors(most < MAX_THREADS ? most : MAX_THREADS), 0, run_ranges, &ranges);
 }
