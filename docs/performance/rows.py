@@ -17,7 +17,8 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-UNITS = {"msm": "ms", "ntt": "ms", "extend": "ms", "poseidon": "M/s", "tree": "M/s", "copy": "GB/s",
+UNITS = {"msm": "ms", "ntt": "ms", "extend": "ms", "poseidon": "M/s", "tree": "M/s", "commit": "ms",
+         "fold": "ms", "evaluate": "ms", "copy": "GB/s",
          "pool": "ns", "start": "ms", "first": "s", "several": "ms"}
 HIGHER_IS_BETTER = ("M/s", "GB/s")
 MEMBERS = {"group", "subject", "operation", "log_size", "size", "batch", "order", "tables", "scalars",
@@ -49,7 +50,7 @@ def name(row):
         text += f"{1 << (log - 20)} MiB"
     else:
         text += count
-    if kind == "tree":
+    if kind in ("tree", "fold"):
         text += f", arity {row['arity']}"
     if kind in ("ntt", "extend"):
         text += f", {row.get('order', 'NN')}"
@@ -93,8 +94,9 @@ def case(row):
         add("from_host", "true")
     if "log_blowup" in row:
         add("log_blowup", row["log_blowup"])
-    if kind == "tree":
+    if kind in ("tree", "fold"):
         add("log_arity", row["arity"].bit_length() - 1)
+    if kind == "tree":
         if row.get("on_host") != "all":
             add("on_device", "true")
     if kind == "poseidon":

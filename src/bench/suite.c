@@ -118,7 +118,8 @@ static void compile_row(const struct compilation *compilation, size_t index)
         (void)pool_msm_warm_up(pool_curve_by_name(spec->subject), compilation->device);
     else if (operation == &bench_ntt || operation == &bench_extend)
         (void)compile_transforms(operation, spec, compilation->device);
-    else if (operation == &bench_poseidon || operation == &bench_tree)
+    else if (operation == &bench_poseidon || operation == &bench_tree ||
+             operation == &bench_commit || operation == &bench_fold || operation == &bench_evaluate)
         call_once(compilation, index);
 }
 
