@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fixed-length hashes of the children of each node of a Merkle tree's level.
+ * Fixed-length hashes of the children of each node of a Merkle tree's level. A level's kernel is
+ * launched while that of the level below ends (PDL), since small levels take about as long as a
+ * launch.
  */
+#include "base/launch.cuh"
 #include "poseidon/digest.cuh"
 
 __device__ __forceinline__ fr element_from_words(const unsigned *words)
@@ -19,6 +22,8 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     POSEIDON_KERNEL(merkle_level)(const poseidon_args args)
 {
     unsigned long long index;
+    pdl_trigger();
+    pdl_wait();
     if (!thread_has_item(args, &index))
         return;
     unsigned long long first = index * args.arity;

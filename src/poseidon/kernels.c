@@ -156,7 +156,9 @@ static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, 
         .count = 1,
         .arguments = arguments,
         .sizes = &size,
-        .stream = stream};
+        .stream = stream,
+        .pdl = plan->kernel == POSEIDON_MERKLE_LEVEL ||
+               plan->kernel == POSEIDON_MERKLE_LEVEL_2THREAD};
     pool_module *module;
     pool_status status;
 
