@@ -28,9 +28,10 @@ static void expect(const char *text, enum sim_load want, uint32_t line, const ch
 }
 
 /* A body on line 5 of a kernel with registers of every kind. */
-#define BODY(TEXT)                                                                                 \
+#define BEGIN                                                                                      \
     HEAD ".entry k(.param .u64 p) { .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .b16 %h<9>; .reg "     \
-         ".pred %p<9>;\n" TEXT " }\n"
+         ".pred %p<9>;\n"
+#define BODY(TEXT) BEGIN TEXT " }\n"
 
 static void test_unknown_is_named(void **state)
 {
@@ -64,6 +65,47 @@ static void test_unknown_is_named(void **state)
     expect(BODY("barrier.arrive 16, 64;"), SIM_LOAD_INVALID, 5, "barrier 16");
     expect(BODY("bar.red.popc.u32 %r1, 16, %p1;"), SIM_LOAD_INVALID, 5, "barrier 16");
     expect(BODY("mbarrier.init.shared.b64 [%rd1], 1;"), SIM_LOAD_UNSUPPORTED, 5, "mbarrier.init");
+}
+
+static void accept(const char *text)
+{
+    static struct sim_load_error error;
+    struct sim_program *program = NULL;
+    if (sim_program_parse(text, strlen(text), &program, &error))
+        fail_msg("line %u: %s", error.line, error.text);
+    sim_program_free(&program);
+}
+
+/* A chip holds a borrow inverted where an addition reads it, and a carry where a subtraction does.
+ */
+static void test_flag_of_the_other_kind(void **state)
+{
+    static const char *const carries[] = {"add.cc.u32 %r1, %r2, %r3;",
+        "mad.lo.cc.u32 %r1, %r2, %r3, %r4;", "madc.hi.cc.u32 %r1, %r2, %r3, %r4;",
+        "addc.cc.u64 %rd1, %rd2, %rd3;"};
+    static const char *const borrows[] = {
+        "sub.cc.u32 %r1, %r2, %r3;", "subc.cc.u64 %rd1, %rd2, %rd3;"};
+    static const char *const reads_carry[] = {"addc.u32 %r5, %r6, 0;", "addc.cc.u32 %r5, %r6, 0;",
+        "madc.lo.u32 %r5, %r6, %r7, 0;", "madc.hi.cc.u32 %r5, %r6, %r7, 0;"};
+    static const char *const reads_borrow[] = {"subc.u32 %r5, %r6, 0;", "subc.cc.u32 %r5, %r6, 0;"};
+    char text[1024];
+    (void)state;
+#define EACH_PAIR(WRITES, READS, ...)                                                              \
+    for (size_t i = 0; i < sizeof(WRITES) / sizeof(*(WRITES)); i++)                                \
+        for (size_t k = 0; k < sizeof(READS) / sizeof(*(READS)); k++) {                            \
+            snprintf(text, sizeof(text), "%s%s\nxor.b32 %%r8, %%r8, 1;\n%s exit; }\n", BEGIN,      \
+                (WRITES)[i], (READS)[k]);                                                          \
+            __VA_ARGS__;                                                                           \
+        }
+    EACH_PAIR(carries, reads_carry, accept(text))
+    EACH_PAIR(borrows, reads_borrow, accept(text))
+    EACH_PAIR(
+        borrows, reads_carry, expect(text, SIM_LOAD_UNSUPPORTED, 7, "reads a borrow as a carry"))
+    EACH_PAIR(
+        carries, reads_borrow, expect(text, SIM_LOAD_UNSUPPORTED, 7, "reads a carry as a borrow"))
+    /* Another block, and a flag that was written anew. */
+    accept(BODY("sub.cc.u32 %r1, %r2, %r3; add.cc.u32 %r1, %r2, %r3; addc.u32 %r4, %r5, 0; exit;"));
+    accept(BODY("sub.cc.u32 %r1, %r2, %r3; L: addc.u32 %r4, %r5, 0; bra L;"));
 }
 
 static void test_text_is_not_ptx(void **state)
@@ -219,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_is_named),
+        cmocka_unit_test(test_flag_of_the_other_kind),
         cmocka_unit_test(test_text_is_not_ptx),
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_kernel_facts),

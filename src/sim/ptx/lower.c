@@ -162,6 +162,7 @@ static void lower_blocks(struct ptx_lowering *lowering, const struct ptx_functio
                                     ? &function->instructions[lowering->flow.starts[b]]
                                     : NULL;
         lowering->block = b;
+        lowering->flag = PTX_FLAG_UNKNOWN;
         lowering->block_ops[b] = lowering->program->op_count;
         new_basic_block(lowering);
         lowering->program->ops[lowering->block_ops[b]].d = lowering->flow.is_reconvergence[b];

@@ -55,6 +55,8 @@ struct ptx_lowering {
     uint32_t fixup_count, fixup_capacity;
     uint32_t *block_ops; /* index of each block's first operation */
     uint32_t block;      /* current block */
+    /* What the carry flag holds; at the beginning of a block that is unknown. */
+    enum { PTX_FLAG_UNKNOWN, PTX_FLAG_CARRY, PTX_FLAG_BORROW } flag;
     bool calls_sync;     /* called functions may contain warp-synchronising operations */
     bool *is_recursive;  /* by function: it may be entered again before it returns */
     uint32_t transfer_bytes;

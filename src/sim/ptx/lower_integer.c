@@ -85,6 +85,23 @@ static enum ptx_type low_type(enum ptx_type type)
     return type == PTX_S16 || type == PTX_S32 || type == PTX_S64 ? ptx_type_unsigned(type) : type;
 }
 
+/*
+ * Hardware holds the borrow of a subtraction inverted: what an addition reads after a subtraction
+ * wrote the flag, or a subtraction after an addition, is not what the manual's text says, by which
+ * these operations compute. Code that runs on a chip never does so.
+ */
+static void track_flag(struct ptx_lowering *lowering, bool is_subtraction, bool reads, bool writes)
+{
+    if (reads && lowering->flag == (is_subtraction ? PTX_FLAG_CARRY : PTX_FLAG_BORROW))
+        ptx_bad(lowering, SIM_LOAD_UNSUPPORTED,
+            "'%.*s' reads a %s, which hardware holds inverted; keep chains of additions and of "
+            "subtractions apart",
+            (int)lowering->instruction->mnemonic->length, lowering->instruction->mnemonic->text,
+            is_subtraction ? "carry as a borrow" : "borrow as a carry");
+    if (writes)
+        lowering->flag = is_subtraction ? PTX_FLAG_BORROW : PTX_FLAG_CARRY;
+}
+
 void ptx_lower_add(struct ptx_lowering *lowering)
 {
     enum ptx_type type = one_type(lowering);
@@ -93,6 +110,8 @@ void ptx_lower_add(struct ptx_lowering *lowering)
         return;
     }
     enum sim_kind kind = (enum sim_kind)lowering->instruction->mnemonic->opcode->kind;
+    track_flag(lowering, kind == SIM_SUB || kind == SIM_SUBC, kind == SIM_ADDC || kind == SIM_SUBC,
+        ptx_current_has(lowering, PTX_M_CC));
     if (ptx_current_has(lowering, PTX_M_CC))
         kind = kind == SIM_ADD    ? SIM_ADD_CC
                : kind == SIM_ADDC ? SIM_ADDC_CC
@@ -134,6 +153,7 @@ void ptx_lower_mad(struct ptx_lowering *lowering)
         ptx_lower_float(lowering);
         return;
     }
+    track_flag(lowering, false, base == SIM_MADC_LO, is_cc);
     if (ptx_current_has(lowering, PTX_M_WIDE)) {
         emit_shape(lowering, SIM_MAD_WIDE, type, "wttw", 0);
     } else if (ptx_current_has(lowering, PTX_M_HI)) {
