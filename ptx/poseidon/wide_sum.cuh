@@ -52,6 +52,29 @@ __device__ __forceinline__ fr wide_reduce(wide_sum x)
     return r;
 }
 
+/*
+ * The end of both products below: adds the second middle product %3 %4 to the first one, y, and
+ * both to x, and reduces x. x3 is subtracted first, so that borrow and carry go into m by one
+ * instruction. A borrow is never used as a carry: the hardware has the flag of a borrow inverted.
+ */
+#define WIDE_END_OF_PRODUCT                                                                        \
+    "mad.lo.cc.u32 y0, %3, %4, y0;\n\t"                                                            \
+    "madc.hi.cc.u32 y1, %3, %4, y1;\n\t"                                                           \
+    "addc.u32 x3, x3, 0;\n\t"                                                                      \
+    "add.cc.u32 x1, x1, y0;\n\t"                                                                   \
+    "addc.cc.u32 x2, x2, y1;\n\t"                                                                  \
+    "addc.u32 x3, x3, 0;\n\t"                                                                      \
+    "sub.cc.u32 x0, x0, x3;\n\t"                                                                   \
+    "subc.cc.u32 x1, x1, 0;\n\t"                                                                   \
+    "subc.u32 m, 0, 0;\n\t"                                                                        \
+    "mad.lo.cc.u32 s0, x2, 0xffffffff, x0;\n\t"                                                    \
+    "madc.hi.cc.u32 s1, x2, 0xffffffff, x1;\n\t"                                                   \
+    "addc.u32 m, m, 0;\n\t"                                                                        \
+    "max.s32 x3, m, 0;\n\t"                                                                        \
+    "sub.cc.u32 %0, s0, m;\n\t"                                                                    \
+    "subc.u32 s1, s1, 0;\n\t"                                                                      \
+    "add.u32 %1, s1, x3;\n\t"
+
 /* a + x d for d below p, with one reduction for the sum and the product; that of
  * src/field/emit_goldilocks.c. */
 __device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
@@ -65,24 +88,7 @@ __device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
         "madc.lo.cc.u32 x2, %3, %5, %8;\n\t"
         "madc.hi.u32 x3, %3, %5, 0;\n\t"
         "mul.wide.u32 v, %2, %5;\n\t"
-        "mov.b64 {y0, y1}, v;\n\t"
-        "mad.lo.cc.u32 y0, %3, %4, y0;\n\t"
-        "madc.hi.cc.u32 y1, %3, %4, y1;\n\t"
-        "addc.u32 x3, x3, 0;\n\t"
-        "add.cc.u32 x1, x1, y0;\n\t"
-        "addc.cc.u32 x2, x2, y1;\n\t"
-        "addc.u32 x3, x3, 0;\n\t"
-        "sub.cc.u32 x0, x0, x3;\n\t"
-        "subc.cc.u32 x1, x1, 0;\n\t"
-        "subc.u32 m, 0, 0;\n\t"
-        "mad.lo.cc.u32 s0, x2, 0xffffffff, x0;\n\t"
-        "madc.hi.cc.u32 s1, x2, 0xffffffff, x1;\n\t"
-        "addc.u32 m, m, 0;\n\t"
-        "max.s32 x3, m, 0;\n\t"
-        "sub.cc.u32 %0, s0, m;\n\t"
-        "subc.u32 s1, s1, 0;\n\t"
-        "add.u32 %1, s1, x3;\n\t"
-        "}"
+        "mov.b64 {y0, y1}, v;\n\t" WIDE_END_OF_PRODUCT "}"
         : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"(x.word[0]), "r"(x.word[1]), "r"(d.word[0]), "r"(d.word[1]), "r"(a.word[0]),
         "r"(a.word[1]), "r"(a.word[2]));
@@ -92,9 +98,7 @@ __device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
 /*
  * a b for the S-box. Against fr_mul_lazy (src/field/emit_goldilocks.c) the wide products are in
  * 64-bit registers, because ptxas computes mul.lo and mul.hi of the same factors by two
- * multiplications where it can merge one of them with an addition, and x3 is subtracted first, so
- * that borrow and carry go into m by one instruction. A borrow is never used as a carry: the
- * hardware has the flag of a borrow inverted.
+ * multiplications where it can merge one of them with an addition.
  */
 __device__ __forceinline__ fr wide_mul(fr a, fr b)
 {
@@ -107,24 +111,7 @@ __device__ __forceinline__ fr wide_mul(fr a, fr b)
         "mul.wide.u32 v2, %2, %5;\n\t"
         "mov.b64 {x0, x1}, v0;\n\t"
         "mov.b64 {x2, x3}, v1;\n\t"
-        "mov.b64 {y0, y1}, v2;\n\t"
-        "mad.lo.cc.u32 y0, %3, %4, y0;\n\t"
-        "madc.hi.cc.u32 y1, %3, %4, y1;\n\t"
-        "addc.u32 x3, x3, 0;\n\t"
-        "add.cc.u32 x1, x1, y0;\n\t"
-        "addc.cc.u32 x2, x2, y1;\n\t"
-        "addc.u32 x3, x3, 0;\n\t"
-        "sub.cc.u32 x0, x0, x3;\n\t"
-        "subc.cc.u32 x1, x1, 0;\n\t"
-        "subc.u32 m, 0, 0;\n\t"
-        "mad.lo.cc.u32 s0, x2, 0xffffffff, x0;\n\t"
-        "madc.hi.cc.u32 s1, x2, 0xffffffff, x1;\n\t"
-        "addc.u32 m, m, 0;\n\t"
-        "max.s32 x3, m, 0;\n\t"
-        "sub.cc.u32 %0, s0, m;\n\t"
-        "subc.u32 s1, s1, 0;\n\t"
-        "add.u32 %1, s1, x3;\n\t"
-        "}"
+        "mov.b64 {y0, y1}, v2;\n\t" WIDE_END_OF_PRODUCT "}"
         : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"(a.word[0]), "r"(a.word[1]), "r"(b.word[0]), "r"(b.word[1]));
     return r;
