@@ -10,10 +10,12 @@
 
 #include "base/args.h"
 
-#define NTT_REVERSED_INPUT 1u   /* first pass: the input is in bit-reversed order */
-#define NTT_NATURAL_OUTPUT 2u   /* last pass: the output is in natural order */
-#define NTT_INTERLEAVED 4u      /* element i of transform t of the batch is at i batch + t */
-#define NTT_COSET_INPUT 8u      /* first pass: multiplies coefficient j by g^j */
+#define NTT_REVERSED_INPUT 1u /* first pass: the input is in bit-reversed order */
+#define NTT_NATURAL_OUTPUT 2u /* last pass: the output is in natural order */
+#define NTT_INTERLEAVED 4u    /* element i of transform t of the batch is at i batch + t */
+/* First pass: multiplies coefficient j by g^j; behind log_done bits, in pass_word.cu, it reads
+ * 2^log_size >> log_done coefficients per transform and spreads them over all cosets. */
+#define NTT_COSET_INPUT 8u
 #define NTT_COSET_OUTPUT 16u    /* last pass: multiplies coefficient j by g^-j */
 #define NTT_LOAD_REGISTERS 32u  /* loads to registers directly, not through shared memory */
 #define NTT_LOAD_TRANSPOSED 64u /* neighbouring threads load from neighbouring sub-transforms */

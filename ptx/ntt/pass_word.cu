@@ -3,7 +3,7 @@
  * One pass of an NTT over a field of one word, as pass.cu defines it, for sub-transforms of
  * 2^NTT_LENGTH points, a compile-time constant: addresses, exchanges and the order of points in the
  * tile cost a third of the instructions of pass.cu's. Of the flags it supports what batches in rows
- * without a coset need.
+ * need, except cosets of reversed inputs and of outputs.
  *
  * A tile has 2^LOG_TILE elements, those of 2^LOG_COLUMNS neighbouring sub-transforms. A thread
  * holds 16 points at a time and computes ROUNDS such butterflies per stage. A sub-transform has
@@ -39,8 +39,9 @@ __device__ __forceinline__ constexpr unsigned log2_of(unsigned x)
 #define LOG_COLUMNS (LOG_TILE - NTT_LENGTH)
 #define COLUMNS (1u << LOG_COLUMNS)
 #define LAST (NTT_LENGTH > 8 ? NTT_LENGTH - 8 : NTT_LENGTH - 4)
-#define LOG_UPPER (NTT_LENGTH - LAST) /* bits of a point's index that the last stage leaves alone  \
-                                       */
+#define LOG_UPPER                                                                                  \
+    (NTT_LENGTH - LAST) /* bits of a point's index that the last stage leaves alone                \
+                         */
 
 /* Of a constant: the compiler computes it. */
 #define REVERSED(x, bits) (__brev(x) >> (32 - (bits)))
@@ -167,9 +168,17 @@ __device__ __forceinline__ void place_of(
     }
 }
 
+/* The blocks that read the same coefficients of an extension are neighbours. */
 __device__ __forceinline__ u64 sub_transform(const struct ntt_pass_args &pass, unsigned column)
 {
-    return ((u64)blockIdx.x << LOG_COLUMNS) + column;
+    const unsigned parts = pass.log_done, low = pass.log_size - parts - NTT_LENGTH;
+    u64 tile = blockIdx.x;
+    if (pass.flags & NTT_COSET_INPUT && low >= LOG_COLUMNS) {
+        const unsigned tiles = low - LOG_COLUMNS;
+        u64 part = tile & ((1u << parts) - 1), of_part = tile >> parts & ((1ull << tiles) - 1);
+        tile = (tile >> (parts + tiles) << parts | part) << tiles | of_part;
+    }
+    return (tile << LOG_COLUMNS) + column;
 }
 
 /* The first element of a sub-transform whose points are neighbours. */
@@ -188,18 +197,51 @@ __device__ __forceinline__ u64 column_of(u64 index, unsigned low)
     return (index >> low << (NTT_LENGTH + low)) + (index & ((1ull << low) - 1));
 }
 
-__device__ __forceinline__ void first_stage(
-    const struct ntt_pass_args &pass, const struct ntt_word_args &word, fr *tile, unsigned thread)
+/*
+ * Loads coefficients of a transform on a coset and multiplies coefficient j by g^j. Behind log_done
+ * bits, transform `part` of the 2^log_done ones of a column has the same coefficients, on the coset
+ * of g w^c: c is `part` bit-reversed.
+ */
+__device__ __forceinline__ void load_coefficients(
+    const struct ntt_pass_args &pass, fr *x, u64 index, unsigned low, unsigned rest)
+{
+    const bool is_permuted = low == 0 && pass.flags & NTT_NATURAL_OUTPUT;
+    const unsigned part = (unsigned)(index >> low) & ((1u << pass.log_done) - 1);
+    const unsigned coset = is_permuted ? part : reverse_bits(part, pass.log_done);
+    const unsigned first = rest << low | ((unsigned)index & ((1u << low) - 1));
+    const unsigned distance = 1u << (NTT_LENGTH - 4 + low);
+    const fr *in = pass.in + (index >> (pass.log_done + low) << (NTT_LENGTH + low)) + first;
+    fr factor = power(pass.coset_high, pass.coset_low, pass.low_bits, first);
+    fr ratio = power(pass.coset_high, pass.coset_low, pass.low_bits, distance);
+#pragma unroll
+    for (unsigned e = 0; e < 16; e++)
+        x[e] = in[e * (u64)distance];
+    if (coset != 0) {
+        factor = fr_mul(factor,
+            power(pass.twiddles_high, pass.twiddles_low_unscaled, pass.low_bits, coset * first));
+        ratio = fr_mul(ratio,
+            power(pass.twiddles_high, pass.twiddles_low_unscaled, pass.low_bits, coset * distance));
+    }
+#pragma unroll
+    for (unsigned e = 0; e < 16; e++) {
+        x[e] = fr_mul(x[e], factor);
+        if (e < 15)
+            factor = fr_mul(factor, ratio);
+    }
+}
+
+/* Loads a thread's points; returns whether there are any. */
+__device__ __forceinline__ bool load_first(
+    const struct ntt_pass_args &pass, fr *x, unsigned thread, unsigned *place)
 {
     const unsigned low = pass.log_size - pass.log_done - NTT_LENGTH;
     const bool is_reversed = pass.flags & NTT_REVERSED_INPUT;
     const bool is_row = low == 0 || is_reversed;
-    fr x[16];
     unsigned column, rest;
     place_of(thread, is_row, &column, &rest);
     u64 index = sub_transform(pass, column);
     if (index >= pass.sub_transforms)
-        return;
+        return false;
     if (is_reversed) {
         const fr *in = pass.in + row_of(pass, index) + 16 * rest;
         rest = reverse_bits(rest, NTT_LENGTH - 4);
@@ -210,6 +252,8 @@ __device__ __forceinline__ void first_stage(
             for (unsigned i = 0; i < 4; i++)
                 x[REVERSED(q + i, 4)] = four.x[i];
         }
+    } else if (pass.flags & NTT_COSET_INPUT) {
+        load_coefficients(pass, x, index, low, rest);
     } else {
         const fr *in = pass.in + (is_row ? row_of(pass, index) : column_of(index, low));
         const unsigned log_distance = is_row ? 0 : low;
@@ -218,9 +262,16 @@ __device__ __forceinline__ void first_stage(
         for (unsigned e = 0; e < 16; e++)
             x[e] = in[e << (NTT_LENGTH - 4 + log_distance)];
     }
+    *place = rest << LOG_COLUMNS | column;
+    return true;
+}
+
+__device__ __forceinline__ void first_stage(const struct ntt_pass_args &pass,
+    const struct ntt_word_args &word, fr *x, fr *tile, unsigned place)
+{
     butterfly<4>(pass, word, x);
-    multiply_by_twiddles(pass, x, NTT_LENGTH, rest);
-    unsigned at = word_of(rest << LOG_COLUMNS | column);
+    multiply_by_twiddles(pass, x, NTT_LENGTH, place >> LOG_COLUMNS);
+    unsigned at = word_of(place);
 #pragma unroll
     for (unsigned e = 0; e < 16; e++)
         tile[at ^ word_of(e << LOG_THREADS)] = x[e];
@@ -323,6 +374,31 @@ __device__ __forceinline__ void last_stage(const struct ntt_pass_args &pass,
     }
 }
 
+/*
+ * Two threads 4 lanes apart have 2^LAST neighbouring outputs each, and store pairs of fours from
+ * one of them together: stores of whole sectors take half as long.
+ */
+__device__ __forceinline__ void store_neighbours(
+    fr *to, const fr *x, unsigned first, bool is_inside)
+{
+    const bool is_second = first & 1;
+#pragma unroll
+    for (unsigned q = 0; q < 1u << LAST; q += 8) {
+        fr mine[4], other[4];
+#pragma unroll
+        for (unsigned i = 0; i < 4; i++) {
+            unsigned sent = is_second ? x[q + i].word[0] : x[q + 4 + i].word[0];
+            mine[i] = is_second ? x[q + 4 + i] : x[q + i];
+            other[i].word[0] = __shfl_xor_sync(0xffffffffu, sent, 4);
+        }
+        if (!is_inside)
+            continue;
+        fr *at = to + q + (is_second ? 4 : 0);
+        store_four(is_second ? at - (1 << LAST) : at, is_second ? other : mine);
+        store_four(is_second ? at : at + (1 << LAST), is_second ? mine : other);
+    }
+}
+
 /* Outputs in the order of the tile, neighbours in memory: a thread stores 2^LAST of them. */
 __device__ __forceinline__ void last_stage_of_rows(const struct ntt_pass_args &pass,
     const struct ntt_word_args &word, const fr *tile, unsigned thread)
@@ -330,8 +406,7 @@ __device__ __forceinline__ void last_stage_of_rows(const struct ntt_pass_args &p
     unsigned column, first;
     place_of(thread, true, &column, &first);
     const u64 index = sub_transform(pass, column);
-    if (index >= pass.sub_transforms)
-        return;
+    const bool is_inside = index < pass.sub_transforms;
     fr *out = pass.out + (index << NTT_LENGTH);
 #pragma unroll
     for (unsigned j = 0; j < 1u << (4 - LAST); j++) {
@@ -341,10 +416,12 @@ __device__ __forceinline__ void last_stage_of_rows(const struct ntt_pass_args &p
         butterfly<LAST>(pass, word, x);
         scale_outputs(pass, x);
         fr *to = out + (upper << LAST);
-        if (LAST >= 2) {
-#pragma unroll
-            for (unsigned q = 0; q < 1u << LAST; q += 4)
-                store_four(to + q, x + q);
+        if (LAST >= 3) {
+            store_neighbours(to, x, first, is_inside);
+        } else if (!is_inside) {
+            continue;
+        } else if (LAST == 2) {
+            store_four(to, x);
         } else {
 #pragma unroll
             for (unsigned e = 0; e < 1u << LAST; e++)
@@ -362,8 +439,12 @@ extern "C" __global__ void __launch_bounds__(NTT_THREADS, NTT_BLOCKS)
         pdl_trigger();
     pdl_wait();
 #pragma unroll 1
-    for (unsigned round = 0; round < ROUNDS; round++)
-        first_stage(pass, word, tile, threadIdx.x + round * NTT_THREADS);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        fr x[16];
+        unsigned place;
+        if (load_first(pass, x, threadIdx.x + round * NTT_THREADS, &place))
+            first_stage(pass, word, x, tile, place);
+    }
     __syncthreads();
     if (NTT_LENGTH > 8) {
 #pragma unroll 1

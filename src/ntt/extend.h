@@ -50,6 +50,7 @@ struct ntt_extend_plan {
     bool inverts;              /* the input has values */
     bool copies;               /* the input has coefficients that the results would overwrite */
     bool spreads;              /* log_blowup is not 0 */
+    bool spreads_apart;        /* by the kernel of extensions; else the first pass does */
     struct ntt_job inverse;    /* if it inverts */
     struct ntt_job forward;    /* behind the bits that are spread */
     struct ntt_plan passes[2]; /* [direction] */

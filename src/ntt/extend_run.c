@@ -161,16 +161,20 @@ static pool_status enqueue_forward(const struct extension *extension)
 {
     const struct ntt_extend_call *call = extension->call;
     const struct ntt_extend_plan *plan = &extension->plan;
+    /* Then the first pass reads the coefficients, and all but the last write where they spread. */
+    const bool is_fused = plan->spreads && !plan->spreads_apart;
     const struct ntt_run run = {.target = extension->chunk->target,
         .domain = call->params.domain,
         .direction = POOL_NTT_FORWARD,
         .job = plan->forward,
         .form_change = (int)call->out.form - (int)coefficients_form(call),
-        .in = address_of(extension, plan->spread),
+        .in = address_of(extension, is_fused ? plan->coefficients : plan->spread),
         .out = address_of(extension, NTT_EXTEND_OUT),
-        .workspace = address_of(extension, plan->workspace[POOL_NTT_FORWARD]),
+        .workspace =
+            address_of(extension, is_fused ? plan->spread : plan->workspace[POOL_NTT_FORWARD]),
         .in_may_be_overwritten =
-            plan->spreads || (plan->coefficients == NTT_EXTEND_IN && call->operands.in_is_on_host)};
+            plan->spreads_apart || (!plan->spreads && plan->coefficients == NTT_EXTEND_IN &&
+                                       call->operands.in_is_on_host)};
 
     return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_FORWARD]);
 }
@@ -191,7 +195,7 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
         status = copy_coefficients(&extension);
     if (!status && extension.plan.inverts)
         status = enqueue_inverse(&extension);
-    if (!status && extension.plan.spreads)
+    if (!status && extension.plan.spreads_apart)
         status = enqueue_spread(&extension);
     return status ? status : enqueue_forward(&extension);
 }

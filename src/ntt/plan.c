@@ -18,7 +18,7 @@
 /* A memory sector of 32 bytes. */
 #define SECTOR_WORDS 8
 
-enum { LOG_WARP = 5, SCHEDULERS = 4, LENGTHS_MIN_BITS = 20 };
+enum { LOG_WARP = 5, SCHEDULERS = 4, LENGTHS_SHORT_BITS = 16 };
 
 uint32_t ntt_log_tile(const struct ntt_tuning *tuning)
 {
@@ -88,21 +88,26 @@ bool ntt_tuning_of_lengths(uint32_t words, const struct chip *chip, struct ntt_t
     return tuning->by_length;
 }
 
-/* Whether kernels of one length each support a job, and were measured to be faster: transforms of
- * one pass of 2^NTT_MAX_LENGTH points, and those from 2^LENGTHS_MIN_BITS on whose passes are not
- * too short, which 2^23 has. */
-static bool has_lengths(
+/* Whether kernels of one length each support a job: their passes are neither too short nor too
+ * long, and only a first pass in natural order multiplies by powers of a coset generator. */
+static bool supports_lengths(const struct ntt_tuning *tuning, const struct ntt_job *job)
+{
+    const uint32_t bits = job->log_size - job->log_done, count = count_passes(tuning, bits);
+    const bool is_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
+
+    return job->layout == POOL_NTT_ROWS && !job->coset_out && !(job->coset_in && is_reversed) &&
+           bits / count >= NTT_MIN_LENGTH;
+}
+
+/* Whether they were measured to be faster. */
+static bool prefers_lengths(
     const struct ntt_tuning *tuning, const struct chip *chip, const struct ntt_job *job)
 {
     const struct ntt_numbers *numbers = numbers_of(job->words, chip);
-    const uint32_t count = count_passes(tuning, job->log_size);
-    const uint32_t least = job->batch > 1 ? numbers->lengths_batch_min : numbers->lengths_min;
+    const bool is_short = job->log_size - job->log_done <= LENGTHS_SHORT_BITS;
+    const uint32_t least = is_short ? numbers->lengths_short_min : numbers->lengths_min;
 
-    return job->layout == POOL_NTT_ROWS && !job->coset_in && !job->coset_out && !job->log_done &&
-           job->batch << job->log_size >= (uint64_t)1 << least &&
-           (count == 1
-                   ? job->log_size == NTT_MAX_LENGTH
-                   : job->log_size >= LENGTHS_MIN_BITS && job->log_size / count >= NTT_MIN_LENGTH);
+    return supports_lengths(tuning, job) && job->batch << job->log_size >= (uint64_t)1 << least;
 }
 
 struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *chip)
@@ -114,7 +119,7 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
     uint32_t choice = NTT_CHOICE_RULE, count;
     bool is_other;
 
-    if (job->tuning)
+    if (job->tuning && (!job->tuning->by_length || supports_lengths(job->tuning, job)))
         return *job->tuning;
     count = ntt_tunings(job->words, chip, tunings);
     /* Batches fill a chip as larger transforms do, so that what was measured alone says nothing. */
@@ -122,7 +127,7 @@ struct ntt_tuning ntt_tuning_for(const struct ntt_job *job, const struct chip *c
         choice = numbers->choice[bits];
     if (choice != NTT_CHOICE_RULE)
         return choice == NTT_CHOICE_OTHER && count > 1 ? *other : *usual;
-    if (ntt_tuning_of_lengths(job->words, chip, &lengths) && has_lengths(&lengths, chip, job))
+    if (ntt_tuning_of_lengths(job->words, chip, &lengths) && prefers_lengths(&lengths, chip, job))
         return lengths;
     if (count == 1 || !numbers->other_by_rule)
         return *usual;
@@ -150,7 +155,7 @@ static uint32_t choose_tile_width(const struct ntt_tuning *tuning, const struct 
 static void choose_flags(const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
     struct ntt_pass *pass = &plan->pass[index];
-    bool is_first = index == 0 && job->log_done == 0;
+    bool is_first = index == 0;
     bool is_last = index + 1 == plan->count;
     bool input_is_reversed = job->order == POOL_NTT_RN || job->order == POOL_NTT_RR;
     bool output_is_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
@@ -236,22 +241,37 @@ pool_status ntt_plan_fail(const struct ntt_job *job)
         (unsigned long long)job->batch, job->log_size);
 }
 
+/*
+ * log2 of the sub-transforms of pass `index`. Kernels of one length compute 8 bits in two stages, 9
+ * to 12 in three: all passes but the last have 8 bits where the last one then still accesses
+ * 2^min_tile_width neighbours (2^26 in 0.616 ms; 10 + 8 + 8 bits 0.673, 9 + 9 + 8 bits 0.776).
+ */
+static uint32_t length_of_pass(
+    const struct ntt_tuning *tuning, uint32_t bits, uint32_t count, uint32_t index, bool long_last)
+{
+    const uint32_t rest = bits % count, of_others = NTT_MIN_LENGTH * (count - 1);
+    const uint32_t longest = ntt_log_tile(tuning) + 1 - tuning->min_tile_width;
+
+    if (tuning->by_length && bits - of_others <= longest)
+        return index + 1 == count ? bits - of_others : NTT_MIN_LENGTH;
+    return bits / count + (long_last ? index >= count - rest : index < rest);
+}
+
 bool ntt_plan_make(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan)
 {
     const bool long_last = numbers_of(job->words, chip)->long_last;
-    uint32_t bits = job->log_size - job->log_done, done = job->log_done, rest;
+    uint32_t bits = job->log_size - job->log_done, done = job->log_done;
     bool is_one_pass;
 
     memset(plan, 0, sizeof(*plan));
     plan->count = count_passes(tuning, bits);
     is_one_pass = plan->count == 1 && job->log_done == 0;
-    rest = bits % plan->count;
     for (uint32_t i = 0; i < plan->count; i++) {
         struct ntt_pass *pass = &plan->pass[i];
 
         pass->log_done = done;
-        pass->log_length = bits / plan->count + (long_last ? i >= plan->count - rest : i < rest);
+        pass->log_length = length_of_pass(tuning, bits, plan->count, i, long_last);
         done += pass->log_length;
         if (!plan_pass(tuning, chip, job, plan, i))
             return false;

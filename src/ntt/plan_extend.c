@@ -7,7 +7,8 @@
  * one kernel computes all of them, reading n elements and writing N (ptx/ntt/extend.cu). What
  * remains are 2^b transforms of n points with the twiddles of the large domain: passes that begin
  * with log_done = b. The kernel takes the place of a copy that pads columns with zeros, and the
- * pass that N points may need beyond those of n points is saved.
+ * pass that N points may need beyond those of n points is saved. Kernels of one length
+ * (ptx/ntt/pass_word.cu) spread the coefficients while their first pass loads them.
  *
  * Intermediate results are where memory is free anyway: the coefficients are in the output until it
  * is written, the workspace of the inverse transform too, and scratch memory is left for what has
@@ -114,6 +115,24 @@ static enum ntt_extend_place forward_workspace(
     return NTT_EXTEND_WORKSPACE;
 }
 
+/* Kernels of one length spread coefficients in natural order with their first pass, where that does
+ * not write where it reads. */
+static bool fuse_spread(
+    const struct chip *chip, const struct ntt_extend_job *job, struct ntt_extend_plan *plan)
+{
+    struct ntt_job fused = plan->forward;
+
+    if (!ntt_tuning_for(&plan->forward, chip).by_length ||
+        (!plan->inverts && takes_reversed(job)) ||
+        (plan->passes[POOL_NTT_FORWARD].count == 1 && plan->spread != NTT_EXTEND_OUT))
+        return false;
+    fused.coset_in = true;
+    if (!make_passes(chip, &fused, &plan->passes[POOL_NTT_FORWARD]))
+        return false;
+    plan->forward = fused;
+    return true;
+}
+
 bool ntt_extend_plan_make(const struct chip *chip, const struct ntt_extend_job *job,
     const struct ntt_extend_operands *operands, struct ntt_extend_plan *plan)
 {
@@ -136,6 +155,7 @@ bool ntt_extend_plan_make(const struct chip *chip, const struct ntt_extend_job *
     plan->copies = !plan->inverts && plan->coefficients == NTT_EXTEND_COEFFICIENTS;
     if (!plan->spreads)
         plan->spread = plan->coefficients;
+    plan->spreads_apart = plan->spreads && !fuse_spread(chip, job, plan);
     plan->workspace[POOL_NTT_INVERSE] = inverse_workspace(operands, plan);
     plan->workspace[POOL_NTT_FORWARD] = forward_workspace(operands, plan);
     if (plan->coefficients == NTT_EXTEND_COEFFICIENTS)

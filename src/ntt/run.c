@@ -50,7 +50,7 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
     /* The first pass multiplies every element by a low twiddle once; in an inverse NTT the entries
      * of that table include the factor 1/n. */
     bool is_scaled = pass->log_done == 0 && run->direction == POOL_NTT_INVERSE;
-    bool needs_low = pass->log_done < layout->low_bits;
+    bool needs_low = pass->log_done < layout->low_bits || pass->flags & NTT_COSET_INPUT;
     bool has_quotients = tables->quotients == NTT_ALL_QUOTIENTS;
     uint64_t high = has_quotients ? layout->shared_high : layout->twiddles_high;
     uint64_t low = is_scaled ? layout->twiddles_low_scaled : layout->twiddles_low;
@@ -62,8 +62,9 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
         .out = out,
         .stage_twiddles = base + layout->stage_twiddles * bytes,
         .twiddles_high = base + high * bytes,
-        .twiddles_low = needs_low ? base + low * bytes : 0,
-        .twiddles_low_unscaled = needs_low ? base + layout->twiddles_low * bytes : 0,
+        .twiddles_low = needs_low && layout->low_bits ? base + low * bytes : 0,
+        .twiddles_low_unscaled =
+            needs_low && layout->low_bits ? base + layout->twiddles_low * bytes : 0,
         .coset_high = base + layout->coset_high * bytes,
         .coset_low = layout->low_bits ? base + layout->coset_low * bytes : 0,
         .scale = scale,

@@ -33,10 +33,11 @@
  * 0.020 against 0.027 ms).
  *
  * Elements of one word have kernels of one length of sub-transform each, with tiles of 2^13 or 2^14
- * elements: 2^24 in 0.156 ms instead of 0.221, 4096 x 2^12 in 0.072 instead of 0.144. Five blocks
- * of 256 threads for lengths up to 2^10 beat four (0.160 ms for 2^24) and six (0.178 ms). One
- * transform of 2^20 is slower with them (0.030 instead of 0.025 ms); batches were measured from
- * 2^24 elements on.
+ * elements: 2^24 in 0.156 ms instead of 0.221, 4096 x 2^12 in 0.072 instead of 0.144. Four blocks
+ * of 256 threads for lengths up to 2^10 beat five (2^24 0.161 ms, batches of 2^20 4 % slower) and
+ * three (0.164 ms). They were slower for one transform of 2^20 (0.030 instead of 0.025 ms) and for
+ * 4 of 2^18, and faster for rows of up to 2^16 elements from 2^18 elements on and for extensions of
+ * longer rows from 2^21 elements on, which were the smallest measured.
  *
  * Chunks of NTTs, not measured: an upload of 16 MiB takes 0.3 ms on the link, which is many times
  * what its calls cost.
@@ -67,9 +68,9 @@ static const struct tuning h200 = {
     /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks, log_chunk,
      * quotients, by_length */
     .ntt = {{.usual = {5, 8, 3, 18, 18, 3, 24, NTT_NO_QUOTIENTS, 0},
-                .lengths = {4, 8, 3, 18, 18, 5, 24, NTT_NO_QUOTIENTS, 1},
+                .lengths = {4, 8, 3, 18, 18, 4, 24, NTT_NO_QUOTIENTS, 1},
                 .lengths_min = 21,
-                .lengths_batch_min = 24,
+                .lengths_short_min = 18,
                 .other_by_rule = 1,
                 .wave_tiles = 2},
         {.usual = {4, 7, 2, 17, 17, 5, 24, NTT_NO_QUOTIENTS, 0},
@@ -195,7 +196,7 @@ static const struct member ntt_members[] = {
     NTT_TUNING("other", other, 0, 0),
     NTT_TUNING("lengths", lengths, 0, 1),
     {"lengths_min", NTT(lengths_min), 0, 0, 63},
-    {"lengths_batch_min", NTT(lengths_batch_min), 0, 0, 63},
+    {"lengths_short_min", NTT(lengths_short_min), 0, 0, 63},
     {"other_by_rule", NTT(other_by_rule), 0, 0, 1},
     {"choice", NTT(choice), TUNING_NTT_LOG_SIZES, 0, NTT_CHOICE_OTHER},
     {"wave_tiles", NTT(wave_tiles), 0, 1, 64},

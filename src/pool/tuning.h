@@ -72,9 +72,10 @@ struct ntt_numbers {
     struct ntt_tuning usual;
     struct ntt_tuning other;   /* for some sizes; log_radix 0: none */
     struct ntt_tuning lengths; /* of kernels of one length each; by_length 0: none */
-    /* log2 of the elements from which on it is used: of one transform, of a batch. */
+    /* log2 of the elements of all rows from which on it is used: for rows of more than 2^16
+     * elements, and for shorter ones. */
     uint32_t lengths_min;
-    uint32_t lengths_batch_min;
+    uint32_t lengths_short_min;
     uint32_t other_by_rule; /* 1: also where it saves a pass or fills the chip, see ntt/plan.c */
     uint32_t choice[TUNING_NTT_LOG_SIZES];
     uint32_t wave_tiles; /* tiles are widened while there are as many per multiprocessor */

@@ -162,6 +162,64 @@ static void test_many_passes(void **state)
     ntt_tuning = NULL;
 }
 
+/* Whether the first pass of a call with rows on the device spreads the coefficients. */
+static bool is_spread_by_pass(const pool_ntt_extend_params *params)
+{
+    const struct chip chip = chip_of(device);
+    const struct ntt_extend_job job = {.words = params->domain->field->words,
+        .log_size = params->domain->log_size,
+        .log_blowup = params->log_blowup,
+        .batch = params->batch,
+        .order = params->order,
+        .from_coefficients = params->from_coefficients,
+        .tuning = params->domain->tuning};
+    const struct ntt_extend_operands operands = {.element_bytes = params->domain->field->bytes};
+    struct ntt_extend_plan plan;
+
+    assert_true(ntt_extend_plan_make(&chip, &job, &operands, &plan));
+    return plan.spreads && !plan.spreads_apart;
+}
+
+/* Kernels of one length: of one pass and of two, with one table of twiddles and with two levels;
+ * columns in rows, in every order. */
+static void test_lengths(void **state)
+{
+    static const struct {
+        const char *field;
+        uint32_t log_points, batch;
+        struct ntt_tuning tuning;
+    } cases[] = {
+        {"babybear", 8, 3, {4, 5, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS, 1}},
+        {"koalabear", 10, 5, {4, 8, 3, 18, 18, 5, 0, NTT_NO_QUOTIENTS, 1}},
+        {"koalabear", 12, 1, {4, 8, 3, 8, 8, 5, 0, NTT_NO_QUOTIENTS, 1}},
+        {"babybear", 16, 2, {4, 5, 3, 8, 8, 2, 0, NTT_NO_QUOTIENTS, 1}},
+        {"koalabear", 17, 1, {4, 6, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS, 1}},
+    };
+    const pool_exec exec = exec_here();
+    uint32_t fused = 0;
+
+    (void)state;
+    if (ntt_needs_compiler("other tunings"))
+        return;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (uint32_t b = 0; b <= (cases[i].log_points < 16 ? POOL_NTT_MAX_LOG_BLOWUP : 1); b++) {
+            ntt_tuning = &cases[i].tuning;
+            pool_ntt_extend_params params =
+                extend_params(ntt_field(cases[i].field), cases[i].log_points + b, b);
+
+            params.batch = cases[i].batch;
+            for (uint32_t way = (uint32_t)i % 2; way < 8; way += cases[i].log_points < 16 ? 1 : 3) {
+                params.order = (pool_ntt_order)(way & 3);
+                params.from_coefficients = way >> 2;
+                fused += is_spread_by_pass(&params);
+                compare(&params, &exec, 8 * b + way, b & 1 ? 7 : way, way / 3);
+            }
+            assert_ok(pool_ntt_domain_destroy(&params.domain));
+        }
+    ntt_tuning = NULL;
+    assert_true(fused >= 40);
+}
+
 /* Every field of 256 bits or less that has transforms. */
 static void test_fields(void **state)
 {
@@ -189,7 +247,7 @@ static void test_memory(void **state)
 }
 
 /* The output begins with the input, and coefficients replace the input. */
-static void in_place(const pool_field *field, uint32_t log_size, uint32_t b)
+static void in_place(const pool_field *field, uint32_t log_size, uint32_t b, uint32_t step)
 {
     pool_ntt_extend_params params = extend_params(field, log_size, b);
     const pool_exec exec = exec_here();
@@ -197,7 +255,7 @@ static void in_place(const pool_field *field, uint32_t log_size, uint32_t b)
     params.batch = 2;
     const uint64_t count = params.batch << log_size, points = count >> b;
     uint8_t *data = ntt_random(field, 7, points);
-    for (uint32_t way = 0; way < 24; way++) {
+    for (uint32_t way = 0; way < 24; way += step) {
         struct operand out = operand_of(field, NULL, count, 0, POOL_MEMORY_DEVICE);
         struct operand other = operand_of(field, NULL, points, 0, POOL_MEMORY_DEVICE);
         pool_span in = out.span;
@@ -229,15 +287,20 @@ static void test_in_place(void **state)
 {
     static const struct ntt_tuning tuning = {
         .log_radix = 2, .log_threads = 5, .min_tile_width = 2, .high_bits = 5, .blocks = 1};
+    static const struct ntt_tuning lengths = {4, 5, 3, 18, 18, 2, 0, NTT_NO_QUOTIENTS, 1};
 
     (void)state;
     for (uint32_t b = 0; b < 3; b++)
-        in_place(ntt_field("babybear"), 5, b);
+        in_place(ntt_field("babybear"), 5, b, 1);
     if (ntt_needs_compiler("other tunings"))
         return;
     ntt_tuning = &tuning;
     for (uint32_t b = 0; b < 3; b++)
-        in_place(ntt_field("babybear"), 10, b);
+        in_place(ntt_field("babybear"), 10, b, 1);
+    ntt_tuning = &lengths;
+    for (uint32_t b = 0; b < 3; b++)
+        in_place(ntt_field("babybear"), 8 + b, b, 1);
+    in_place(ntt_field("koalabear"), 17, 1, 5);
     ntt_tuning = NULL;
 }
 
@@ -482,11 +545,12 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_small_sizes),
-        cmocka_unit_test(test_many_passes), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_memory), cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_properties), cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_progress), cmocka_unit_test(test_async),
-        cmocka_unit_test(test_warm_up), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_many_passes), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_fields), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_in_place), cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_chunks), cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_async), cmocka_unit_test(test_warm_up),
+        cmocka_unit_test(test_refused)};
 
     if (argc > 2 && strcmp(argv[1], "--device") == 0)
         device_text = argv[2];

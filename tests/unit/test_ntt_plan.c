@@ -30,7 +30,8 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
         assert_in_range(pass->log_length, NTT_MIN_LENGTH, NTT_MAX_LENGTH);
         assert_true(pass->log_tile_width >= 2);
         assert_int_equal(job->layout, POOL_NTT_ROWS);
-        assert_false(pass->flags & (NTT_COSET_INPUT | NTT_COSET_OUTPUT));
+        assert_false(pass->flags & NTT_COSET_OUTPUT);
+        assert_false((pass->flags & NTT_COSET_INPUT) && (pass->flags & NTT_REVERSED_INPUT));
     } else {
         assert_in_range(tile, tuning->log_radix, ntt_log_tile(tuning));
     }
@@ -254,6 +255,41 @@ static void test_tunings(void **state)
     }
 }
 
+/* Where kernels of one length are chosen, and the lengths of their passes. */
+static void test_lengths(void **state)
+{
+    static const struct {
+        uint32_t log_size, log_done;
+        uint64_t batch;
+        uint32_t passes[3]; /* 0: another tuning */
+    } cases[] = {{24, 0, 1, {8, 8, 8}}, {25, 0, 1, {8, 8, 9}}, {26, 0, 1, {8, 8, 10}},
+        {27, 0, 1, {8, 8, 11}}, {22, 0, 1, {11, 11}}, {21, 0, 1, {11, 10}}, {20, 0, 1, {0}},
+        {20, 0, 16, {10, 10}}, {19, 0, 16, {8, 11}}, {18, 0, 128, {8, 10}}, {18, 0, 4, {0}},
+        {17, 0, 16, {8, 9}}, {16, 0, 4, {8, 8}}, {16, 0, 2, {0}}, {14, 0, 1024, {0}},
+        {12, 0, 4096, {12}}, {8, 0, 4096, {8}}, {23, 0, 1, {0}}, {22, 2, 16, {10, 10}},
+        {24, 2, 8, {11, 11}}, {22, 2, 1, {10, 10}}, {17, 1, 4, {8, 8}}, {21, 1, 64, {10, 10}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (uint32_t order = 0; order < 4; order++) {
+            const struct ntt_job job = {.words = 1,
+                .log_size = cases[i].log_size,
+                .log_done = cases[i].log_done,
+                .batch = cases[i].batch,
+                .order = cases[i].log_done ? (pool_ntt_order)(order & 1) : (pool_ntt_order)order,
+                .coset_in = cases[i].log_done != 0};
+            const struct ntt_tuning tuning = ntt_tuning_for(&job, &chips[2]);
+            struct ntt_plan plan;
+
+            assert_int_equal(tuning.by_length, cases[i].passes[0] != 0);
+            if (!tuning.by_length)
+                continue;
+            assert_true(ntt_plan_make(&tuning, &chips[2], &job, &plan));
+            for (uint32_t k = 0; k < 3; k++)
+                assert_int_equal(k < plan.count ? plan.pass[k].log_length : 0, cases[i].passes[k]);
+        }
+}
+
 /* Chunks of packed rows in host memory, for 32 bytes per element and 2^10 elements per row. */
 static void test_chunks(void **state)
 {
@@ -311,7 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_rest),
         cmocka_unit_test(test_extensions), cmocka_unit_test(test_tunings),
         cmocka_unit_test(test_too_many), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_chunks)};
+        cmocka_unit_test(test_lengths), cmocka_unit_test(test_chunks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
