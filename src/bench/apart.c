@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,10 +78,15 @@ static void measure_start(const char *kind, const char *devices, struct suite_ap
 }
 
 /* The caches of the library and of the driver are empty. */
-static bool leave_caches(char *directory)
+static bool leave_caches(char *directory, size_t size)
 {
-    return mkdtemp(directory) && !setenv("DEVICEPOOL_CACHE_DIR", directory, 1) &&
-           !unsetenv("DEVICEPOOL_CACHE") && !setenv("CUDA_CACHE_DISABLE", "1", 1);
+    const char *temporary = getenv("TMPDIR");
+    int length = snprintf(directory, size, "%s/devicepool-bench-XXXXXX",
+        temporary && *temporary ? temporary : "/tmp");
+
+    return length > 0 && (size_t)length < size && mkdtemp(directory) &&
+           !setenv("DEVICEPOOL_CACHE_DIR", directory, 1) && !unsetenv("DEVICEPOOL_CACHE") &&
+           !setenv("CUDA_CACHE_DISABLE", "1", 1);
 }
 
 /* From inputs in host memory to the result of the first call. */
@@ -110,13 +116,13 @@ static void measure_first_use(const struct suite_row *row, const struct bench_ca
 {
     const pool_params params = {.struct_size = sizeof(params), .devices = devices};
     struct bench_run *run = bench_alloc(1, sizeof(*run));
-    char directory[] = "/tmp/devicepool-bench-XXXXXX";
+    char directory[PATH_MAX];
     device_pool *pool = NULL;
     pool_status status;
 
     run->operation = row->operation;
     run->spec = *spec;
-    if (!leave_caches(directory)) {
+    if (!leave_caches(directory, sizeof(directory))) {
         fail(outcome, POOL_ERR_IO, "there is no directory for an empty cache");
         return;
     }
