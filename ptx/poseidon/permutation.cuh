@@ -294,16 +294,20 @@ __device__ __forceinline__ void full_round(
 
 __device__ __forceinline__ void permute(fr *state)
 {
+    const fr *constants = poseidon_first_constants + T;
     add_constants(state, poseidon_first_constants);
 #pragma unroll 1
-    for (int round = 0; round < POSEIDON_HALF_FULL_ROUNDS; round++)
-        full_round(state, round + 1 < POSEIDON_HALF_FULL_ROUNDS, poseidon_entry_mds,
-            poseidon_first_constants + (round + 1) * T);
-    partial_rounds(state);
+    for (int half = 0; half < 2; half++) {
 #pragma unroll 1
-    for (int round = 0; round < POSEIDON_HALF_FULL_ROUNDS; round++)
-        full_round(state, POSEIDON_HAS_SMALL_MDS || round > 0, poseidon_exit_mds,
-            poseidon_last_constants + round * T);
+        for (int round = 0; round < POSEIDON_HALF_FULL_ROUNDS; round++)
+            full_round(state,
+                half == 0 ? round + 1 < POSEIDON_HALF_FULL_ROUNDS
+                          : POSEIDON_HAS_SMALL_MDS || round > 0,
+                half == 0 ? poseidon_entry_mds : poseidon_exit_mds, constants + round * T);
+        if (half == 0)
+            partial_rounds(state);
+        constants = poseidon_last_constants;
+    }
 }
 #else
 /* The rounds as they are defined. */
