@@ -103,7 +103,7 @@ static void test_flag_of_the_other_kind(void **state)
         borrows, reads_carry, expect(text, SIM_LOAD_UNSUPPORTED, 7, "reads a borrow as a carry"))
     EACH_PAIR(
         carries, reads_borrow, expect(text, SIM_LOAD_UNSUPPORTED, 7, "reads a carry as a borrow"))
-    /* Another block, and a flag that was written anew. */
+    /* Another block, and a flag that was written again. */
     accept(BODY("sub.cc.u32 %r1, %r2, %r3; add.cc.u32 %r1, %r2, %r3; addc.u32 %r4, %r5, 0; exit;"));
     accept(BODY("sub.cc.u32 %r1, %r2, %r3; L: addc.u32 %r4, %r5, 0; bra L;"));
 }
