@@ -118,9 +118,10 @@ POOL_API void pool_exec_init(pool_exec *exec, size_t struct_size);
  * another, and sets them: Poseidon permutations over a field of 256 bits, whose duration, as that
  * of most kernels of MSMs and transforms, is the one of their multiplications. Jobs over devices of
  * different speed are then divided by what was measured. Blocks for some milliseconds per device,
- * at the first call also until the kernel is compiled; up to 50 MiB are allocated for the time. No
+ * at the first call also until the kernel is compiled; some MiB are allocated for the time. No
  * other work should run on the devices meanwhile. The rates keep their sum, so that they compare
- * with those of the devices that were not measured. After a failure no rate has changed. Any thread.
+ * with those of the devices that were not measured. After a failure no rate has changed. Any
+ * thread.
  */
 POOL_API pool_status pool_measure_rates(device_pool *pool);
 

@@ -16,13 +16,8 @@
 #include "pool/device.h"
 
 enum {
-    /* States per multiprocessor, doubled from two warps per scheduler, which one thread per state
-     * computes, to several waves on any chip, or until a run takes so long that the launch does not
-     * matter. */
-    FIRST_STATES = 256,
-    MOST_STATES = 4096,
-    ENOUGH_NS = 2000000,
-    LONG_NS = 20000000, /* a run that needs no repetition */
+    /* Per multiprocessor: four warps per scheduler, which take many times as long as a launch. */
+    STATES = 512,
     ROUNDS = 3
 };
 
@@ -51,43 +46,31 @@ static pool_status time_permutations(
         elapsed = base_clock_ns() - begin;
         if (i <= 1 || elapsed < *shortest_ns)
             *shortest_ns = elapsed;
-        if (i && elapsed > LONG_NS)
-            break;
     }
     return status;
-}
-
-static pool_status measure_states(
-    struct measurement *measurement, const struct exec_target *target, uint64_t count, uint64_t *ns)
-{
-    const uint64_t bytes = count * pool_poseidon_width(measurement->set) *
-                           pool_field_element_bytes(pool_poseidon_field(measurement->set));
-    CUdeviceptr address;
-    pool_status status = memory_scratch(target, bytes, &measurement->states, &address);
-
-    if (!status)
-        status = pool_buffer_fill32(measurement->states, 0, bytes / 4, 0, target->stream);
-    if (!status)
-        status = time_permutations(measurement, count, ns);
-    return memory_scratch_free(target, &measurement->states, status);
 }
 
 static pool_status measure_device(struct measurement *measurement)
 {
     const pool_exec exec = {.struct_size = sizeof(exec), .device = measurement->device};
-    const int32_t reported = device_properties(measurement->device)->multiprocessors;
-    const uint64_t multiprocessors = reported > 0 ? (uint64_t)reported : 1;
-    uint64_t count = FIRST_STATES / 2 * multiprocessors, ns = 0;
+    const int32_t multiprocessors = device_properties(measurement->device)->multiprocessors;
+    const uint64_t count = STATES * (uint64_t)(multiprocessors > 0 ? multiprocessors : 1);
+    const uint64_t bytes = count * pool_poseidon_width(measurement->set) *
+                           pool_field_element_bytes(pool_poseidon_field(measurement->set));
     struct exec_target target;
+    CUdeviceptr address;
+    uint64_t ns = 0;
     pool_status status = exec_target_init(&target, &exec);
 
-    do {
-        count *= 2;
-        if (!status)
-            status = measure_states(measurement, &target, count, &ns);
-    } while (!status && ns < ENOUGH_NS && count < MOST_STATES * multiprocessors);
+    if (status)
+        return status;
+    status = memory_scratch(&target, bytes, &measurement->states, &address);
+    if (!status)
+        status = pool_buffer_fill32(measurement->states, 0, bytes / 4, 0, target.stream);
+    if (!status)
+        status = time_permutations(measurement, count, &ns);
     measurement->rate = (double)count / (double)base_max(ns, 1);
-    return status;
+    return memory_scratch_free(&target, &measurement->states, status);
 }
 
 /* The rates of all measured devices have the sum of their models', so that those of devices that
