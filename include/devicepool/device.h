@@ -141,9 +141,9 @@ POOL_API pool_status pool_device_set_limit(pool_device *device, pool_limit limit
 
 /*
  * How fast a device computes, relative to the other devices of its pool: what can be divided freely
- * of a job over several devices (exec.h) is divided in proportion. The rate is multiprocessors times
- * the clock rate in kHz until it is set, or measured by pool_measure_rates. 0 sets it back to that.
- * Rates that were set compare with each other only. A call reads them when it begins: what
+ * of a job over several devices (exec.h) is divided in proportion. The rate is multiprocessors
+ * times the clock rate in kHz until it is set, or measured by pool_measure_rates. 0 sets it back to
+ * that. Rates that were set compare with each other only. A call reads them when it begins: what
  * ..._workspace and ..._shards functions report holds for the rates of their time, so rates are set
  * before. POOL_ERR_INVALID_ARGUMENT: more than POOL_MAX_RATE. Any thread.
  */

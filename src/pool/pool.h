@@ -79,7 +79,7 @@ struct pool_device {
     _Atomic(struct device_resource *) resources;
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
-    atomic_uint_least64_t rate;               /* 0: the model's, see device_rate.c */
+    atomic_uint_least64_t rate;       /* 0: the model's, see device_rate.c */
     atomic_uint_least64_t pinned_threshold;   /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
     struct device_reason reason;     /* of the state; guarded by state_lock, as the next four */
