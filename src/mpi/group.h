@@ -80,7 +80,7 @@ struct pool_mpi {
     struct group_verdict *verdict;
     MPI_Request *requests; /* two per rank */
     struct group_buffer buffer[GROUP_BUFFERS];
-    pool_stream *stream; /* of exchanges beside computations, once there was one */
+    pool_stream *stream; /* of exchanges beside computations, during a call */
     void *chunks;        /* of exchanges through host memory; see exchange.c */
     pool_pinned *pinned; /* them */
     struct group_nccl *nccl;

@@ -200,6 +200,7 @@ pool_status group_transforms_close(struct group_transforms *run, pool_status sta
 
         finished = finished ? finished : closed;
     }
+    (void)pool_stream_destroy(&run->mpi->stream); /* one of a lost device serves no later call */
     return status ? group_fail_outcome(run->mpi, status) : finished;
 }
 
