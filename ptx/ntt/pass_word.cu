@@ -39,9 +39,8 @@ __device__ __forceinline__ constexpr unsigned log2_of(unsigned x)
 #define LOG_COLUMNS (LOG_TILE - NTT_LENGTH)
 #define COLUMNS (1u << LOG_COLUMNS)
 #define LAST (NTT_LENGTH > 8 ? NTT_LENGTH - 8 : NTT_LENGTH - 4)
-#define LOG_UPPER                                                                                  \
-    (NTT_LENGTH - LAST) /* bits of a point's index that the last stage leaves alone                \
-                         */
+/* Bits of a point's index that the last stage leaves alone. */
+#define LOG_UPPER (NTT_LENGTH - LAST)
 
 /* Of a constant: the compiler computes it. */
 #define REVERSED(x, bits) (__brev(x) >> (32 - (bits)))

@@ -173,8 +173,9 @@ static pool_status enqueue_forward(const struct extension *extension)
         .workspace =
             address_of(extension, is_fused ? plan->spread : plan->workspace[POOL_NTT_FORWARD]),
         .in_may_be_overwritten =
-            plan->spreads_apart || (!plan->spreads && plan->coefficients == NTT_EXTEND_IN &&
-                                       call->operands.in_is_on_host)};
+            plan->spreads_apart ||
+            (!plan->spreads && plan->coefficients == NTT_EXTEND_IN && call->operands.in_is_on_host),
+        .follows_kernel = plan->inverts || plan->spreads_apart};
 
     return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_FORWARD]);
 }

@@ -265,6 +265,8 @@ struct ntt_run {
     CUdeviceptr out;
     CUdeviceptr workspace; /* as much as the whole batch; 0: none needed */
     int in_may_be_overwritten;
+    bool follows_kernel; /* of the same call: a first pass behind log_done bits may overlap its end
+                          */
 };
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);

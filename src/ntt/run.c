@@ -99,7 +99,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .arguments = arguments,
         .sizes = sizes,
         .stream = run->target.stream,
-        .pdl = pass->log_done != 0};
+        .pdl = pass->log_done != 0 && (run->follows_kernel || !(pass->flags & NTT_COSET_INPUT))};
     pool_status status = POOL_OK;
 
     if (by_length)
