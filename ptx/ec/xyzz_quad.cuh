@@ -68,8 +68,9 @@ __device__ __forceinline__ xyzz xyzz_quad_double(unsigned lane, xyzz p)
     return r;
 }
 
-/* p + q */
-__device__ __forceinline__ xyzz xyzz_quad_add(unsigned lane, xyzz p, xyzz q)
+/* p + q for points that are not equal; `is_equal` says whether they are. */
+__device__ __forceinline__ xyzz xyzz_quad_add_unequal(
+    unsigned lane, xyzz p, xyzz q, int *is_equal)
 {
     struct quad_products s1 = quad_mul(lane, p.x, q.zz, q.x, p.zz, p.y, q.zzz, q.y, p.zzz);
     fe u = fe_sub(s1.r1, s1.r0);
@@ -87,12 +88,32 @@ __device__ __forceinline__ xyzz xyzz_quad_add(unsigned lane, xyzz p, xyzz q)
 
     int p_is_infinity = xyzz_is_infinity(p);
     int q_is_infinity = xyzz_is_infinity(q);
-    int is_equal = !p_is_infinity && !q_is_infinity && fe_is_zero(u) && fe_is_zero(s);
+    *is_equal = !p_is_infinity && !q_is_infinity && fe_is_zero(u) && fe_is_zero(s);
     /* Opposite points have u = 0, so zz is 0 already. */
-    if (__any_sync(0xffffffffu, is_equal))
-        r = xyzz_select(is_equal, xyzz_quad_double(lane, p), r);
     r = xyzz_select(q_is_infinity, p, r);
     return xyzz_select(p_is_infinity, q, r);
+}
+
+/*
+ * 2 p if `doubles`, which is the same on all lanes of the warp, else p + q: one copy of the code of
+ * a doubling for both, which is what compilation takes most time for.
+ */
+__device__ __forceinline__ xyzz xyzz_quad_add_or_double(
+    unsigned lane, xyzz p, xyzz q, int doubles)
+{
+    int is_equal = 1;
+    xyzz r = p;
+    if (!doubles)
+        r = xyzz_quad_add_unequal(lane, p, q, &is_equal);
+    if (__any_sync(0xffffffffu, is_equal))
+        r = xyzz_select(is_equal, xyzz_quad_double(lane, p), r);
+    return r;
+}
+
+/* p + q */
+__device__ __forceinline__ xyzz xyzz_quad_add(unsigned lane, xyzz p, xyzz q)
+{
+    return xyzz_quad_add_or_double(lane, p, q, 0);
 }
 
 #endif

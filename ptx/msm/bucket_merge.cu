@@ -46,47 +46,46 @@ __device__ __forceinline__ unsigned collect_work(struct work_list *work, int has
     return work->count;
 }
 
-/* Sums each run into its first slot. */
-__device__ __forceinline__ void sum_runs(
-    xyzz *sums, const unsigned *bucket, const unsigned *start, struct work_list *work)
+/* Whether slot i takes part of its run `step` slots further on. */
+__device__ __forceinline__ int has_pair(
+    const unsigned *bucket, const unsigned *start, unsigned i, unsigned step)
+{
+    return bucket[i] != MSM_NO_BUCKET && (i - start[i]) % (2 * step) == 0 &&
+           i + step < MSM_MERGE_THREADS && bucket[i + step] == bucket[i];
+}
+
+/*
+ * Sums each run into its first slot, and writes the sums of complete runs to their buckets in a last
+ * step, to which the bucket's value may be added. All steps are in one loop, so that the code has
+ * one addition.
+ */
+__device__ __forceinline__ void sum_runs(const struct msm_bucket_merge_args *args, xyzz *sums,
+    const unsigned *bucket, const unsigned *start, struct work_list *work, int is_complete)
 {
     unsigned i = threadIdx.x;
     unsigned lane = i % QUAD_LANES;
+    int stores = 0;
 #pragma unroll 1
-    for (unsigned step = 1; step < MSM_MERGE_THREADS; step *= 2) {
-        int has_work = bucket[i] != MSM_NO_BUCKET && (i - start[i]) % (2 * step) == 0 &&
-                       i + step < MSM_MERGE_THREADS && bucket[i + step] == bucket[i];
-        unsigned count = collect_work(work, has_work);
-        if (count == 0)
-            break;
+    for (unsigned step = 1; !stores; step *= 2) {
+        unsigned count = 0;
+        if (step < MSM_MERGE_THREADS)
+            count = collect_work(work, has_pair(bucket, start, i, step));
+        if (count == 0) {
+            stores = 1;
+            count = collect_work(work, is_complete);
+        }
 #pragma unroll 1
         for (unsigned first = i / 32 * (32 / QUAD_LANES); first < count;
              first += MSM_MERGE_THREADS / QUAD_LANES) {
             unsigned item = first + i % 32 / QUAD_LANES;
-            xyzz *left = sums + work->slot[item < count ? item : first];
-            xyzz sum = xyzz_quad_add(lane, left[0], left[step]);
+            unsigned slot = work->slot[item < count ? item : first];
+            xyzz *target = stores ? args->buckets + bucket[slot] : sums + slot;
+            xyzz sum = sums[slot];
+            if (!stores || args->adds_to_buckets)
+                sum = xyzz_quad_add(lane, sum, stores ? *target : sums[slot + step]);
             if (item < count && lane == 0)
-                *left = sum;
+                *target = sum;
         }
-    }
-}
-
-/* Writes the sums of complete runs to their buckets. */
-__device__ __forceinline__ void store_buckets(const struct msm_bucket_merge_args *args,
-    const xyzz *sums, const unsigned *bucket, struct work_list *work, unsigned count)
-{
-    unsigned i = threadIdx.x;
-    unsigned lane = i % QUAD_LANES;
-#pragma unroll 1
-    for (unsigned first = i / 32 * (32 / QUAD_LANES); first < count;
-         first += MSM_MERGE_THREADS / QUAD_LANES) {
-        unsigned item = first + i % 32 / QUAD_LANES;
-        unsigned slot = work->slot[item < count ? item : first];
-        xyzz sum = sums[slot];
-        if (args->adds_to_buckets)
-            sum = xyzz_quad_add(lane, sum, args->buckets[bucket[slot]]);
-        if (item < count && lane == 0)
-            args->buckets[bucket[slot]] = sum;
     }
 }
 
@@ -106,12 +105,11 @@ extern "C" __global__ void __launch_bounds__(MSM_MERGE_THREADS)
         partial_clear(args.next, 2ull * blockIdx.x + i);
     __syncthreads();
     find_runs(bucket, start);
-    sum_runs(sums, bucket, start, &work);
 
     int is_run_start = bucket[i] != MSM_NO_BUCKET && start[i] == i;
     int reaches_end = bucket[MSM_MERGE_THREADS - 1] == bucket[i];
     int is_complete = is_run_start && (args.is_last || (i > 0 && !reaches_end));
-    store_buckets(&args, sums, bucket, &work, collect_work(&work, is_complete));
+    sum_runs(&args, sums, bucket, start, &work, is_complete);
     if (!is_run_start || is_complete)
         return;
     partial_store(args.next, 2ull * blockIdx.x + (i > 0), bucket[i], sums[i]);

@@ -13,7 +13,10 @@
 
 typedef unsigned long long u64;
 
-/* T or Q of one node, computed by the four lanes of a quad. */
+/*
+ * T or Q of one node, computed by the four lanes of a quad. The steps of both are in one loop, so
+ * that the code has one addition and one doubling; compiling it is what the first MSM waits for.
+ */
 __device__ __forceinline__ xyzz join_node(
     unsigned lane, const xyzz *left, const xyzz *right, int is_inside, int is_q)
 {
@@ -23,15 +26,13 @@ __device__ __forceinline__ xyzz join_node(
         a = left[is_q];
         b = right[is_q];
     }
-    xyzz sum = xyzz_quad_add(lane, a, b);
-    if (is_q) {
-        sum = xyzz_quad_double(lane, sum);
-    } else {
-        if (is_inside)
+#pragma unroll 1
+    for (int step = 0; step < 2; step++) {
+        a = xyzz_quad_add_or_double(lane, a, b, step && is_q);
+        if (is_inside && !is_q)
             b = right[1];
-        sum = xyzz_quad_add(lane, sum, b);
     }
-    return sum;
+    return a;
 }
 
 /* Even warps compute T, odd warps Q. */
