@@ -146,13 +146,23 @@ __device__ __forceinline__ fq2 fq2_from_mont(fq2 a)
     return r;
 }
 
-/* 1 / a = conjugate(a) / (c0^2 - nonresidue c1^2), and 0 for 0. */
-__device__ __forceinline__ fq2 fq2_inverse(fq2 a)
+/* c0^2 - nonresidue c1^2; reduced. */
+__device__ __forceinline__ fq fq2_norm(fq2 a)
 {
-    fq norm = fq2_fold(a.c0, a.c0, fq_neg_lazy(a.c1), a.c1);
-    fq inverse = fq_inverse(fq_reduce(norm));
+    return fq_reduce(fq2_fold(a.c0, a.c0, fq_neg_lazy(a.c1), a.c1));
+}
+
+/* 1 / a = conjugate(a) / norm(a), where `inverse` is that of the norm. */
+__device__ __forceinline__ fq2 fq2_inverse_with(fq2 a, fq inverse)
+{
     fq2 r = {fq_mul_lazy(a.c0, inverse), fq_mul_lazy(fq_neg_lazy(a.c1), inverse)};
     return r;
+}
+
+/* 1 / a, and 0 for 0. */
+__device__ __forceinline__ fq2 fq2_inverse(fq2 a)
+{
+    return fq2_inverse_with(a, fq_inverse(fq2_norm(a)));
 }
 
 #endif

@@ -18,6 +18,7 @@
  * Cost per pair: 5 M + 1 S, and the shared inversion. Sums are not reduced.
  */
 #include "base/launch.cuh"
+#include "ec/inverse.cuh"
 #include "ec/xyzz.cuh"
 #include "msm/affine_args.h"
 #include "msm/args.h"
@@ -222,7 +223,7 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS)
         if (!fe_is_zero(total))
             product = fe_mul(product, total);
     }
-    product = fe_inverse(product);
+    product = fe_inverse_by_divsteps(product);
 #pragma unroll 1
     do {
         i -= args.inversions;
@@ -252,8 +253,7 @@ __device__ __forceinline__ affine add_by_slope(fe slope, affine p, fe x2)
 
 /* p + q; *inverse is that of the product of the run's denominators up to this pair and becomes that
  * of the product before it. */
-__device__ __forceinline__ affine add_pair(
-    const struct msm_affine_pass_args &args, u64 pair, affine p, affine q, fe *inverse)
+__device__ __forceinline__ affine add_pair(affine p, affine q, fe prefix, fe *inverse)
 {
     if (affine_is_infinity(p))
         return q;
@@ -269,9 +269,20 @@ __device__ __forceinline__ affine add_pair(
         tangent_numerator(&x);
         numerator = x;
     }
-    fe own = fe_mul(*inverse, load_element(args.prefixes, 0, pair));
+    fe own = fe_mul(*inverse, prefix);
     *inverse = fe_mul(*inverse, denominator);
     return add_by_slope(fe_mul(numerator, own), p, q.x);
+}
+
+__device__ __forceinline__ void store_sum(
+    const struct msm_affine_pass_args &args, u64 pair, affine sum)
+{
+    if (args.packed_sums) {
+        args.packed_sums[pair] = sum;
+    } else {
+        store_element(args.sums, 0, pair, sum.x);
+        store_element(args.sums, FE_CHUNKS, pair, sum.y);
+    }
 }
 
 template <bool IS_FIRST>
@@ -289,13 +300,8 @@ __device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &
         locate_pair<IS_FIRST>(args, pair, at);
         affine p = {load_x<IS_FIRST>(args, at[0]), load_y<IS_FIRST>(args, at[0])};
         affine q = {load_x<IS_FIRST>(args, at[1]), load_y<IS_FIRST>(args, at[1])};
-        affine sum = add_pair(args, pair, p, q, &inverse);
-        if (args.packed_sums) {
-            args.packed_sums[pair] = sum;
-        } else {
-            store_element(args.sums, 0, pair, sum.x);
-            store_element(args.sums, FE_CHUNKS, pair, sum.y);
-        }
+        fe prefix = load_element(args.prefixes, 0, pair);
+        store_sum(args, pair, add_pair(p, q, prefix, &inverse));
         if (pair == run)
             return;
     }
@@ -313,4 +319,118 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOC
 {
     pdl_wait();
     compute_sums<false>(args);
+}
+
+/* ---- sums of entries with asynchronous copies ------------------------------------------------ */
+
+/*
+ * A thread copies the points and the prefix of its next pair to shared memory while it computes the
+ * sum of the present one, so that they occupy no registers. Two stages; chunk c of a stage is at
+ * c * MSM_AFFINE_THREADS + threadIdx.x, and no thread reads what another one has copied.
+ */
+#define STAGE_CHUNKS (5 * FE_CHUNKS)
+
+__device__ __forceinline__ struct chunk *stage_memory(unsigned stage)
+{
+    extern __shared__ struct chunk shared_chunks[];
+    return shared_chunks + stage * STAGE_CHUNKS * MSM_AFFINE_THREADS + threadIdx.x;
+}
+
+/* Copies a chunk, or zeros where `bytes` is 0. */
+__device__ __forceinline__ void copy_chunk(
+    struct chunk *to, const struct chunk *from, unsigned bytes)
+{
+    unsigned address = (unsigned)__cvta_generic_to_shared(to);
+    size_t source = __cvta_generic_to_global(from);
+#if CHUNK_WORDS == 4
+    asm volatile(
+        "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source), "r"(bytes)
+        : "memory");
+#else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(address), "l"(source),
+                 "r"(bytes), "n"(4 * CHUNK_WORDS)
+                 : "memory");
+#endif
+}
+
+__device__ __forceinline__ void copy_base(
+    const struct msm_affine_pass_args &args, unsigned entry, struct chunk *to)
+{
+    int is_none = entry == MSM_ENTRY_NO_BASE;
+    const struct chunk *from = (const struct chunk *)base_of(args, is_none ? 0 : entry);
+#pragma unroll
+    for (unsigned c = 0; c < 2 * FE_CHUNKS; c++)
+        copy_chunk(to + c * MSM_AFFINE_THREADS, from + c, is_none ? 0 : 4 * CHUNK_WORDS);
+}
+
+/* One group of copies. */
+__device__ __forceinline__ void copy_pair(
+    const struct msm_affine_pass_args &args, const unsigned *at, u64 pair, unsigned stage)
+{
+    struct chunk *to = stage_memory(stage);
+    const struct chunk *prefix = (const struct chunk *)args.prefixes.chunks + pair;
+    copy_base(args, at[0], to);
+    copy_base(args, at[1], to + 2 * FE_CHUNKS * MSM_AFFINE_THREADS);
+#pragma unroll
+    for (unsigned c = 0; c < FE_CHUNKS; c++)
+        copy_chunk(to + (4 * FE_CHUNKS + c) * MSM_AFFINE_THREADS,
+            prefix + c * args.prefixes.capacity, 4 * CHUNK_WORDS);
+}
+
+__device__ __forceinline__ fe staged_element(const struct chunk *from)
+{
+    fe x;
+#pragma unroll
+    for (unsigned c = 0; c < FE_CHUNKS; c++) {
+        struct chunk chunk = from[c * MSM_AFFINE_THREADS];
+#pragma unroll
+        for (unsigned w = 0; w < CHUNK_WORDS; w++)
+            fe_word(x, c * CHUNK_WORDS + w) = chunk.word[w];
+    }
+    return x;
+}
+
+__device__ __forceinline__ affine staged_base(const struct chunk *from, unsigned entry)
+{
+    affine p = {staged_element(from), staged_element(from + FE_CHUNKS * MSM_AFFINE_THREADS)};
+    return affine_cneg(p, entry >> 31);
+}
+
+/* The entries of a pair are loaded two iterations ahead, and its elements one. */
+extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
+    msm_affine_sums_of_entries_ahead(const struct msm_affine_pass_args args)
+{
+    pdl_wait();
+    unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned count = count_sums(args);
+    if (run >= args.runs || run >= count)
+        return;
+    fe inverse = load_element(args.totals, 0, run);
+    u64 pair = run + (u64)(count - 1 - run) / args.runs * args.runs;
+    unsigned at[2], next_at[2] = {0, 0}, stage = 0;
+    locate_pair<true>(args, pair, at);
+    copy_pair(args, at, pair, stage);
+    asm volatile("cp.async.commit_group;" ::: "memory");
+    if (pair != run)
+        locate_pair<true>(args, pair - args.runs, next_at);
+#pragma unroll 1
+    for (;; pair -= args.runs) {
+        const unsigned own[2] = {at[0], at[1]};
+        if (pair != run)
+            copy_pair(args, next_at, pair - args.runs, stage ^ 1);
+        asm volatile("cp.async.commit_group;" ::: "memory");
+        at[0] = next_at[0];
+        at[1] = next_at[1];
+        if (pair >= run + 2ull * args.runs)
+            locate_pair<true>(args, pair - 2ull * args.runs, next_at);
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        const struct chunk *from = stage_memory(stage);
+        stage ^= 1;
+        affine p = staged_base(from, own[0]);
+        affine q = staged_base(from + 2 * FE_CHUNKS * MSM_AFFINE_THREADS, own[1]);
+        fe prefix = staged_element(from + 4 * FE_CHUNKS * MSM_AFFINE_THREADS);
+        store_sum(args, pair, add_pair(p, q, prefix, &inverse));
+        if (pair == run)
+            return;
+    }
 }

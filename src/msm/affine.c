@@ -14,13 +14,33 @@ enum {
      * to 4 blocks per multiprocessor the prefixes of 2^24 BLS12-381 took 8.9 ms, with 6 blocks 11.1
      * (H200). Shared memory that nothing uses limits the blocks. */
     GATHER_SHARED_BYTES = 48 << 10,
-    /* An inversion costs some 570 products for 12 words. */
-    RUNS_PER_INVERSION = 32,
+    /* An inversion takes as long as some 20 products, and eight runs take 24. */
+    RUNS_PER_INVERSION = 8,
+    /* Stages of msm_affine_sums_of_entries_ahead, with two points and a prefix each. */
+    COPY_STAGES = 2,
+    STAGE_ELEMENTS = 5,
 };
+
+/*
+ * Bases up to this size are copied ahead to shared memory. The sums of the first pass take 1.78
+ * instead of 1.98 ms for 2^20 BLS12-381 bases (96 MiB) and 2.55 instead of 3.06 for G2 of BN254
+ * (128 MiB), but 26.8 instead of 24.6 for 2^24 (1.5 GiB): more random reads under way are slower
+ * there.
+ */
+static const uint64_t max_ahead_bytes = (uint64_t)256 << 20;
 
 static CUdeviceptr array(const struct msm_run *run, enum msm_array name)
 {
     return run->workspace + run->plan->affine.array_at[name];
+}
+
+static uint32_t shared_bytes(const struct msm_run *run, enum msm_kernel kernel)
+{
+    const uint32_t element = 4 * run->plan->job.coordinate_words;
+
+    if (kernel == MSM_AFFINE_SUMS_OF_ENTRIES_AHEAD)
+        return COPY_STAGES * STAGE_ELEMENTS * MSM_AFFINE_THREADS * element;
+    return kernel == MSM_AFFINE_PREFIXES_OF_ENTRIES ? GATHER_SHARED_BYTES : 0;
 }
 
 static pool_status enqueue(const struct msm_run *run, enum msm_kernel kernel, uint64_t threads,
@@ -30,7 +50,7 @@ static pool_status enqueue(const struct msm_run *run, enum msm_kernel kernel, ui
         .kernel = kernel,
         .blocks = base_ceil_div(threads, block),
         .threads = block,
-        .shared_bytes = kernel == MSM_AFFINE_PREFIXES_OF_ENTRIES ? GATHER_SHARED_BYTES : 0,
+        .shared_bytes = shared_bytes(run, kernel),
         .args = args,
         .args_bytes = args_bytes,
     };
@@ -112,6 +132,22 @@ static struct msm_affine_pass_args pass_args(
     };
 }
 
+static enum msm_kernel kernel_of_sums(
+    const struct msm_run *run, const struct msm_chunk_operands *chunk, uint32_t pass)
+{
+    const struct msm_plan *plan = run->plan;
+    const uint64_t bases = chunk->count * (chunk->base_batch_stride ? plan->job.batch : 1) *
+                           plan->job.precompute_factor;
+    const bool may =
+        !plan->job.never_copies_ahead &&
+        shared_bytes(run, MSM_AFFINE_SUMS_OF_ENTRIES_AHEAD) <= chip_of(run->device).shared_bytes;
+
+    if (pass)
+        return MSM_AFFINE_SUMS;
+    return may && bases * chunk->base_stride <= max_ahead_bytes ? MSM_AFFINE_SUMS_OF_ENTRIES_AHEAD
+                                                                : MSM_AFFINE_SUMS_OF_ENTRIES;
+}
+
 static pool_status add_pairs(
     const struct msm_run *run, const struct msm_chunk_operands *chunk, uint32_t pass)
 {
@@ -123,8 +159,8 @@ static pool_status add_pairs(
         status = enqueue(
             run, MSM_AFFINE_INVERT, args.inversions, MSM_AFFINE_THREADS, &args, sizeof(args));
     return status ? status
-                  : enqueue(run, pass ? MSM_AFFINE_SUMS : MSM_AFFINE_SUMS_OF_ENTRIES, args.runs,
-                        MSM_AFFINE_THREADS, &args, sizeof(args));
+                  : enqueue(run, kernel_of_sums(run, chunk, pass), args.runs, MSM_AFFINE_THREADS,
+                        &args, sizeof(args));
 }
 
 static pool_status add_groups(

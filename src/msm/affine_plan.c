@@ -16,8 +16,8 @@ enum {
     ALIGNMENT = 256,
     /* Pieces cost launches, and an inversion each that no other work hides. */
     MAX_PIECES = 16,
-    /* Elements per run: an inversion costs a run some ten products, shared by its pairs. */
-    RUN_PAIRS = 64,
+    /* Elements per run: its part of an inversion costs a run some six products. */
+    RUN_PAIRS = 32,
     MIN_RUN_PAIRS = 16,
     /* Eight runs per resident thread took 34 ms for the first pass of 2^24 BLS12-381, one run 36.
      */
@@ -25,8 +25,21 @@ enum {
     MAX_GROUPS = 1 << 28,
 };
 
-/* The passes may double the workspace, or add this where it is small. */
+/*
+ * What the passes may add to the workspace: MAX_GROWTH times as much as the call takes without
+ * them, up to max_growth_bytes, and min_growth_bytes where that is more. One piece takes 5 to 7
+ * times as much; five pieces of 2^24 BLS12-381 terms, which double the workspace, take 7 % longer.
+ */
+enum { MAX_GROWTH = 8 };
 static const uint64_t min_growth_bytes = (uint64_t)1 << 30;
+static const uint64_t max_growth_bytes = (uint64_t)32 << 30;
+
+static uint64_t bytes_with_passes(uint64_t bytes)
+{
+    const uint64_t most = base_max(bytes, max_growth_bytes); /* or doubles it */
+
+    return bytes + base_max(base_min(MAX_GROWTH * bytes, most), min_growth_bytes);
+}
 
 uint32_t msm_affine_default_passes(const struct chip *chip, uint32_t coordinate_words)
 {
@@ -63,15 +76,19 @@ static uint32_t choose_passes(const struct chip *chip, const struct msm_plan *pl
     return numbers->affine_passes;
 }
 
+/*
+ * All runs take equally long, so that they fill the chip a whole number of times: 1.4 runs per
+ * resident thread take as long as two.
+ */
 static uint32_t choose_runs(const struct chip *chip, const struct msm_plan *plan, uint64_t pairs)
 {
-    uint64_t resident = (uint64_t)chip->multiprocessors * MSM_AFFINE_THREADS *
-                        msm_affine_blocks_for(plan->job.coordinate_words);
-    uint64_t runs = base_ceil_div(pairs, RUN_PAIRS);
+    const uint64_t resident = (uint64_t)chip->multiprocessors * MSM_AFFINE_THREADS *
+                              msm_affine_blocks_for(plan->job.coordinate_words);
+    uint64_t per_thread = (pairs + RUN_PAIRS * resident / 2) / (RUN_PAIRS * resident);
+    uint64_t runs;
 
-    if (runs < resident)
-        runs = base_min(resident, base_ceil_div(pairs, MIN_RUN_PAIRS));
-    runs = base_min(runs, MAX_RUNS_PER_THREAD * resident);
+    per_thread = base_min(base_max(per_thread, 1), MAX_RUNS_PER_THREAD);
+    runs = base_min(per_thread * resident, base_ceil_div(pairs, MIN_RUN_PAIRS));
     return (uint32_t)base_round_up(base_max(runs, 1), MSM_AFFINE_THREADS);
 }
 
@@ -113,7 +130,7 @@ void msm_affine_plan_make(const struct chip *chip, uint64_t scratch_bytes, struc
 {
     const struct msm_job *job = &plan->job;
     struct msm_affine_plan affine = {.passes = choose_passes(chip, plan)};
-    const uint64_t bound = plan->bytes + base_max(plan->bytes, min_growth_bytes);
+    const uint64_t bound = bytes_with_passes(plan->bytes);
     uint64_t most;
 
     /* An index below 2^31 - 1 for each base, see MSM_ENTRY_NO_BASE. */

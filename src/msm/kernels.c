@@ -118,6 +118,8 @@ static const struct module_kernel_type kernels[] = {
     [MSM_AFFINE_PREFIXES] = {&programs[AFFINE_PASSES], "msm_affine_prefixes"},
     [MSM_AFFINE_INVERT] = {&programs[AFFINE_PASSES], "msm_affine_invert"},
     [MSM_AFFINE_SUMS_OF_ENTRIES] = {&programs[AFFINE_PASSES], "msm_affine_sums_of_entries"},
+    [MSM_AFFINE_SUMS_OF_ENTRIES_AHEAD] = {&programs[AFFINE_PASSES],
+        "msm_affine_sums_of_entries_ahead"},
     [MSM_AFFINE_SUMS] = {&programs[AFFINE_PASSES], "msm_affine_sums"},
 };
 

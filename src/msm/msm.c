@@ -195,7 +195,8 @@ static struct msm_job msm_job_of(const struct msm_call *call)
         .sets_per_msm = is_precomputed ? bases->bucket_sets : 0,
         .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits,
         .affine_passes = has_origin(call->curve) ? POOL_AFFINE_NONE : call->params.affine_passes,
-        .max_affine_groups = call->tuning->max_affine_groups};
+        .max_affine_groups = call->tuning->max_affine_groups,
+        .never_copies_ahead = call->tuning->never_copies_ahead};
 }
 
 /* The numbers of scalars, points and results must match. */

@@ -41,6 +41,7 @@ struct msm_job {
     uint32_t half_bits;
     uint32_t affine_passes;     /* 0: the plan chooses; POOL_AFFINE_NONE; 1 or 2: if they fit */
     uint64_t max_affine_groups; /* of a piece, for tests; 0: the plan chooses */
+    bool never_copies_ahead;    /* bases of the first affine pass, for tests */
 };
 
 enum { MSM_MIN_WINDOW_BITS = 2, MSM_MAX_WINDOW_BITS = 24 };
@@ -203,7 +204,8 @@ struct msm_chunk_job {
 struct msm_tuning {
     uint64_t min_ramp_bytes;    /* of host memory from which on the first chunks are smaller; 0:
                                    the chip's */
-    uint64_t max_affine_groups; /* as that of msm_job */
+    uint64_t max_affine_groups; /* as that of msm_job, as is the next */
+    bool never_copies_ahead;
     enum msm_splitting splitting;
 };
 extern const struct msm_tuning msm_default_tuning;

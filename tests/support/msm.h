@@ -109,6 +109,7 @@ struct msm_shape_of_call {
     enum msm_splitting splitting;
     bool ramps_up;              /* smaller first chunks for host memory of any size */
     uint64_t max_affine_groups; /* of a piece of affine passes; 0: the plan chooses */
+    bool never_copies_ahead;    /* bases of the first affine pass */
     pool_point_layout layout;   /* of points */
     pool_form form;
     uint64_t gap; /* bytes between items, a multiple of 4 */
@@ -164,6 +165,7 @@ static inline pool_status msm_call_shaped(const struct msm_problem *problem,
     const struct msm_tuning tuning = {
         .min_ramp_bytes = shape->ramps_up ? 1 : msm_default_tuning.min_ramp_bytes,
         .max_affine_groups = shape->max_affine_groups,
+        .never_copies_ahead = shape->never_copies_ahead,
         .splitting = shape->splitting};
     uint64_t batch = params->batch ? params->batch : 1;
     const pool_curve *curve = problem->curve;

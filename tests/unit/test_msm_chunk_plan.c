@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/math.h"
 #include "msm/affine_args.h"
 #include "msm/msm.h"
 
@@ -260,8 +261,8 @@ static struct msm_chunk_plan plan_of(const struct msm_chunk_job *job, uint64_t l
 }
 
 /*
- * Default plans have no passes. Requested ones at most double the workspace, or add 1 GiB, and make
- * place for themselves in pieces; with a byte less the plan is the one without passes, and not one
+ * Passes add at most eight times the workspace up to 32 GiB, or double it, or 1 GiB, and make place
+ * for themselves in pieces; with a byte less the plan is the one without passes, and not one
  * of smaller chunks.
  */
 static void test_passes(void **state)
@@ -282,7 +283,9 @@ static void test_passes(void **state)
             with = plan_of(&job, UINT64_MAX);
             assert_int_equal(with.plans[0].affine.passes, job.msm.affine_passes);
             assert_in_range(with.bytes, plain.bytes + 1,
-                plain.bytes + (plain.bytes < (uint64_t)1 << 30 ? (uint64_t)1 << 30 : plain.bytes));
+                plain.bytes +
+                    base_max((uint64_t)1 << 30,
+                        base_min(8 * plain.bytes, base_max(plain.bytes, (uint64_t)32 << 30))));
             check_chunks(&job, &with);
             limited = plan_of(&job, with.bytes);
             assert_memory_equal(&limited, &with, sizeof(with));
