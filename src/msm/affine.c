@@ -24,7 +24,7 @@ enum {
 /*
  * Bases up to this size are copied ahead to shared memory. The sums of the first pass take 1.78
  * instead of 1.98 ms for 2^20 BLS12-381 bases (96 MiB) and 2.55 instead of 3.06 for G2 of BN254
- * (128 MiB), but 26.8 instead of 24.6 for 2^24 (1.5 GiB): more random reads under way are slower
+ * (128 MiB), but 26.8 instead of 24.6 for 2^24 (1.5 GiB): more random reads at a time are slower
  * there.
  */
 static const uint64_t max_ahead_bytes = (uint64_t)256 << 20;
