@@ -336,10 +336,14 @@ __device__ __forceinline__ struct chunk *stage_memory(unsigned stage)
     return shared_chunks + stage * STAGE_CHUNKS * MSM_AFFINE_THREADS + threadIdx.x;
 }
 
-/* Copies a chunk, or zeros where `bytes` is 0. */
+/* Copies a chunk, or zeros where `bytes` is 0: without waiting from sm_80 on. */
 __device__ __forceinline__ void copy_chunk(
     struct chunk *to, const struct chunk *from, unsigned bytes)
 {
+#if __CUDA_ARCH__ < 800
+    const struct chunk zero = {{0}};
+    *to = bytes ? *from : zero;
+#else
     unsigned address = (unsigned)__cvta_generic_to_shared(to);
     size_t source = __cvta_generic_to_global(from);
 #if CHUNK_WORDS == 4
@@ -350,6 +354,23 @@ __device__ __forceinline__ void copy_chunk(
     asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(address), "l"(source),
                  "r"(bytes), "n"(4 * CHUNK_WORDS)
                  : "memory");
+#endif
+#endif
+}
+
+/* The copies since the last call are one group. */
+__device__ __forceinline__ void end_group(void)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Waits for the thread's copies but for those of the last group. */
+__device__ __forceinline__ void wait_for_groups_but_last(void)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
 #endif
 }
 
@@ -410,7 +431,7 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOC
     unsigned at[2], next_at[2] = {0, 0}, stage = 0;
     locate_pair<true>(args, pair, at);
     copy_pair(args, at, pair, stage);
-    asm volatile("cp.async.commit_group;" ::: "memory");
+    end_group();
     if (pair != run)
         locate_pair<true>(args, pair - args.runs, next_at);
 #pragma unroll 1
@@ -418,12 +439,12 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOC
         const unsigned own[2] = {at[0], at[1]};
         if (pair != run)
             copy_pair(args, next_at, pair - args.runs, stage ^ 1);
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        end_group();
         at[0] = next_at[0];
         at[1] = next_at[1];
         if (pair >= run + 2ull * args.runs)
             locate_pair<true>(args, pair - 2ull * args.runs, next_at);
-        asm volatile("cp.async.wait_group 1;" ::: "memory");
+        wait_for_groups_but_last();
         const struct chunk *from = stage_memory(stage);
         stage ^= 1;
         affine p = staged_base(from, own[0]);

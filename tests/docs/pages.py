@@ -17,7 +17,7 @@ import re
 
 COMPILED = {"c": ".c", "cpp": ".cpp"}
 SHELL = {"sh", "console"}
-TEXT = {"", "text", "json", "cuda", "ptx", "prometheus"}
+TEXT = {"", "text", "json", "yaml", "cuda", "ptx", "prometheus"}
 COMMENT = re.compile(r"^<!-- (.*) -->$")
 
 

@@ -29,8 +29,9 @@ static const char *const instructions[] = {
     "add.cc.u32 @r, @r, @r;",
     "addc.cc.u32 @r, @r, @r;",
     "addc.u32 @r, @r, @r;",
-    "sub.cc.u32 @r, @r, @r;",
-    "subc.u32 @r, @r, @r;",
+    /* A borrow is read by subtractions only, and is not left to additions. */
+    "sub.cc.u32 @r, @r, @r; subc.u32 @r, @r, @r; add.cc.u32 @r, @r, @r;",
+    "sub.cc.u32 @r, @r, @r; subc.cc.u32 @r, @r, @r; subc.u32 @r, @r, @r; add.cc.u32 @r, @r, @r;",
     "mad.lo.cc.u32 @r, @r, @r, @r;",
     "madc.hi.cc.u32 @r, @r, @r, @r;",
     "add.cc.u64 @d, @d, @d;",

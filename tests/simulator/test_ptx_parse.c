@@ -108,6 +108,31 @@ static void test_flag_of_the_other_kind(void **state)
     accept(BODY("sub.cc.u32 %r1, %r2, %r3; L: addc.u32 %r4, %r5, 0; bra L;"));
 }
 
+/* Instructions that the target does not have yet. */
+static void test_targets(void **state)
+{
+    static const struct {
+        const char *instruction;
+        uint32_t first; /* target with it */
+    } cases[] = {{"cp.async.wait_all;", 80}, {"redux.sync.add.u32 %r1, %r2, -1;", 80},
+        {"elect.sync %r1|%p1, -1;", 90}, {"griddepcontrol.wait;", 90}};
+    static const uint32_t targets[] = {75, 80, 86, 90, 100};
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (size_t k = 0; k < sizeof(targets) / sizeof(*targets); k++) {
+            snprintf(text, sizeof(text),
+                ".version 8.0\n.target sm_%u\n.address_size 64\n.visible .entry k()\n{ .reg .b32 "
+                "%%r<3>; .reg .pred %%p<2>;\n%s exit; }\n",
+                targets[k], cases[i].instruction);
+            if (targets[k] >= cases[i].first)
+                accept(text);
+            else
+                expect(text, SIM_LOAD_INVALID, 6, "or higher");
+        }
+}
+
 static void test_text_is_not_ptx(void **state)
 {
     (void)state;
@@ -262,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_is_named),
         cmocka_unit_test(test_flag_of_the_other_kind),
+        cmocka_unit_test(test_targets),
         cmocka_unit_test(test_text_is_not_ptx),
         cmocka_unit_test(test_deep_nesting),
         cmocka_unit_test(test_kernel_facts),

@@ -93,6 +93,30 @@ static void check_modifiers(struct ptx_lowering *lowering)
                 mnemonic->text);
 }
 
+/* The first target with the instruction, as the PTX manual has it. */
+static uint32_t first_target(const struct ptx_opcode *opcode)
+{
+    switch (opcode->kind) {
+    case SIM_CP_ASYNC:
+    case SIM_REDUX:
+        return 80;
+    case SIM_ELECT:
+        return 90;
+    default:
+        return strcmp(opcode->name, "griddepcontrol") == 0 ? 90 : 0;
+    }
+}
+
+static void check_target(struct ptx_lowering *lowering)
+{
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
+    const uint32_t first = first_target(mnemonic->opcode);
+
+    if (lowering->parser->target < first)
+        ptx_bad(lowering, SIM_LOAD_INVALID, "'%.*s' requires .target sm_%u or higher",
+            (int)mnemonic->length, mnemonic->text, first);
+}
+
 static void lower_instruction(
     struct ptx_lowering *lowering, const struct ptx_instruction *instruction)
 {
@@ -106,6 +130,7 @@ static void lower_instruction(
             lowering->flow.vregs[instruction->guard] | (instruction->is_guard_negated ? 1u : 0u);
     lowering->counted = (enum sim_class)opcode->counted;
     check_modifiers(lowering);
+    check_target(lowering);
     struct sim_program *program = lowering->program;
     uint32_t block = program->block_count - 1;
     opcode->lower(lowering);
