@@ -3,7 +3,7 @@
 """Draws ../performance.svg with gnuplot: our speed over that of the fastest open implementation known, on
 the same chip, for every measured row that has such a peer. Rows, peers and targets are those of rows.json;
 a row's figure is the newest of the raw files in this folder: reports of `devicepool bench --suite`, named
-suite_h200_DATE.json, and those of earlier programs. The picture names the files and the digest of its rows,
+suite_h200_[GROUP_]DATE.json, and those of earlier programs. The picture names the files and the digest of its rows,
 so that a test can tell an old one. The figures in the readme and the tables of ../performance.md are written
 from the same files.
 
@@ -81,7 +81,7 @@ def earlier_figures():
 def measured():
     """The rows that have a figure, with the member `figure` and the `file` that it is from."""
     figures = {name: (figure, file) for name, figure, file in earlier_figures()}
-    for path in sorted(glob.glob(f"{HERE}/suite_h200_*.json"), key=lambda name: name[-15:]):
+    for path in sorted(glob.glob(f"{HERE}/suite_h200_*.json"), key=lambda name: (name[-15:], name)):
         with open(path, encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
                 if row.get("checked"):
