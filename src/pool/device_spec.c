@@ -16,8 +16,8 @@
 #include "base/status.h"
 
 static const char grammar[] = "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or "
-                              "\"MIG-…\" with the prefix of a "
-                              "UUID, a PCI address (\"0000:06:00.0\"), or \"sim\"";
+                              "\"MIG-…\" with the prefix of a UUID, a PCI address "
+                              "(\"0000:06:00.0\"), or \"sim:4\", each also after \"workers:\"";
 
 /* Reads digits as a number of at most `limit` and moves *end past them; 0: there are none. */
 static int read_number(const char **end, int base, int64_t limit, int64_t *value)
