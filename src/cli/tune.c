@@ -153,12 +153,12 @@ static void *measure_groups(void *argument)
         tuner->unmeasured += outcome.verdict == TUNE_NOT_MEASURED && tuner->device.is_over;
         tuner->skipped += outcome.skipped;
         tuner->wrong += outcome.wrong;
-        tune_plan_note(&tuner->plan, tuner->group, outcome.verdict == TUNE_WINS);
-        if (outcome.verdict != TUNE_WINS)
-            continue;
-        tuner->changed++;
-        if (tune_assign(tuner->device.numbers, &group->candidates[outcome.winner]))
-            break;
+        if (outcome.verdict == TUNE_WINS) {
+            tuner->changed++;
+            if (tune_assign(tuner->device.numbers, &group->candidates[outcome.winner]))
+                break;
+        }
+        tune_plan_note(&tuner->plan, tuner->group, tuner->device.numbers);
     }
     free(group);
     return NULL;

@@ -86,11 +86,58 @@ static void add_windows(struct tune_group *group, uint32_t width, const char *nu
         assign(add_candidate(group), c, "msm.%u.%s.%u", width, number, log);
 }
 
+/* An MSM has 10 to 17 times as many entries as terms: one per term and window. */
+static uint32_t entries_of(uint64_t factor, uint64_t size)
+{
+    return size > UINT32_MAX / factor ? UINT32_MAX : (uint32_t)(factor * size);
+}
+
+/* The affine passes of MSMs of this size; 0 also where a number is unknown. */
+static uint32_t affine_passes_of(const pool_tuning *numbers, uint32_t width, uint64_t size)
+{
+    char name[TUNE_NAME];
+    uint32_t passes = 0, least = UINT32_MAX;
+
+    snprintf(name, sizeof(name), "msm.%u.affine_passes", width);
+    if (pool_tuning_get(numbers, name, &passes))
+        return 0;
+    snprintf(name, sizeof(name), "msm.%u.affine_min_entries", width);
+    if (pool_tuning_get(numbers, name, &least))
+        return 0;
+    return least <= entries_of(17, size) ? passes : 0;
+}
+
+/* Sizes without passes now are tried with them, and sizes with them without. All sizes have as many
+ * passes as the largest. */
+static bool fill_affine(struct tune_plan *plan, const char *curve, uint64_t size,
+    const pool_tuning *numbers, struct tune_group *group)
+{
+    const uint32_t width = msm_width(curve);
+    const uint32_t passes = affine_passes_of(numbers, width, size);
+    const bool is_largest = strcmp(plan->affine_curve, curve) != 0;
+
+    if (!is_largest && plan->affine_lost)
+        return false; /* smaller sizes gain less */
+    if (is_largest)
+        plan->affine_passes = 0;
+    snprintf(plan->affine_curve, sizeof(plan->affine_curve), "%s", curve);
+    for (uint32_t i = 1; i <= 2; i++) {
+        struct tune_candidate *candidate;
+
+        if (i == passes || (plan->affine_passes && i != plan->affine_passes))
+            continue;
+        candidate = add_candidate(group);
+        assign(candidate, i, "msm.%u.affine_passes", width);
+        assign(candidate, entries_of(8, size), "msm.%u.affine_min_entries", width);
+    }
+    if (passes)
+        assign(add_candidate(group), entries_of(20, size), "msm.%u.affine_min_entries", width);
+    return true;
+}
+
 static bool fill_msm(struct tune_plan *plan, enum tune_kind kind, const char *curve, uint64_t size,
     const pool_tuning *numbers, struct tune_group *group)
 {
-    char name[TUNE_NAME];
-    uint32_t chosen = 0;
     const uint32_t width = msm_width(curve), log = log_of(size);
     const uint32_t most =
         log + WINDOW_EXCESS < MAX_WINDOW_BITS ? log + WINDOW_EXCESS : MAX_WINDOW_BITS;
@@ -114,19 +161,8 @@ static bool fill_msm(struct tune_plan *plan, enum tune_kind kind, const char *cu
             assign(add_candidate(group), factor, "msm.%u.table_factor", width);
         break;
     case TUNE_AFFINE:
-        if (strcmp(plan->lost_affine, curve) == 0)
-            return false; /* smaller sizes gain less */
-        snprintf(name, sizeof(name), "msm.%u.affine_passes", width);
-        if (pool_tuning_get(numbers, name, &chosen))
+        if (!fill_affine(plan, curve, size, numbers, group))
             return false;
-        /* All sizes have as many passes as the largest. */
-        for (uint32_t passes = chosen ? chosen : 1; passes <= (chosen ? chosen : 2); passes++) {
-            struct tune_candidate *candidate = add_candidate(group);
-
-            assign(candidate, passes, "msm.%u.affine_passes", width);
-            /* Between the entries of this size and of half of it, which have 10 to 17 windows. */
-            assign(candidate, (uint32_t)(8 * size), "msm.%u.affine_min_entries", width);
-        }
         break;
     default:
         spec.from_host = true;
@@ -418,10 +454,13 @@ bool tune_plan_group(
     }
 }
 
-void tune_plan_note(struct tune_plan *plan, size_t index, bool is_faster)
+void tune_plan_note(struct tune_plan *plan, size_t index, const pool_tuning *numbers)
 {
-    if (plan->groups[index].kind == TUNE_AFFINE && !is_faster)
-        snprintf(plan->lost_affine, sizeof(plan->lost_affine), "%s", plan->groups[index].subject);
+    if (plan->groups[index].kind != TUNE_AFFINE)
+        return;
+    plan->affine_passes =
+        affine_passes_of(numbers, msm_width(plan->groups[index].subject), plan->groups[index].size);
+    plan->affine_lost = !plan->affine_passes;
 }
 
 size_t tune_plan_operation(const struct tune_plan *plan, size_t index, const char **name)
