@@ -117,7 +117,8 @@ static void listen(void *user, uint64_t done, uint64_t total)
 static pool_status create(struct torture *torture, pool_exec *run)
 {
     static uint64_t reported;
-    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
     *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &reported};
@@ -343,7 +344,7 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = absorbed},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     const struct nvrtc *nvrtc;
 
@@ -351,7 +352,8 @@ int main(void)
         return 77;
     if (pool_poseidon_by_name("poseidon2-plonky3-goldilocks-t8", &set))
         return 1;
-    int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main_with_cache(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_poseidon_destroy(&set);
     return failed;
 }

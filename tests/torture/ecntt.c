@@ -34,7 +34,8 @@ static void prepare(struct torture *torture)
 
 static pool_status create(struct torture *torture, uint32_t log_size, pool_device **device)
 {
-    const pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    const pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     const pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
         .field = pool_curve_scalar_field(curve),
         .log_size = log_size};
@@ -158,11 +159,12 @@ static pool_status create_curve(void)
     return status;
 }
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     if (create_curve())
         return 1;
-    int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main_with_cache(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_curve_destroy(&curve);
     return failed;
 }

@@ -130,7 +130,7 @@ static int write_files(void)
     return failed | write_setups();
 }
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     size_t count = sizeof(scenarios) / sizeof(scenarios[0]);
     char command[80];
@@ -138,7 +138,7 @@ int main(void)
 
     if (!mkdtemp(directory) || write_files())
         return 1;
-    failed = torture_main(scenarios, count);
+    failed = torture_main(argument_count, arguments, scenarios, count);
     if (torture_file_operations() < 3 * count) {
         printf("the files were not opened\n");
         failed = 1;

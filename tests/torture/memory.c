@@ -477,8 +477,6 @@ int main(int argument_count, char **arguments)
         SCENARIO("graphs", 1, NULL, graphs, finish_graphs, graph_absorbs),
     };
 
-    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
-        return torture_main_on_workers(scenarios, sizeof(scenarios) / sizeof(scenarios[0]),
-            argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
-    return torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    return torture_main(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

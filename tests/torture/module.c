@@ -26,7 +26,8 @@ static void prepare(struct torture *torture)
 
 static pool_status create(struct torture *torture, pool_device **device)
 {
-    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
     return status ? status : pool_device_at(torture->objects[POOL], 0, device);
@@ -287,7 +288,8 @@ static const struct torture_scenario scenarios[] = {
         .prepare = prepare,
         .run = load_and_launch,
         .finish = finish,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "compile, from memory",
         .devices = 1,
         .prepare = prepare,
@@ -336,7 +338,7 @@ static const struct torture_scenario scenarios[] = {
     {.name = "probe", .devices = 1, .run = probe, .finish = finish, .absorbs = facts_absorbed},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     char directory[] = "/tmp/devicepool-torture-XXXXXX";
     const struct nvrtc *nvrtc;
@@ -354,8 +356,8 @@ int main(void)
         printf("without NVRTC only what is loaded: %s\n", pool_last_error()->message);
         count = 1;
     }
-    int failed = torture_main(scenarios, count);
-    if (count > 1 && torture_file_operations() < 15) {
+    int failed = torture_main(argument_count, arguments, scenarios, count);
+    if (argument_count == 1 && count > 1 && torture_file_operations() < 15) {
         printf("the disk cache was not used\n");
         failed = 1;
     }

@@ -54,7 +54,8 @@ static void prepare_handles(struct torture *torture)
 
 static pool_status create(struct torture *torture, pool_device **device)
 {
-    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
     return status ? status : pool_device_at(torture->objects[POOL], 0, device);
@@ -208,7 +209,7 @@ static pool_status make_problem(void)
     return status;
 }
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     char directory[] = "/tmp/devicepool-torture-XXXXXX";
     char cache[64], command[80];
@@ -222,7 +223,8 @@ int main(void)
     snprintf(path, sizeof(path), "%s/points", directory);
     if (setenv("DEVICEPOOL_CACHE_DIR", cache, 1))
         return 1;
-    int failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_curve_destroy(&curve);
     snprintf(command, sizeof(command), "rm -rf %s", directory);
     return system(command) || failed;

@@ -207,8 +207,6 @@ static const struct torture_scenario scenarios[] = {
 
 int main(int argument_count, char **arguments)
 {
-    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
-        return torture_main_on_workers(scenarios, sizeof(scenarios) / sizeof(scenarios[0]),
-            argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
-    return torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    return torture_main_with_cache(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
 }

@@ -16,6 +16,8 @@ static pool_status create(struct torture *torture, pool_params *params)
 {
     params->struct_size = sizeof(*params);
     params->driver = torture->table;
+    if (!params->devices)
+        params->devices = torture->devices;
     return pool_create(pool_of(torture), params);
 }
 
@@ -388,12 +390,14 @@ static const struct torture_scenario scenarios[] = {
         .devices = 2,
         .run = create_own,
         .finish = destroy,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "create adopt",
         .devices = 1,
         .run = create_adopt,
         .finish = destroy,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "create lazy, use",
         .devices = 2,
         .run = create_lazy_then_use,
@@ -403,12 +407,14 @@ static const struct torture_scenario scenarios[] = {
         .devices = 2,
         .run = create_by_identity,
         .finish = destroy,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "two pools",
         .devices = 2,
         .run = create_two,
         .finish = destroy_two,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "describe",
         .devices = 2,
         .run = describe,
@@ -428,27 +434,31 @@ static const struct torture_scenario scenarios[] = {
         .prepare = prepare_pointer,
         .run = find_pointer,
         .finish = destroy,
-        .absorbs = facts_absorbed},
+        .absorbs = facts_absorbed,
+        .needs_mock = 1},
     {.name = "tuned numbers",
         .devices = 2,
         .run = write_tuning,
         .finish = destroy_tuning,
         .absorbs = tuning_absorbed,
-        .spares_driver = 1},
+        .spares_driver = 1,
+        .needs_mock = 1},
     {.name = "file of tuned numbers",
         .devices = 2,
         .prepare = prepare_tuning,
         .run = create_primary,
         .finish = destroy,
-        .absorbs = tuning_file_absorbed},
+        .absorbs = tuning_file_absorbed,
+        .needs_mock = 1},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     int failed;
 
     snprintf(tuning_path, sizeof(tuning_path), "/tmp/devicepool-tuning-%d", (int)getpid());
-    failed = torture_main(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    failed = torture_main(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     unlink(tuning_path);
     return failed;
 }

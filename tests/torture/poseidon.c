@@ -106,7 +106,8 @@ static void listen(void *user, uint64_t done, uint64_t total)
 static pool_status create(struct torture *torture, pool_exec *run)
 {
     static uint64_t reported;
-    pool_params params = {.struct_size = sizeof(params), .driver = torture->table};
+    pool_params params = {
+        .struct_size = sizeof(params), .driver = torture->table, .devices = torture->devices};
     pool_status status = pool_create((device_pool **)&torture->objects[POOL], &params);
 
     *run = (pool_exec){.struct_size = sizeof(*run), .progress = listen, .user = &reported};
@@ -229,7 +230,7 @@ static const struct torture_scenario scenarios[] = {
         .absorbs = absorbed},
 };
 
-int main(void)
+int main(int argument_count, char **arguments)
 {
     const struct nvrtc *nvrtc;
 
@@ -240,7 +241,8 @@ int main(void)
     if (pool_poseidon_by_name("circom-bn254-t3", &measured_set))
         return 1;
     poseidon_tune(set, 128, 128);
-    int failed = torture_main_with_cache(scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
+    int failed = torture_main_with_cache(
+        argument_count, arguments, scenarios, sizeof(scenarios) / sizeof(scenarios[0]));
     pool_poseidon_destroy(&set);
     pool_poseidon_destroy(&measured_set);
     return failed;

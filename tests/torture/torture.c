@@ -377,11 +377,15 @@ uint64_t torture_file_operations(void)
     return all_file_operations;
 }
 
-int torture_main(const struct torture_scenario *scenarios, size_t count)
+int torture_main(
+    int argument_count, char **arguments, const struct torture_scenario *scenarios, size_t count)
 {
     struct torture_report all = {0};
     int bad = 0;
 
+    if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
+        return torture_on_workers(
+            scenarios, count, argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
     unsetenv("DEVICEPOOL_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
     /* A pool absorbs every failure to read a file of tuned numbers; a scenario of pool.c has them.
@@ -411,7 +415,8 @@ int torture_main(const struct torture_scenario *scenarios, size_t count)
     return bad ? 1 : 0;
 }
 
-int torture_main_with_cache(const struct torture_scenario *scenarios, size_t count)
+int torture_main_with_cache(
+    int argument_count, char **arguments, const struct torture_scenario *scenarios, size_t count)
 {
     char directory[] = "/tmp/devicepool-torture-XXXXXX";
     char cache[64], command[80];
@@ -421,7 +426,8 @@ int torture_main_with_cache(const struct torture_scenario *scenarios, size_t cou
     if (!mkdtemp(directory))
         return 1;
     snprintf(cache, sizeof(cache), "%s/cache", directory);
-    failed = setenv("DEVICEPOOL_CACHE_DIR", cache, 1) || torture_main(scenarios, count);
+    failed = setenv("DEVICEPOOL_CACHE_DIR", cache, 1) ||
+             torture_main(argument_count, arguments, scenarios, count);
     snprintf(command, sizeof(command), "rm -rf %s", directory);
     return system(command) || failed;
 }

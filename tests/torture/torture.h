@@ -94,17 +94,21 @@ int torture_counts_host_memory(void);
 /* File operations of the last scenarios that torture_main ran, for tests that must have some. */
 uint64_t torture_file_operations(void);
 
-/* Runs a table of scenarios, prints the numbers and returns an exit status. */
-int torture_main(const struct torture_scenario *scenarios, size_t count);
+/*
+ * Runs a table of scenarios, prints the numbers and returns an exit status. With the arguments
+ * "workers:sim [MOST]" torture_on_workers runs them.
+ */
+int torture_main(
+    int argument_count, char **arguments, const struct torture_scenario *scenarios, size_t count);
+
+/* The same with a disk cache of kernels in a directory of its own, which is removed. */
+int torture_main_with_cache(
+    int argument_count, char **arguments, const struct torture_scenario *scenarios, size_t count);
 
 /*
  * Runs the scenarios on simulated devices in worker processes, whose driver calls fail. `most_runs`
  * per device, spread evenly over calls and codes; 0: all of them.
  */
-int torture_main_on_workers(
-    const struct torture_scenario *scenarios, size_t count, unsigned most_runs);
-
-/* The same with a disk cache of kernels in a directory of its own, which is removed. */
-int torture_main_with_cache(const struct torture_scenario *scenarios, size_t count);
+int torture_on_workers(const struct torture_scenario *scenarios, size_t count, unsigned most_runs);
 
 #endif

@@ -18,7 +18,6 @@
 #include "torture/torture.h"
 #include "worker/worker.h"
 
-#define MAX_DEVICES 2
 /* No scenario makes as many calls. */
 #define MOST_CALLS 4096
 
@@ -187,8 +186,7 @@ static unsigned run_device(const struct torture_scenario *scenario, unsigned dev
     return runs;
 }
 
-int torture_main_on_workers(
-    const struct torture_scenario *scenarios, size_t count, unsigned most_runs)
+int torture_on_workers(const struct torture_scenario *scenarios, size_t count, unsigned most_runs)
 {
     unsigned runs = 0;
 
