@@ -75,7 +75,8 @@ pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free
 pool_status pool_mock_set_memory(pool_mock *mock, int device, uint64_t total_bytes);
 /* Sets the device's name. */
 pool_status pool_mock_set_name(pool_mock *mock, int device, const char *name);
-/* Sets the device's UUIDs: 16 bytes each; `instance` (for cuDeviceGetUuid_v2) may be NULL: the same as `uuid`, no MIG. */
+/* Sets the device's UUIDs: 16 bytes each; `instance` (for cuDeviceGetUuid_v2) may be NULL: the same
+ * as `uuid`, no MIG. */
 pool_status pool_mock_set_uuid(pool_mock *mock, int device, const void *uuid, const void *instance);
 /* Sets the device's PCI address; the function is 0. */
 pool_status pool_mock_set_pci(

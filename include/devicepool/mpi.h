@@ -156,7 +156,8 @@ typedef enum pool_mpi_distribution {
  * form; `out` may be `in`; they must not overlap otherwise. Of `exec` device, stream, checks
  * (POOL_CHECK_CANONICAL), cancel and lease are used. Allocates 2 n/R elements of device memory, and
  * once more for spans in host memory. For a batch it allocates twice as much where all ranks have
- * it, so that the exchange of one transform overlaps with the computation of the next. Errors: those of pool_ntt of any rank.
+ * it, so that the exchange of one transform overlaps with the computation of the next. Errors:
+ * those of pool_ntt of any rank.
  */
 POOL_API pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params,
     const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,
