@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Virtual memory: physical memory (physical.c) and ranges of addresses with their mappings
- * (range.c). A mapping has a reference to its physical memory; a buffer in a range is listed there,
+ * (range.h). A mapping has a reference to its physical memory; a buffer in a range is listed there,
  * so that its addresses stay mapped.
  */
 #ifndef MEMORY_VIRTUAL_H
