@@ -196,7 +196,7 @@ pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon 
     uint64_t first_leaf, const pool_span *levels)
 {
     struct poseidon_division division;
-    pool_status status = poseidon_divide(call, set, exec, tree, leaves, levels, &division);
+    pool_status status = poseidon_divide(call, set, exec, tree, leaves, levels, "", &division);
 
     division.first_index = first_leaf;
     if (!status)
@@ -215,7 +215,7 @@ pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseid
 {
     uint64_t needed[MEMORY_MAX_DEVICES];
     struct poseidon_division division;
-    pool_status status = poseidon_divide(call, set, exec, tree, leaves, levels, &division);
+    pool_status status = poseidon_divide(call, set, exec, tree, leaves, levels, "", &division);
 
     if (!status)
         status = forecast_division(&division, needed);
@@ -229,7 +229,7 @@ pool_status poseidon_devices_merkle_shards(const char *call, const pool_poseidon
     uint64_t *digests)
 {
     struct poseidon_division division;
-    pool_status status = poseidon_divide(call, set, exec, tree, leaves, NULL, &division);
+    pool_status status = poseidon_divide(call, set, exec, tree, leaves, NULL, "", &division);
 
     if (!status)
         poseidon_division_count(&division, digests);

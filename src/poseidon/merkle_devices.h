@@ -28,10 +28,11 @@ struct poseidon_division {
 
 /* ---- merkle_division.c ----------------------------------------------------------------------- */
 
-/* Reads the devices, checks the spans but for their data, and chooses the cut. */
+/* Reads the devices, checks the spans but for their data, and chooses the cut. `hint` ends the
+ * message about shards of levels that have other numbers of digests. */
 pool_status poseidon_divide(const char *call, const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct poseidon_division *division);
+    const char *hint, struct poseidon_division *division);
 
 size_t poseidon_division_digest_bytes(const struct poseidon_division *division);
 /* Whether the level of the cut is among the kept ones. */

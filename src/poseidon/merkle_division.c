@@ -95,8 +95,8 @@ static pool_status check_levels(const struct poseidon_division *division)
     return memory_devices_check_span(division->call, &division->devices, levels, "levels");
 }
 
-/* Once the cut is chosen. */
-static pool_status check_level_shards(const struct poseidon_division *division)
+/* Once the cut is chosen. `hint` ends the message about another number of digests. */
+static pool_status check_level_shards(const struct poseidon_division *division, const char *hint)
 {
     const pool_span *shards = division->levels->data;
     const uint64_t bytes = poseidon_division_digest_bytes(division);
@@ -107,9 +107,9 @@ static pool_status check_level_shards(const struct poseidon_division *division)
         if (shards[i].count != wanted[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: shard %u of `levels` has %llu digests; pool_poseidon_merkle_shards reports "
-                "%llu",
+                "%llu%s",
                 division->call, i, (unsigned long long)shards[i].count,
-                (unsigned long long)wanted[i]);
+                (unsigned long long)wanted[i], hint);
         if (shards[i].stride && shards[i].stride != bytes)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: unsupported value %llu for `stride` of shard %u of `levels`; it must be 0",
@@ -120,7 +120,7 @@ static pool_status check_level_shards(const struct poseidon_division *division)
 
 pool_status poseidon_divide(const char *call, const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct poseidon_division *division)
+    const char *hint, struct poseidon_division *division)
 {
     pool_status status;
 
@@ -134,7 +134,7 @@ pool_status poseidon_divide(const char *call, const pool_poseidon *set, const po
     if (!status)
         status = choose_cut(division);
     return status || !poseidon_division_is_sharded(division) ? status
-                                                             : check_level_shards(division);
+                                                             : check_level_shards(division, hint);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

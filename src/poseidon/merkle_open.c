@@ -394,7 +394,12 @@ static pool_status divide(
             (unsigned long long)leaves->count, (unsigned long long)opening->tree.leaves);
     opening->exec.stream = NULL;
     status = poseidon_divide(opening->call, opening->set, &opening->exec, &opening->tree,
-        is_sharded(leaves) ? leaves : &opening->host_leaves, levels, &opening->division);
+        is_sharded(leaves) ? leaves : &opening->host_leaves, levels,
+        is_sharded(leaves)
+            ? " for these devices, rates and `leaves`, which must be those of the build"
+            : " for leaves that are not sharded, the devices and their rates; if the "
+              "tree was built from sharded leaves, these must be passed as `leaves`",
+        &opening->division);
     if (status || !stream || !has_data)
         return status;
     if (pool_stream_device(stream) != opening->division.devices.device[0])

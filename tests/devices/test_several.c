@@ -486,6 +486,44 @@ static void test_trees_on_devices(void **state)
 }
 
 /* Levels in shards of other sizes, in memory of one device, apart. */
+/* Levels of sharded leaves are opened with these leaves: the error says so. */
+static void test_opening_without_shards(void **state)
+{
+    const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    const uint64_t first_leaf[] = {0, 48, 64};
+    uint64_t digests[2], first[3] = {0};
+    struct several_shards *leaves, *levels;
+    pool_exec exec = several_exec(2);
+    static const uint8_t leaf_data[64 * 32];
+    uint8_t path[6 * 32];
+    pool_span to = {.data = path, .count = 6};
+    pool_poseidon *set;
+
+    (void)state;
+    assert_ok(pool_poseidon_by_name("poseidon2-plonky3-babybear-t16", &set));
+    leaves = several_allocate(2, 32, POOL_FORM_STANDARD, first_leaf);
+    several_upload(leaves, leaf_data, false);
+    assert_ok(pool_poseidon_merkle_shards(set, &exec, &params, &leaves->span, digests));
+    first[1] = digests[0];
+    first[2] = digests[0] + digests[1];
+    levels = several_allocate(2, 32, POOL_FORM_STANDARD, first);
+    assert_ok(pool_poseidon_merkle_build(set, &exec, &params, &leaves->span, &levels->span));
+    assert_ok(
+        pool_poseidon_merkle_open(set, &exec, &params, 64, &leaves->span, &levels->span, 50, &to));
+    assert_status(pool_poseidon_merkle_open(set, &exec, &params, 64, NULL, &levels->span, 50, &to),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("sharded leaves, these must be passed as `leaves`");
+    levels->shard[0].count--;
+    levels->shard[1].count++;
+    assert_status(
+        pool_poseidon_merkle_open(set, &exec, &params, 64, &leaves->span, &levels->span, 50, &to),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("`leaves`, which must be those of the build");
+    several_free(levels);
+    several_free(leaves);
+    pool_poseidon_destroy(&set);
+}
+
 static void test_wrong_level_shards(void **state)
 {
     const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
@@ -936,8 +974,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_set_rates), cmocka_unit_test(test_measured_rates),
         cmocka_unit_test(test_batches), cmocka_unit_test(test_sharded_batches),
         cmocka_unit_test(test_hashes), cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_trees_on_devices), cmocka_unit_test(test_wrong_level_shards),
-        cmocka_unit_test(test_tree_memory), cmocka_unit_test(test_index_of_bad_element),
+        cmocka_unit_test(test_trees_on_devices), cmocka_unit_test(test_opening_without_shards),
+        cmocka_unit_test(test_wrong_level_shards), cmocka_unit_test(test_tree_memory),
+        cmocka_unit_test(test_index_of_bad_element),
         cmocka_unit_test(test_index_of_bad_ntt_element), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_wrong_workspaces), cmocka_unit_test(test_wrong_shards),
         cmocka_unit_test(test_progress_and_cancel), cmocka_unit_test(test_failure_on_one_device),
