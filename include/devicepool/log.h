@@ -41,7 +41,10 @@ typedef struct pool_log_record {
 
 /*
  * The record and its strings are valid during the call only. The callback runs on any thread, also
- * on several concurrently, and must not call the library.
+ * on several concurrently. Failures are logged where they are found, which can be under a lock of
+ * the library. The callback must therefore not call the library, nor wait for a thread that may be
+ * in a call of it, nor take a lock that a thread holds while it calls the library; nor may it fork,
+ * leave by longjmp or an exception, or end its thread.
  */
 typedef void (*pool_log_callback)(void *user, const pool_log_record *record);
 

@@ -216,7 +216,7 @@ static void log_compiler(const struct nvrtc *found)
 const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
 {
     struct search search;
-    int found = 1;
+    int found = 1, is_new = 0;
 
     if (atomic_load_explicit(&is_open, memory_order_acquire))
         return &compiler;
@@ -226,12 +226,14 @@ const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
         found = search_compiler(&search, reason, size);
         if (found) {
             driver_nvrtc_find_includes(&search.found);
-            log_compiler(&search.found);
             compiler = search.found;
             atomic_store_explicit(&is_open, 1, memory_order_release);
+            is_new = 1;
         }
     }
     base_unlock(&open_lock);
+    if (is_new)
+        log_compiler(&compiler);
     return found ? &compiler : NULL;
 }
 

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,9 @@ static const void *export_table(uint32_t id)
     }
 }
 
+/* Why the profiler's library did not attach; "" if it did or none is named. */
+static char refusal[4096];
+
 /* The library stays loaded: its functions are called until the process ends. */
 static void attach(void)
 {
@@ -92,18 +96,22 @@ static void attach(void)
     if (library)
         *(void **)&initialize = dlsym(library, "InitializeInjectionNvtx2");
     if (!initialize) {
-        base_log(POOL_LOG_WARN, "the profiler's library of NVTX_INJECTION64_PATH: %s", dlerror());
+        snprintf(refusal, sizeof(refusal), "the profiler's library of NVTX_INJECTION64_PATH: %s",
+            dlerror());
         return;
     }
     if (!initialize(export_table))
-        base_log(POOL_LOG_WARN, "the profiler's library %s refused to attach", path);
+        snprintf(refusal, sizeof(refusal), "the profiler's library %s refused to attach", path);
 }
 
 bool nvtx_is_attached(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static atomic_bool is_logged;
 
     pthread_once(&once, attach);
+    if (*refusal && !atomic_exchange(&is_logged, true))
+        base_log(POOL_LOG_WARN, "%s", refusal);
     return entries[CORE_RANGE_PUSH] && entries[CORE_RANGE_POP];
 }
 

@@ -121,8 +121,6 @@ static pool_status create_driver(
         return status;
     }
     driver->release = release;
-    base_log(POOL_LOG_INFO, "driver %s for CUDA %d.%d", driver->path, driver->version / 1000,
-        driver->version % 1000 / 10);
     driver_state_lock();
     driver->next = drivers;
     drivers = driver;
@@ -167,16 +165,21 @@ pool_status driver_open_internal(
 {
     struct driver *found;
     pool_status status;
+    int is_new;
 
     driver_fork_check();
     base_lock(&open_lock);
     found = reference_open(table);
+    is_new = !found;
     status = found ? driver_usable(found) : create_driver(table, name, release, &found);
     base_unlock(&open_lock);
     if (status) {
         close_reference(found);
         return status;
     }
+    if (is_new)
+        base_log(POOL_LOG_INFO, "driver %s for CUDA %d.%d", found->path, found->version / 1000,
+            found->version % 1000 / 10);
     *driver = found;
     return POOL_OK;
 }

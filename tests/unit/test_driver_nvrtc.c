@@ -68,10 +68,14 @@ static void test_unusable(void **state)
 }
 
 static char warning[512];
+static const struct nvrtc *found_inside;
 
+/* The library is found, and its lock released, before it is logged. */
 static void keep_warning(void *user, const pool_log_record *record)
 {
     (void)user;
+    if (record->level == POOL_LOG_INFO && strstr(record->message, "NVRTC 13.1 from"))
+        driver_nvrtc_open(&found_inside);
     if (record->level == POOL_LOG_WARN)
         snprintf(warning, sizeof(warning), "%s", record->message);
 }
@@ -86,6 +90,7 @@ static int open_good(void *argument)
     CHILD_CHECK(driver_nvrtc_open(&nvrtc) == POOL_ERR_NO_COMPILER);
     setenv("DEVICEPOOL_NVRTC", FAKE("good"), 1);
     CHILD_CHECK(driver_nvrtc_open(&nvrtc) == POOL_OK);
+    CHILD_CHECK(found_inside == nvrtc);
     CHILD_CHECK(nvrtc->version == 13010);
     CHILD_CHECK(strcmp(nvrtc->path, FAKE("good")) == 0);
     CHILD_CHECK(nvrtc->api.SetFlowCallback == NULL && nvrtc->api.GetCUBIN != NULL);
