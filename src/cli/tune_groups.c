@@ -86,15 +86,41 @@ static void add_windows(struct tune_group *group, uint32_t width, const char *nu
         assign(add_candidate(group), c, "msm.%u.%s.%u", width, number, log);
 }
 
-/* An MSM has 10 to 17 times as many entries as terms: one per term and window. */
-static uint32_t entries_of(uint64_t factor, uint64_t size)
+/*
+ * An MSM has an entry per term and window. These bounds hold for the window bits that are chosen or
+ * tried, with one window more for halves of scalars. From 2^14 terms on the upper one of a size is
+ * at most the lower one of twice the size, so that a number between them separates sizes.
+ */
+static uint32_t entries_of(const char *curve, uint64_t size, uint32_t window_bits, uint32_t more)
 {
-    return size > UINT32_MAX / factor ? UINT32_MAX : (uint32_t)(factor * size);
+    const uint32_t bits = pool_field_bits(pool_curve_scalar_field(pool_curve_by_name(curve)));
+    const uint64_t windows = bits / window_bits + more;
+
+    return size > UINT32_MAX / windows ? UINT32_MAX : (uint32_t)(windows * size);
+}
+
+static uint32_t fewest_entries(const char *curve, uint64_t size)
+{
+    const uint32_t log = log_of(size);
+
+    return entries_of(curve, size,
+        log > MAX_WINDOW_BITS ? MAX_WINDOW_BITS
+        : log > 3             ? log - 1
+                              : 2,
+        0);
+}
+
+static uint32_t more_than_entries(const char *curve, uint64_t size)
+{
+    const uint32_t log = log_of(size);
+
+    return entries_of(curve, size, log > 8 ? log - 6 : 2, 3);
 }
 
 /* The affine passes of MSMs of this size; 0 also where a number is unknown. */
-static uint32_t affine_passes_of(const pool_tuning *numbers, uint32_t width, uint64_t size)
+static uint32_t affine_passes_of(const pool_tuning *numbers, const char *curve, uint64_t size)
 {
+    const uint32_t width = msm_width(curve);
     char name[TUNE_NAME];
     uint32_t passes = 0, least = UINT32_MAX;
 
@@ -104,7 +130,7 @@ static uint32_t affine_passes_of(const pool_tuning *numbers, uint32_t width, uin
     snprintf(name, sizeof(name), "msm.%u.affine_min_entries", width);
     if (pool_tuning_get(numbers, name, &least))
         return 0;
-    return least <= entries_of(17, size) ? passes : 0;
+    return least <= fewest_entries(curve, size) ? passes : 0;
 }
 
 /* Sizes without passes now are tried with them, and sizes with them without. All sizes have as many
@@ -113,7 +139,7 @@ static bool fill_affine(struct tune_plan *plan, const char *curve, uint64_t size
     const pool_tuning *numbers, struct tune_group *group)
 {
     const uint32_t width = msm_width(curve);
-    const uint32_t passes = affine_passes_of(numbers, width, size);
+    const uint32_t passes = affine_passes_of(numbers, curve, size);
     const bool is_largest = strcmp(plan->affine_curve, curve) != 0;
 
     if (!is_largest && plan->affine_lost)
@@ -128,10 +154,11 @@ static bool fill_affine(struct tune_plan *plan, const char *curve, uint64_t size
             continue;
         candidate = add_candidate(group);
         assign(candidate, i, "msm.%u.affine_passes", width);
-        assign(candidate, entries_of(8, size), "msm.%u.affine_min_entries", width);
+        assign(candidate, more_than_entries(curve, size / 2), "msm.%u.affine_min_entries", width);
     }
     if (passes)
-        assign(add_candidate(group), entries_of(20, size), "msm.%u.affine_min_entries", width);
+        assign(add_candidate(group), more_than_entries(curve, size), "msm.%u.affine_min_entries",
+            width);
     return true;
 }
 
@@ -459,7 +486,7 @@ void tune_plan_note(struct tune_plan *plan, size_t index, const pool_tuning *num
     if (plan->groups[index].kind != TUNE_AFFINE)
         return;
     plan->affine_passes =
-        affine_passes_of(numbers, msm_width(plan->groups[index].subject), plan->groups[index].size);
+        affine_passes_of(numbers, plan->groups[index].subject, plan->groups[index].size);
     plan->affine_lost = !plan->affine_passes;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The candidates of devicepool tune for affine passes: each differs from the numbers that it is
- * compared with, passes can be turned on and off, and what lost at one size is not tried at smaller
- * ones.
+ * compared with, in the plans of simulated devices too, passes can be turned on and off, and what
+ * lost at one size is not tried at smaller ones.
  */
 #include "tune_groups.h"
 
@@ -23,7 +23,7 @@ struct fixture {
 
 static void begin(struct fixture *fixture, const char *curve)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,mem=128G"};
     pool_device *device = NULL;
 
     memset(fixture, 0, sizeof(*fixture));
@@ -105,7 +105,7 @@ static void test_default_on(void **state)
     assert_int_equal(make_group(&fixture, 1 << 22), 2);
     assert_int_equal(value_of(&fixture.group.candidates[0], "affine_passes"), 1);
     assert_int_equal(value_of(&fixture.group.candidates[1], "affine_passes"), -1);
-    assert_int_equal(value_of(&fixture.group.candidates[1], "affine_min_entries"), 20 << 22);
+    assert_int_equal(value_of(&fixture.group.candidates[1], "affine_min_entries"), 18 << 22);
     settle(&fixture, 1 << 22, -1);
     /* With passes at the larger size: without them at this one. */
     assert_int_equal(make_group(&fixture, 1 << 20), 1);
@@ -114,7 +114,7 @@ static void test_default_on(void **state)
     /* Without passes now: with as many as the larger size. */
     assert_int_equal(make_group(&fixture, 1 << 18), 1);
     assert_int_equal(value_of(&fixture.group.candidates[0], "affine_passes"), 2);
-    assert_int_equal(value_of(&fixture.group.candidates[0], "affine_min_entries"), 8 << 18);
+    assert_int_equal(value_of(&fixture.group.candidates[0], "affine_min_entries"), 13 << 18);
     end(&fixture);
 }
 
@@ -157,10 +157,77 @@ static void test_default_off(void **state)
     end(&fixture);
 }
 
+/* Whether MSMs of this size on the device have affine passes, which take memory. */
+static bool has_passes(const pool_tuning *numbers, const char *curve, uint64_t size)
+{
+    pool_params params = {
+        .struct_size = sizeof(params), .devices = "sim:1,mem=128G", .tuning = numbers};
+    pool_msm_params msm = {.struct_size = sizeof(msm), .curve = pool_curve_by_name(curve)};
+    const pool_span points = {
+        .count = size, .form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_DEVICE};
+    const pool_span scalars = {.count = size, .space = POOL_MEMORY_DEVICE}, result = {.count = 1};
+    pool_exec exec = {.struct_size = sizeof(exec)};
+    uint64_t chosen = 0, without = 0;
+    device_pool *pool = NULL;
+
+    assert_int_equal(pool_create(&pool, &params), POOL_OK);
+    assert_int_equal(pool_next_device(pool, &exec.device), POOL_OK);
+    assert_int_equal(pool_msm_workspace(&msm, &exec, &points, &scalars, &result, &chosen), POOL_OK);
+    msm.affine_passes = POOL_AFFINE_NONE;
+    assert_int_equal(
+        pool_msm_workspace(&msm, &exec, &points, &scalars, &result, &without), POOL_OK);
+    assert_int_equal(pool_destroy(&pool), POOL_OK);
+    return chosen != without;
+}
+
+/* Sets the numbers of a candidate of the last group. */
+static void take(struct fixture *fixture, size_t index)
+{
+    assert_int_equal(tune_assign(fixture->numbers, &fixture->group.candidates[index]), POOL_OK);
+}
+
+static void set_number(struct fixture *fixture, const char *curve, const char *suffix, uint32_t to)
+{
+    const uint64_t width = pool_point_bytes(pool_curve_by_name(curve), POOL_POINT_AFFINE) / 8;
+    char name[2 * TUNE_NAME];
+
+    snprintf(name, sizeof(name), "msm.%llu.%s", (unsigned long long)width, suffix);
+    assert_int_equal(pool_tuning_set(fixture->numbers, name, to), POOL_OK);
+}
+
+/* The candidates turn the passes of plans on and off, for every width of coordinates, without doing
+ * so for half and twice the size. */
+static void test_plans(void **state)
+{
+    static const char *const curves[] = {"bn254_g1", "bls12_381_g1", "bn254_g2", "bw6_761_g1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+        for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+            struct fixture fixture;
+
+            begin(&fixture, curves[i]);
+            set_number(&fixture, curves[i], "affine_passes", 0);
+            set_number(&fixture, curves[i], "affine_min_bucket_entries", 0);
+            assert_false(has_passes(fixture.numbers, curves[i], sizes[k]));
+            assert_int_equal(make_group(&fixture, sizes[k]), 2);
+            take(&fixture, 1);
+            assert_true(has_passes(fixture.numbers, curves[i], sizes[k]));
+            assert_false(has_passes(fixture.numbers, curves[i], sizes[k] / 2));
+            memset(fixture.plan.affine_curve, 0, sizeof(fixture.plan.affine_curve));
+            assert_int_equal(make_group(&fixture, sizes[k]), 2);
+            take(&fixture, 1);
+            assert_false(has_passes(fixture.numbers, curves[i], sizes[k]));
+            assert_true(has_passes(fixture.numbers, curves[i], 2 * sizes[k]));
+            end(&fixture);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_default_on),
-        cmocka_unit_test(test_turned_off), cmocka_unit_test(test_default_off)};
+        cmocka_unit_test(test_turned_off), cmocka_unit_test(test_default_off),
+        cmocka_unit_test(test_plans)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
