@@ -117,20 +117,28 @@ pool_cu_result execute_ModuleLoadDataEx(struct execution *execution)
     return code;
 }
 
-/* The sizes of a kernel's parameters, which a launch's message cannot do without; NULL: memory has
- * run out. */
-static const struct worker_layout *read_layout(struct server *server, CUfunction function)
+/* Sets *layout to the sizes of a kernel's parameters, which a launch's message cannot do without.
+ * Only POOL_CU_INVALID_VALUE says that there are no more of them: taken for the end, any other
+ * error would have the kernel launched with some of its arguments missing. */
+static pool_cu_result read_layout(
+    struct server *server, CUfunction function, const struct worker_layout **layout)
 {
     const pool_cuda_api *api = server->api;
     uint32_t sizes[WORKER_MAX_PARAMETERS], count = 0;
+    pool_cu_result code = api->FuncGetParamInfo ? POOL_CU_SUCCESS : POOL_CU_NOT_SUPPORTED;
     size_t offset, bytes;
 
-    if (!api->FuncGetParamInfo)
-        return worker_layouts_add(&server->layouts, WORKER_LAYOUT_UNKNOWN, NULL);
-    while (count < WORKER_MAX_PARAMETERS &&
-           api->FuncGetParamInfo(function, count, &offset, &bytes) == POOL_CU_SUCCESS)
-        sizes[count++] = (uint32_t)bytes;
-    return worker_layouts_add(&server->layouts, count, sizes);
+    while (!code && count < WORKER_MAX_PARAMETERS) {
+        code = api->FuncGetParamInfo(function, count, &offset, &bytes);
+        if (!code)
+            sizes[count++] = (uint32_t)bytes;
+    }
+    if (code == POOL_CU_NOT_SUPPORTED)
+        count = WORKER_LAYOUT_UNKNOWN;
+    else if (code && code != POOL_CU_INVALID_VALUE)
+        return code;
+    *layout = worker_layouts_add(&server->layouts, count, sizes);
+    return *layout ? POOL_CU_SUCCESS : POOL_CU_OUT_OF_MEMORY;
 }
 
 /* Replies with the handle of a kernel and the sizes of its parameters. */
@@ -140,14 +148,19 @@ static pool_cu_result reply_kernel(
     struct server *server = execution->server;
     uint32_t handle = server_handle_of(server, WORKER_KERNEL, function, module->handle);
     struct server_object kernel;
+    const struct worker_layout *layout;
+    pool_cu_result code;
 
     if (!server_find(server, WORKER_KERNEL, handle, &kernel)) {
+        code = read_layout(server, function, &layout);
+        if (code)
+            return code;
         kernel = (struct server_object){.kind = WORKER_KERNEL,
             .object = function,
             .context = module->context,
             .module = module->handle,
-            .layout = read_layout(server, function)};
-        if (!kernel.layout || !server_add(server, &kernel))
+            .layout = layout};
+        if (!server_add(server, &kernel))
             return POOL_CU_OUT_OF_MEMORY;
     }
     execution_reply(execution, kernel.handle);

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -308,10 +309,55 @@ static void test_many_kernels(void **unused)
     assert_nothing_left(before);
 }
 
+/* A kernel whose parameters the driver does not tell, for once: no kernel then, rather than one
+ * that is launched with some of its arguments missing. */
+static void test_parameters(void **state)
+{
+    static const unsigned codes[] = {POOL_CU_OUT_OF_MEMORY, POOL_CU_INVALID_CONTEXT};
+    static const char two[] = HEADER ".visible .entry two(.param .u64 address, .param .u32 value)\n"
+                                     "{\n\t.reg .u64 %a;\n\t.reg .u32 %v;\n"
+                                     "\tld.param.u64 %a, [address];\n\tld.param.u32 %v, [value];\n"
+                                     "\tst.global.u32 [%a], %v;\n\tret;\n}\n";
+    const pool_params params = {.struct_size = sizeof(params), .devices = devices};
+    const pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2};
+    uint32_t value = 0x600df00d, result;
+    CUdeviceptr address;
+    void *arguments[] = {&address, &value};
+    struct left_behind before = look();
+    pool_kernel *kernel;
+    char text[80];
+
+    (void)state;
+    if (!strstr(devices, "sim"))
+        skip();
+    for (unsigned call = 1; call <= 3; call++) /* two parameters and the end of them */
+        for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+            snprintf(text, sizeof(text), "cuFuncGetParamInfo@%u=%u", call, codes[i]);
+            setenv("DEVICEPOOL_SIM_FAULTS", text, 1);
+            assert_ok(pool_create(&used.pool, &params));
+            assert_ok(pool_device_at(used.pool, 0, &used.device));
+            assert_ok(pool_module_load(used.device, two, strlen(two), &used.module));
+            assert_int_not_equal(pool_kernel_get(used.module, "two", &kernel), POOL_OK);
+            assert_int_equal(pool_last_error()->driver_code, codes[i]);
+            assert_ok(pool_stream_create(used.device, NULL, &used.stream));
+            assert_ok(pool_buffer_alloc(used.device, BYTES, &used.buffer));
+            assert_ok(pool_kernel_get(used.module, "two", &kernel));
+            assert_ok(pool_buffer_address(used.buffer, &address));
+            result = 0;
+            assert_ok(pool_launch(kernel, &shape, arguments, used.stream));
+            assert_ok(pool_stream_synchronize(used.stream));
+            assert_ok(pool_copy_to_host(&result, used.buffer, 0, sizeof(result), used.stream));
+            assert_int_equal(result, value);
+            close_pool();
+            unsetenv("DEVICEPOOL_SIM_FAULTS");
+        }
+    assert_nothing_left(before);
+}
+
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_signal), cmocka_unit_test(test_code),
-        cmocka_unit_test(test_many_kernels)};
+        cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_parameters)};
     pool_params params = {.struct_size = sizeof(params)};
     device_pool *pool = NULL;
 
