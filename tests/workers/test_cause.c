@@ -309,7 +309,7 @@ static void test_many_kernels(void **unused)
     assert_nothing_left(before);
 }
 
-/* A kernel whose parameters the driver does not tell, for once: no kernel then, rather than one
+/* A kernel whose parameters the driver does not report, for once: no kernel then, rather than one
  * that is launched with some of its arguments missing. */
 static void test_parameters(void **state)
 {
