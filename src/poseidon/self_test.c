@@ -52,6 +52,8 @@ static uint32_t element_count(const pool_poseidon *set, enum poseidon_kernel ker
 {
     if (is_level(kernel))
         return set->max_inputs / set->digest_elements * set->digest_elements;
+    if (kernel == POSEIDON_CONVERT)
+        return set->digest_elements;
     return kernel == POSEIDON_HASH || kernel == POSEIDON_HASH_2THREAD ? set->max_inputs
                                                                       : set->width;
 }
@@ -66,7 +68,8 @@ static pool_status compute_known_answer(
     bool is_row = kernel == POSEIDON_ROWS;
     bool is_sponge = kernel == POSEIDON_SPONGE || is_row;
     uint32_t elements = element_count(set, kernel);
-    uint32_t results = is_hash || is_sponge ? set->digest_elements : set->width;
+    bool is_digest = is_hash || is_sponge || kernel == POSEIDON_CONVERT;
+    uint32_t results = is_digest ? set->digest_elements : set->width;
     const struct poseidon_sponge sponge = {.elements = elements,
         .output_elements = results,
         .rate = set->rate,

@@ -261,7 +261,8 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
     struct poseidon_args *args = &one->args;
 
     one->in_count = count;
-    one->in_elements = one->out_elements = set->width;
+    one->in_elements = one->out_elements =
+        one->row->kernel == POSEIDON_CONVERT ? set->digest_elements : set->width;
     if (one->row->kernel == POSEIDON_HASH) {
         one->in_elements = set->max_inputs;
         one->out_elements = set->digest_elements;
