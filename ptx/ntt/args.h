@@ -23,6 +23,7 @@
 #define NTT_STORE_REGISTERS 256u    /* stores from registers directly */
 #define NTT_TRIGGERS_DEPENDENT 512u /* the next pass may start while this one drains (PDL) */
 #define NTT_STORE_INTERLEAVED 1024u /* stores interleaved; NTT_INTERLEAVED is how it loads */
+#define NTT_STORE_NEIGHBOURS 2048u  /* a thread's outputs, from registers, are neighbours */
 
 struct ntt_pass_args {
     DEVICE_POINTER(const fr) in;

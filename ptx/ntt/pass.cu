@@ -82,6 +82,45 @@ __device__ __forceinline__ void store_tile(const struct ntt_pass_args &pass, con
     }
 }
 
+#if HAS_PAIRS
+/*
+ * Two threads have POINTS outputs each that are neighbours in memory. They store pairs of elements
+ * from one of them together, so that every store has whole sectors.
+ */
+__device__ __forceinline__ void store_neighbours(
+    const struct ntt_pass_args &pass, const fr *x, u64 index, unsigned local)
+{
+    const unsigned partner = 1u << pass.log_tile_width;
+    const bool is_second = threadIdx.x & partner;
+    fr *out = pass.out + (index << pass.log_length) + (local & ~POINTS) + (is_second ? 2 : 0);
+#pragma unroll
+    for (unsigned q = 0; q < POINTS; q += 4) {
+        fr first[2], second[2];
+#pragma unroll
+        for (unsigned i = 0; i < 2; i++) {
+            fr sent = is_second ? x[q + i] : x[q + 2 + i];
+            fr kept = is_second ? x[q + 2 + i] : x[q + i];
+            if (pass.scale != nullptr) {
+                sent = fr_mul_lazy(sent, *pass.scale);
+                kept = fr_mul_lazy(kept, *pass.scale);
+            }
+            sent = fr_reduce(sent);
+            kept = fr_reduce(kept);
+#pragma unroll
+            for (unsigned w = 0; w < FR_WORDS; w++) {
+                sent.word[w] = __shfl_xor_sync(0xffffffffu, sent.word[w], partner);
+                first[i].word[w] = is_second ? sent.word[w] : kept.word[w];
+                second[i].word[w] = is_second ? kept.word[w] : sent.word[w];
+            }
+        }
+        if (index >= pass.sub_transforms)
+            continue;
+        store_two(out + q, first);
+        store_two(out + POINTS + q, second);
+    }
+}
+#endif
+
 /* Stores the outputs of the last stage from registers to memory. */
 __device__ __forceinline__ void store_registers(const struct ntt_pass_args &pass, fr *x,
     const struct twiddle *twiddle, struct butterfly butterfly)
@@ -89,6 +128,12 @@ __device__ __forceinline__ void store_registers(const struct ntt_pass_args &pass
     u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
     unsigned low = pass.log_size - pass.log_done - pass.log_length;
     bool is_permuted = pass.flags & NTT_NATURAL_OUTPUT;
+#if HAS_PAIRS
+    if (pass.flags & NTT_STORE_NEIGHBOURS) {
+        store_neighbours(pass, x, index, butterfly.local);
+        return;
+    }
+#endif
     if (index >= pass.sub_transforms)
         return;
     struct sub_transform at = sub_transform_at(pass, index);

@@ -8,6 +8,9 @@
 
 #define POINTS (1u << NTT_RADIX)
 
+/* Whether a thread has pairs of elements that are one access of 16 bytes. */
+#define HAS_PAIRS (FR_WORDS == 2 && NTT_RADIX >= 2)
+
 #include "ntt/twiddle.cuh"
 
 /* Words of shared memory per plane, which holds one word of each element of a tile. The same for
@@ -57,12 +60,56 @@ __device__ __forceinline__ void load_tile(const struct ntt_pass_args &pass, unsi
     __syncthreads();
 }
 
+#if HAS_PAIRS
+/* Neighbours in memory, in one access where they are aligned for it. */
+__device__ __forceinline__ void load_two(fr *x, fr *y, const fr *from)
+{
+    if (((size_t)from & 15) == 0) {
+        uint4 words = *(const uint4 *)from;
+        x->word[0] = words.x;
+        x->word[1] = words.y;
+        y->word[0] = words.z;
+        y->word[1] = words.w;
+    } else {
+        *x = from[0];
+        *y = from[1];
+    }
+}
+
+__device__ __forceinline__ void store_two(fr *to, const fr *x)
+{
+    if (((size_t)to & 15) == 0) {
+        *(uint4 *)to = make_uint4(x[0].word[0], x[0].word[1], x[1].word[0], x[1].word[1]);
+    } else {
+        to[0] = x[0];
+        to[1] = x[1];
+    }
+}
+
+/* The points of a thread's butterfly, which are neighbours in bit-reversed order. */
+__device__ __forceinline__ void load_reversed(fr *x, const fr *from)
+{
+#pragma unroll
+    for (unsigned i = 0; i < POINTS; i += 2)
+        load_two(&x[OUTPUT(i)], &x[OUTPUT(i + 1)], from + i);
+}
+#endif
+
 /* Loads the points of the first stage from memory to registers. */
 __device__ __forceinline__ void load_registers(
     const struct ntt_pass_args &pass, fr *x, struct butterfly butterfly)
 {
     u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
     struct sub_transform at = sub_transform_at(pass, index);
+#if HAS_PAIRS
+    if (pass.flags & NTT_REVERSED_INPUT) {
+        const fr *row = pass.in + memory_index(pass, 0, at.batch, load_position(pass, at.sub, 0)) +
+                        reverse_bits(butterfly.local, pass.log_length);
+        if (index < pass.sub_transforms)
+            load_reversed(x, row);
+        return;
+    }
+#endif
     const fr *in = pass.in + memory_index(pass, NTT_INTERLEAVED, at.batch,
                                  load_position(pass, at.sub, butterfly.local));
     bool is_contiguous = pass.flags & NTT_NATURAL_OUTPUT;

@@ -17,6 +17,8 @@
 
 /* A memory sector of 32 bytes. */
 #define SECTOR_WORDS 8
+/* Elements of which two are one access of 16 bytes. */
+#define PAIR_WORDS 2
 
 enum { LOG_WARP = 5, SCHEDULERS = 4, LENGTHS_SHORT_BITS = 16 };
 
@@ -191,6 +193,28 @@ static bool is_one_stage_with_two_orders(
            !(pass->flags & NTT_LOAD_TRANSPOSED);
 }
 
+/*
+ * A thread's points that are neighbours in memory, because the order there is bit-reversed, are
+ * loaded and stored 16 bytes at a time. Neighbouring threads have neighbouring sub-transforms, so
+ * that their accesses to the tile are to different banks (Goldilocks, RR: 2^24 in 0.405 instead of
+ * 0.568 ms). Stores exchange elements between the threads of a warp that have neighbouring points.
+ */
+static void choose_neighbours(
+    const struct ntt_tuning *tuning, const struct ntt_job *job, struct ntt_pass *pass)
+{
+    const uint32_t others = NTT_NATURAL_OUTPUT | NTT_COSET_OUTPUT;
+    const uint32_t log_threads = pass->log_length + pass->log_tile_width - tuning->log_radix;
+    const bool is_last = pass->log_done + pass->log_length == job->log_size;
+
+    if (pass->log_length <= tuning->log_radix || tuning->log_radix < 2)
+        return;
+    if ((pass->flags & NTT_REVERSED_INPUT) && !(pass->flags & NTT_COSET_INPUT))
+        pass->flags |= NTT_LOAD_REGISTERS | NTT_LOAD_TRANSPOSED;
+    if (is_last && !(pass->flags & others) && log_threads >= LOG_WARP &&
+        pass->log_tile_width < LOG_WARP)
+        pass->flags |= NTT_STORE_REGISTERS | NTT_STORE_TRANSPOSED | NTT_STORE_NEIGHBOURS;
+}
+
 static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, struct ntt_plan *plan, uint32_t index)
 {
@@ -217,6 +241,8 @@ static bool plan_pass(const struct ntt_tuning *tuning, const struct chip *chip,
         if (((pass->flags & NTT_STORE_TRANSPOSED) || job->words >= SECTOR_WORDS) &&
             !(pass->flags & NTT_COSET_OUTPUT) && !is_one_stage_with_two_orders(tuning, pass))
             pass->flags |= NTT_STORE_REGISTERS;
+        if (job->words == PAIR_WORDS && job->layout == POOL_NTT_ROWS)
+            choose_neighbours(tuning, job, pass);
     }
     pass->threads = 1u << (pass->log_length + pass->log_tile_width - tuning->log_radix);
     pass->shared_bytes = (uint32_t)(4 * tile_words(tuning, job->words));

@@ -42,12 +42,22 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     assert_true((uint64_t)pass->blocks << pass->log_tile_width >= pass->sub_transforms);
     assert_true((uint64_t)(pass->blocks - 1) << pass->log_tile_width < pass->sub_transforms);
     assert_true(pass->log_tile_inner <= pass->log_tile_width);
-    /* Only points that are in memory in the order of the threads are loaded to registers directly.
-     */
-    if (pass->flags & NTT_LOAD_REGISTERS)
-        assert_false(pass->flags & (NTT_REVERSED_INPUT | NTT_COSET_INPUT));
+    /* Only points that are in memory in the order of the threads are loaded to registers directly,
+     * and neighbours of two words. */
+    if (pass->flags & NTT_LOAD_REGISTERS) {
+        assert_false(pass->flags & NTT_COSET_INPUT);
+        assert_true(!(pass->flags & NTT_REVERSED_INPUT) || job->words == 2);
+    }
     if (pass->flags & NTT_STORE_REGISTERS)
         assert_false(pass->flags & NTT_COSET_OUTPUT);
+    if (pass->flags & NTT_STORE_NEIGHBOURS) {
+        assert_int_equal(job->words, 2);
+        assert_int_equal(job->layout, POOL_NTT_ROWS);
+        assert_true(tuning->log_radix >= 2 && pass->log_length > tuning->log_radix);
+        assert_true(pass->threads >= 32 && pass->log_tile_width < 5);
+        assert_false(pass->flags & NTT_NATURAL_OUTPUT);
+        assert_int_equal(pass->log_done + pass->log_length, job->log_size);
+    }
     if (pass->flags & (NTT_LOAD_REGISTERS | NTT_STORE_REGISTERS))
         assert_true(pass->log_length >= tuning->log_radix);
     assert_int_equal((pass->flags & NTT_TRIGGERS_DEPENDENT) != 0,
