@@ -46,7 +46,11 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
      * and neighbours of two words. */
     if (pass->flags & NTT_LOAD_REGISTERS) {
         assert_false(pass->flags & NTT_COSET_INPUT);
-        assert_true(!(pass->flags & NTT_REVERSED_INPUT) || job->words == 2);
+        if (pass->flags & NTT_REVERSED_INPUT) {
+            assert_int_equal(job->words, 2);
+            assert_int_equal(job->layout, POOL_NTT_ROWS);
+            assert_true(tuning->log_radix >= 2 && pass->log_length > tuning->log_radix);
+        }
     }
     if (pass->flags & NTT_STORE_REGISTERS)
         assert_false(pass->flags & NTT_COSET_OUTPUT);
