@@ -118,7 +118,9 @@ POOL_API const char *pool_device_uuid(const pool_device *device);
 /*
  * Raw handles with the types of cuda.h, for code that calls the driver or the runtime API itself on
  * the bound context. The context remains owned by the pool (or, if adopted, by its creator): do not
- * destroy it. pool_device_context creates the context of a lazy device.
+ * destroy it. pool_device_context creates the context of a lazy device. POOL_ERR_UNSUPPORTED for a
+ * device in a worker process, as of every function that gives or takes a raw handle; but the
+ * ordinal that pool_device_handle gives is that of the pool's table of driver functions there.
  */
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);

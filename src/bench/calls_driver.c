@@ -146,10 +146,6 @@ static pool_status create_kernel(struct bench_run *run)
     if (!status)
         status = pool_kernel_get(launched->module, "count", &launched->kernel);
     if (!status)
-        status = pool_kernel_handle(launched->kernel, &launched->function);
-    if (!status)
-        status = pool_stream_handle(run->stream, &launched->stream);
-    if (!status)
         status = pool_buffer_zeroed(run->device, sizeof(unsigned), &launched->buffer);
     if (!status)
         status = pool_buffer_address(launched->buffer, &launched->address);
@@ -161,9 +157,16 @@ static pool_status create_kernel(struct bench_run *run)
 
 static pool_status create_driver_kernel(struct bench_run *run)
 {
+    struct calls_kernel *launched = &((struct calls_state *)run->state)->launched;
     pool_status status = create_driver(run);
 
-    return status ? status : create_kernel(run);
+    if (!status)
+        status = create_kernel(run);
+    if (!status)
+        status = pool_kernel_handle(launched->kernel, &launched->function);
+    if (!status)
+        status = pool_stream_handle(run->stream, &launched->stream);
+    return status;
 }
 
 static void destroy_kernel(struct bench_run *run)

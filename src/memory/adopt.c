@@ -106,5 +106,7 @@ pool_status pool_memory_adopt(pool_device *device, CUmemoryPool handle)
 
     if (status)
         return status;
-    return device_leave(&scope, adopt_inside(&scope, handle));
+    if (handle)
+        status = device_check_raw(device, __func__);
+    return device_leave(&scope, status ? status : adopt_inside(&scope, handle));
 }

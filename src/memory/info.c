@@ -175,7 +175,10 @@ pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handle)
     if (status)
         return status;
     pool = memory->pool;
-    status = device_leave(&scope, pool ? POOL_OK : fail_no_pool(memory));
+    status = device_check_raw(device, __func__);
+    if (!status && !pool)
+        status = fail_no_pool(memory);
+    status = device_leave(&scope, status);
     if (!status)
         *handle = pool;
     return status;

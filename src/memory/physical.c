@@ -448,6 +448,8 @@ pool_status pool_physical_handle(
     if (!status)
         status = memory_check_physical_renewals(physical);
     if (!status)
+        status = device_check_raw(pool_physical_device(physical), __func__);
+    if (!status)
         *handle = physical->allocation;
     return status;
 }

@@ -166,6 +166,8 @@ pool_status pool_kernel_handle(pool_kernel *kernel, CUfunction *handle)
 {
     pool_status status =
         base_check_pointers("pool_kernel_handle", {"kernel", kernel}, {"handle", handle});
+    if (!status)
+        status = device_check_raw(kernel->module->device, __func__);
     if (status)
         return status;
     *handle = kernel->function;

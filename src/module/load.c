@@ -343,6 +343,8 @@ pool_status pool_module_handle(pool_module *module, CUmodule *handle)
 {
     pool_status status =
         base_check_pointers("pool_module_handle", {"module", module}, {"handle", handle});
+    if (!status)
+        status = device_check_raw(module->device, __func__);
     if (status)
         return status;
     *handle = module->handle;

@@ -397,6 +397,8 @@ pool_status pool_device_context(pool_device *device, CUcontext *context)
 {
     pool_status status =
         base_check_pointers("pool_device_context", {"device", device}, {"context", context});
+    if (!status)
+        status = device_check_raw(device, __func__);
     if (status)
         return status;
     return device_context_get(device, context);

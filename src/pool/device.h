@@ -102,6 +102,9 @@ void device_pool_watch(struct device_pool *pool);
 /* 1 for a device that pool_device_abandon was called for: no driver call is made on it, and
  * destructors free host memory only. */
 int device_is_abandoned(const pool_device *device);
+/* POOL_ERR_UNSUPPORTED for a device in a worker process, whose handles of the driver are of no use
+ * in this one; `call` is the function that gives or takes one. */
+pool_status device_check_raw(const pool_device *device, const char *call);
 /* Whether its worker process has ended and no other one has taken over. */
 bool device_is_lost(const pool_device *device);
 /* POOL_ERR_DEVICE_UNUSABLE there, else POOL_OK; for waits that query again and again. */

@@ -18,6 +18,16 @@ static bool is_isolated(const device_pool *pool)
     return pool->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES;
 }
 
+pool_status device_check_raw(const pool_device *device, const char *call)
+{
+    if (!is_isolated(device->pool))
+        return POOL_OK;
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "%s: device %d is used by a worker process, whose handles are of no use here: code that "
+        "calls the driver itself needs a pool without worker processes",
+        call, device->properties.ordinal);
+}
+
 /* What the device had is gone with its process. */
 void device_lose(pool_device *device)
 {

@@ -256,6 +256,8 @@ pool_status pool_event_handle(const pool_event *event, CUevent *handle)
     if (!status && !handle)
         status = base_fail_null("pool_event_handle", "handle");
     if (!status)
+        status = device_check_raw(pool_event_device(event), __func__);
+    if (!status)
         *handle = event->handle;
     return status;
 }

@@ -226,7 +226,11 @@ pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream 
     status = device_enter(device, &scope);
     if (status)
         return status;
-    status = device_leave(&scope, adopt_inside(&scope, handle, &created));
+    if (handle)
+        status = device_check_raw(device, __func__);
+    if (!status)
+        status = adopt_inside(&scope, handle, &created);
+    status = device_leave(&scope, status);
     if (status && created)
         stream_discard(created);
     if (!status)
@@ -417,6 +421,8 @@ pool_status pool_stream_handle(const pool_stream *stream, CUstream *handle)
 
     if (!status && !handle)
         status = base_fail_null("pool_stream_handle", "handle");
+    if (!status)
+        status = device_check_raw(stream->device, __func__);
     if (!status)
         *handle = stream->handle;
     return status;

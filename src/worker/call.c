@@ -305,7 +305,7 @@ static bool is_over(void *user)
  * although the other one may only have been posted. Waits for what other threads have posted so
  * far.
  */
-static bool wait_for_others(struct client_call *call, const struct client_ring *own)
+static enum ring_result wait_for_others(struct client_call *call, const struct client_ring *own)
 {
     struct client_worker *worker = call->worker;
     unsigned count = atomic_load_explicit(&worker->ring_count, memory_order_acquire);
@@ -316,9 +316,14 @@ static bool wait_for_others(struct client_call *call, const struct client_ring *
 
         if (ring == own)
             continue;
-        for (unsigned tries = 0; !ring_has_executed(&worker->shared->rings[i], last); tries++) {
-            if (is_over(call))
-                return false;
+        for (unsigned tries = 0;; tries++) {
+            enum ring_result result =
+                ring_has_executed(&worker->shared->rings[i], &ring->writer.executed, last);
+
+            if (result == RING_OK)
+                break;
+            if (is_over(call) || result == RING_INVALID)
+                return is_over(call) ? RING_OVER : result;
             if (tries < 200)
                 worker_pause();
             else if (tries < 400)
@@ -327,7 +332,7 @@ static bool wait_for_others(struct client_call *call, const struct client_ring *
                 base_sleep_ns(20000);
         }
     }
-    return true;
+    return RING_OK;
 }
 
 /* The worker of the call and the context that it runs in. */
@@ -411,8 +416,9 @@ static pool_cu_result send(
 
     if (!is_current(call))
         return client_lost_code(call->worker);
-    if (!wait_for_others(call, ring))
-        return client_lost_code(call->worker);
+    code = finish(call, wait_for_others(call, ring));
+    if (code)
+        return code;
     if (stage && stage->from)
         memcpy(staged, stage->from, stage->bytes);
     call->message.header.bytes = (uint32_t)(call->count * 8);

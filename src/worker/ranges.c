@@ -173,7 +173,11 @@ static bool add_range(unsigned worker, uint64_t base, uint64_t bytes)
 
 bool client_range_claim(const struct client_worker *worker, uint64_t address, uint64_t bytes)
 {
-    return !address || is_in_region(worker, address) ||
+    if (!address || is_in_region(worker, address))
+        return true;
+    /* What the worker says may be anything. */
+    return address < UINT64_MAX - CLIENT_PAGE && bytes &&
+           bytes < UINT64_MAX - CLIENT_PAGE - address &&
            add_range((unsigned)worker->ordinal, address, bytes);
 }
 

@@ -11,19 +11,16 @@
 
 void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint64_t spin_ns)
 {
-    *writer = (struct ring_writer){.ring = ring, .spin_ns = spin_ns};
+    writer->ring = ring;
+    writer->posted_bytes = writer->consumed_bytes = 0;
+    writer->posted = 0;
+    atomic_store(&writer->executed, 0); /* which other threads may be reading */
+    writer->spin_ns = spin_ns;
 }
 
 void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns)
 {
     *reader = (struct ring_reader){.ring = ring, .spin_ns = spin_ns};
-}
-
-bool ring_has_executed(const struct worker_ring *ring, unsigned number)
-{
-    unsigned executed = atomic_load_explicit(&ring->executed, memory_order_acquire);
-
-    return (int)(executed - number) >= 0;
 }
 
 void ring_wake_client(struct worker_ring *ring)
@@ -34,23 +31,36 @@ void ring_wake_client(struct worker_ring *ring)
 
 /* --- the client's end ------------------------------------------------------------------------- */
 
-/* What the client waits for. */
-typedef bool (*ring_condition)(struct ring_writer *writer, uint64_t value);
+enum ring_result ring_has_executed(
+    const struct worker_ring *ring, const atomic_uint *seen, unsigned number)
+{
+    /* In this order: what the worker has written only grows. */
+    unsigned before = atomic_load_explicit(seen, memory_order_acquire);
+    unsigned executed = atomic_load_explicit(&ring->executed, memory_order_acquire);
+
+    if ((int)(executed - before) < 0)
+        return RING_INVALID;
+    return (int)(executed - number) >= 0 ? RING_OK : RING_OVER;
+}
+
+/* What the client waits for: RING_OVER while it has to wait. */
+typedef enum ring_result (*ring_condition)(struct ring_writer *writer, uint64_t value);
 
 static enum ring_result wait_for(struct ring_writer *writer, ring_condition condition,
     uint64_t value, ring_is_over is_over, void *user)
 {
     struct worker_ring *ring = writer->ring;
+    enum ring_result result;
     uint64_t start;
 
     for (int i = 0; i < SPINS; i++)
-        if (condition(writer, value))
-            return RING_OK;
+        if ((result = condition(writer, value)) != RING_OVER)
+            return result;
     start = base_clock_ns();
     do {
         for (int i = 0; i < SPINS; i++) {
-            if (condition(writer, value))
-                return RING_OK;
+            if ((result = condition(writer, value)) != RING_OVER)
+                return result;
             worker_pause();
         }
     } while (base_clock_ns() - start < writer->spin_ns);
@@ -59,36 +69,38 @@ static enum ring_result wait_for(struct ring_writer *writer, ring_condition cond
 
         atomic_store(&ring->client_sleeps, 1);
         atomic_thread_fence(memory_order_seq_cst);
-        if (condition(writer, value)) {
+        result = condition(writer, value);
+        if (result != RING_OVER || is_over(user)) {
             atomic_store_explicit(&ring->client_sleeps, 0, memory_order_relaxed);
-            return RING_OK;
-        }
-        if (is_over(user)) {
-            atomic_store_explicit(&ring->client_sleeps, 0, memory_order_relaxed);
-            return RING_OVER;
+            return result;
         }
         worker_futex_wait(&ring->bell, bell, WORKER_SLEEP_NS);
     }
 }
 
-/* The bytes of the ring that are free, or more than it has if the worker's position is wrong. */
-static uint64_t free_bytes(struct ring_writer *writer)
+static enum ring_result has_space(struct ring_writer *writer, uint64_t bytes)
 {
     uint64_t consumed = atomic_load_explicit(&writer->ring->consumed_bytes, memory_order_acquire);
+    uint64_t waiting = writer->posted_bytes - consumed;
 
+    if (waiting > writer->posted_bytes - writer->consumed_bytes)
+        return RING_INVALID; /* the worker's position may only grow, and not beyond the client's */
     writer->consumed_bytes = consumed;
-    return WORKER_RING_BYTES - (writer->posted_bytes - consumed);
+    return WORKER_RING_BYTES - waiting >= bytes ? RING_OK : RING_OVER;
 }
 
-static bool has_space(struct ring_writer *writer, uint64_t bytes)
+static enum ring_result has_executed_all(struct ring_writer *writer, uint64_t unused)
 {
-    return free_bytes(writer) >= bytes;
-}
+    unsigned before = atomic_load_explicit(&writer->executed, memory_order_relaxed);
+    unsigned executed = atomic_load_explicit(&writer->ring->executed, memory_order_acquire);
 
-static bool has_executed_all(struct ring_writer *writer, uint64_t unused)
-{
     (void)unused;
-    return ring_has_executed(writer->ring, writer->posted);
+    if (executed - before > writer->posted - before)
+        return RING_INVALID;
+    if (executed != writer->posted)
+        return RING_OVER;
+    atomic_store_explicit(&writer->executed, executed, memory_order_release);
+    return RING_OK;
 }
 
 enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
@@ -103,8 +115,6 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
 
         if (result)
             return result;
-        if (writer->consumed_bytes > writer->posted_bytes)
-            return RING_INVALID;
     }
     if (message->bytes > rest) {
         memset(ring->data + offset, 0, sizeof(message->bytes)); /* the next one is at the start */

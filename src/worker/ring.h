@@ -21,6 +21,7 @@ struct ring_writer {
     uint64_t posted_bytes;
     uint64_t consumed_bytes; /* as read last */
     unsigned posted;
+    atomic_uint executed; /* as read last by a thread that waited for its own messages */
     uint64_t spin_ns;
 };
 
@@ -52,9 +53,12 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
 enum ring_result ring_wait(
     struct ring_writer *writer, struct worker_reply *reply, ring_is_over is_over, void *user);
 
-/* Whether the message with this number, as ring_writer.posted after ring_post, has been executed.
+/*
+ * RING_OK: the message with this number, as ring_writer.posted after ring_post, has been executed;
+ * RING_OVER: not yet. `seen` is the writer's `executed`. Any thread of the client.
  */
-bool ring_has_executed(const struct worker_ring *ring, unsigned number);
+enum ring_result ring_has_executed(
+    const struct worker_ring *ring, const atomic_uint *seen, unsigned number);
 
 /* Waits for a message and copies it to `message`, of WORKER_MESSAGE_BYTES. */
 enum ring_result ring_receive(

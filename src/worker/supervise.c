@@ -338,8 +338,8 @@ static void reap(struct client *owner, struct client_worker *worker)
 
     kill(-worker->pid, SIGKILL); /* processes that it may have started */
     is_known = waitpid(worker->pid, &status, 0) == worker->pid;
-    worker->shared->text[sizeof(worker->shared->text) - 1] = '\0';
     describe_end(worker, status, is_known, text, sizeof(text));
+    text[base_text_printable(text)] = '\0'; /* the worker may have written it */
     pthread_mutex_lock(&worker->lock);
     close_process(worker);
     was_running = atomic_load(&worker->state) == WORKER_STATE_RUNNING;

@@ -103,6 +103,13 @@ pool_device *memory_device(size_t index)
     return device;
 }
 
+pool_status memory_raw_status(void)
+{
+    const bool is_isolated = memory_driver(memory_device(0))->flags & POOL_CUDA_ISOLATED_DEVICES;
+
+    return is_isolated ? POOL_ERR_UNSUPPORTED : POOL_OK;
+}
+
 const pool_cuda_api *memory_driver(pool_device *device)
 {
     return &device_driver(device)->api;

@@ -35,6 +35,8 @@ uint64_t memory_calls(const char *function);
 
 /* The function table below a device. */
 const pool_cuda_api *memory_driver(pool_device *device);
+/* What calls that give or take a raw handle return: UNSUPPORTED in worker processes. */
+pool_status memory_raw_status(void);
 
 /* Zeros on the heap. */
 unsigned char *memory_host(size_t bytes);

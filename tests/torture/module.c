@@ -47,7 +47,6 @@ static pool_status ask_kernel(pool_kernel *kernel)
     uint32_t blocks;
     uint32_t threads;
     int32_t percent;
-    CUfunction function;
     pool_status status = pool_kernel_get_info(kernel, &info);
 
     if (!status)
@@ -58,8 +57,6 @@ static pool_status ask_kernel(pool_kernel *kernel)
         status = pool_kernel_set_carveout(kernel, 100);
     if (!status)
         status = pool_kernel_get_carveout(kernel, &percent);
-    if (!status)
-        status = pool_kernel_handle(kernel, &function);
     return status;
 }
 

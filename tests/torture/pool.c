@@ -71,13 +71,12 @@ static pool_status create_lazy_then_use(struct torture *torture)
 {
     pool_params params = {.min_devices = 2, .lazy = 1};
     pool_device *device;
-    CUcontext context;
     pool_status status = create(torture, &params);
 
     for (size_t i = 0; i < 2 && !status; i++) {
         status = pool_device_at(*pool_of(torture), i, &device);
         if (!status)
-            status = pool_device_context(device, &context);
+            status = pool_device_synchronize(device);
     }
     return status;
 }
@@ -157,13 +156,12 @@ static void prepare_tuning(struct torture *torture)
 static pool_status still_usable(struct torture *torture)
 {
     pool_device *device;
-    CUcontext context;
     pool_status status = POOL_OK;
 
     for (size_t i = 0; i < 2 && !status; i++) {
         status = pool_device_at(*pool_of(torture), i, &device);
         if (!status)
-            status = pool_device_context(device, &context);
+            status = pool_device_synchronize(device);
     }
     return status;
 }

@@ -135,13 +135,15 @@ static void test_adopt(void **state)
     assert_ok(pool_bind(device));
     assert_int_equal(api->StreamCreateWithPriority(&raw, 1, 0), 0);
     assert_ok(pool_unbind(device));
-    assert_ok(pool_stream_adopt(device, raw, &stream));
-    assert_ok(pool_stream_handle(stream, &handle));
-    assert_ptr_equal(handle, raw);
-    assert_ptr_equal(pool_stream_device(stream), device);
-    assert_ok(pool_stream_synchronize(stream));
-    assert_ok(pool_stream_destroy(&stream));
-    if (pool_device_count(memory_pool) > 1)
+    assert_status(pool_stream_adopt(device, raw, &stream), memory_raw_status());
+    if (stream) {
+        assert_ok(pool_stream_handle(stream, &handle));
+        assert_ptr_equal(handle, raw);
+        assert_ptr_equal(pool_stream_device(stream), device);
+        assert_ok(pool_stream_synchronize(stream));
+        assert_ok(pool_stream_destroy(&stream));
+    }
+    if (pool_device_count(memory_pool) > 1 && !memory_raw_status())
         assert_status(pool_stream_adopt(memory_device(1), raw, &stream), POOL_ERR_WRONG_DEVICE);
     assert_null(stream);
     /* The wrapper's end was not the stream's. */
@@ -174,8 +176,8 @@ static void test_events(void **state)
     assert_ok(pool_event_create(device, POOL_EVENT_TIMING | POOL_EVENT_SLEEP, &start));
     assert_ok(pool_event_create(device, POOL_EVENT_TIMING, &end));
     assert_ok(pool_event_create(device, 0, &plain));
-    assert_ok(pool_event_handle(start, &handle));
-    assert_non_null(handle);
+    assert_status(pool_event_handle(start, &handle), memory_raw_status());
+    assert_true(handle || memory_raw_status());
     assert_ptr_equal(pool_event_device(start), device);
     /* Never recorded: done, holds nothing up, has no time. */
     assert_ok(pool_event_query(start));

@@ -113,7 +113,7 @@ static void check_traffic(uint64_t spin_ns)
         if (!(message.header.flags & WORKER_FLAG_WAITS))
             continue;
         assert_int_equal(ring_wait(&writer, &reply, never, NULL), RING_OK);
-        assert_true(ring_has_executed(server.ring, writer.posted));
+        assert_int_equal(ring_has_executed(server.ring, &writer.executed, writer.posted), RING_OK);
         assert_int_equal(reply.code, n);
         assert_int_equal(reply.bytes, n % 9 * 8);
         for (uint32_t i = 0; i < n % 9; i++)
