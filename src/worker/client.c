@@ -332,6 +332,7 @@ static pool_status create_client(const char *devices, struct client **created)
     opened->is_synchronous = synchronous && strcmp(synchronous, "0") != 0;
     opened->pause_ns = (pause ? strtoull(pause, NULL, 10) : FIRST_PAUSE_MS) * 1000000;
     opened->spin_ns = base_processors() >= SPIN_PROCESSORS ? SPIN_NS : SHORT_SPIN_NS;
+    opened->spinners = base_processors() / SPIN_PROCESSORS;
     snprintf(opened->devices, sizeof(opened->devices), "%s", devices);
     pthread_mutex_init(&opened->lock, NULL);
     pthread_cond_init(&opened->changed, NULL);

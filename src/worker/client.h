@@ -171,6 +171,7 @@ struct client {
     struct client_worker *workers;
     struct client_window *windows; /* by owner, then by writer */
     uint64_t spin_ns;
+    unsigned spinners; /* threads that may spin for longer, see call.c */
     uint64_t pause_ns; /* before the second replacement in a row */
     char program[4096];
     /* the supervisor */
@@ -193,6 +194,7 @@ struct client {
     size_t range_capacity;
     uint64_t next_block_id;
     uint64_t reserved_base, reserved_bytes;
+    atomic_uint spinning; /* threads that wait in a call */
 };
 
 /* NULL: there are no workers. Set while no call can be in progress. */
@@ -211,6 +213,9 @@ enum client_mode { CLIENT_WAIT, CLIENT_POST, CLIENT_CLEANUP, CLIENT_SYNC };
 struct client_call {
     enum worker_function function;
     enum client_mode mode;
+    const struct worker_ring *awaited; /* whose messages must be executed first */
+    uint64_t neglected_ns; /* when its worker was last seen to sleep although it should not */
+    unsigned neglects;     /* how often; 0: it does not sleep */
     struct client_worker *worker; /* NULL: that of the current context */
     unsigned generation;
     pool_cu_result code; /* of an argument; 0: all of them are valid */

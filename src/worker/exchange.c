@@ -32,6 +32,19 @@ static size_t bytes_at(const struct exchange *exchange, uint64_t at)
     return (size_t)base_min(exchange->slot_bytes, exchange->bytes - at);
 }
 
+/*
+ * A code that says that a device is unusable would be taken for that of the device which the caller
+ * has entered, and the exchange concerns two: the process of the one that failed is ended, so that
+ * the failure names it.
+ */
+static pool_cu_result blame(const struct client_side *side, pool_cu_result code)
+{
+    if (driver_code_class(code) != POOL_CLASS_DEVICE)
+        return code;
+    client_lose(side->worker, client_handle_read(side->context).generation, code, NULL);
+    return client_lost_code(side->worker);
+}
+
 enum step { FILL, EMPTY };
 
 /* On the default stream of the side's context, as all copies of an exchange. */
@@ -55,7 +68,7 @@ static pool_cu_result copy_slot(const struct exchange *exchange, enum step step,
         code = step == FILL ? remote_MemcpyDtoDAsync(mapping->address + slot, address, bytes, NULL)
                             : remote_MemcpyDtoDAsync(address, mapping->address + slot, bytes, NULL);
     (void)client_cu_CtxPopCurrent(NULL);
-    return code;
+    return blame(side, code);
 }
 
 static pool_cu_result complete(const struct client_side *side)
@@ -66,7 +79,7 @@ static pool_cu_result complete(const struct client_side *side)
         return code;
     code = client_cu_StreamSynchronize(NULL);
     (void)client_cu_CtxPopCurrent(NULL);
-    return code;
+    return blame(side, code);
 }
 
 /* Nothing is in progress when it returns. */

@@ -47,7 +47,7 @@ enum ring_result ring_has_executed(
 typedef enum ring_result (*ring_condition)(struct ring_writer *writer, uint64_t value);
 
 static enum ring_result wait_for(struct ring_writer *writer, ring_condition condition,
-    uint64_t value, ring_is_over is_over, void *user)
+    uint64_t value, uint64_t spin_ns, ring_is_over is_over, void *user)
 {
     struct worker_ring *ring = writer->ring;
     enum ring_result result;
@@ -63,7 +63,7 @@ static enum ring_result wait_for(struct ring_writer *writer, ring_condition cond
                 return result;
             worker_pause();
         }
-    } while (base_clock_ns() - start < writer->spin_ns);
+    } while (base_clock_ns() - start < spin_ns && !is_over(user));
     for (;;) {
         unsigned bell = atomic_load(&ring->bell);
 
@@ -111,7 +111,8 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
     uint64_t needed = message->bytes + (message->bytes > rest ? rest : 0);
 
     if (WORKER_RING_BYTES - (writer->posted_bytes - writer->consumed_bytes) < needed) {
-        enum ring_result result = wait_for(writer, has_space, needed, is_over, user);
+        enum ring_result result =
+            wait_for(writer, has_space, needed, writer->spin_ns, is_over, user);
 
         if (result)
             return result;
@@ -132,10 +133,10 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
     return RING_OK;
 }
 
-enum ring_result ring_wait(
-    struct ring_writer *writer, struct worker_reply *reply, ring_is_over is_over, void *user)
+enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,
+    ring_is_over is_over, void *user)
 {
-    enum ring_result result = wait_for(writer, has_executed_all, 0, is_over, user);
+    enum ring_result result = wait_for(writer, has_executed_all, 0, spin_ns, is_over, user);
     const struct worker_reply *shared = &writer->ring->reply;
 
     if (result)

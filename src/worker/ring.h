@@ -49,9 +49,10 @@ void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint
 enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
     ring_is_over is_over, void *user);
 
-/* Waits until everything posted has been executed and copies the reply. */
-enum ring_result ring_wait(
-    struct ring_writer *writer, struct worker_reply *reply, ring_is_over is_over, void *user);
+/* Waits until everything posted has been executed, for the first `spin_ns` without sleeping, and
+ * copies the reply. */
+enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,
+    ring_is_over is_over, void *user);
 
 /*
  * RING_OK: the message with this number, as ring_writer.posted after ring_post, has been executed;

@@ -116,6 +116,9 @@ void client_lose(
             code, driver_code_hint(code));
         cause = text;
     }
+    /* Later calls fail with the code of the fault, if it is one of the process. */
+    if (driver_code_class(code) != POOL_CLASS_PROCESS)
+        code = DRIVER_CODE_LOST;
     pthread_mutex_lock(&worker->lock);
     is_first = atomic_load(&worker->state) == WORKER_STATE_RUNNING &&
                (atomic_load(&worker->generation) & 0xffff) == (generation & 0xffff);

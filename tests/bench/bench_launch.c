@@ -15,7 +15,9 @@
 
 #include "bench_support.h"
 #include "module/image.h"
+#include "module/module.h"
 #include "pool/device.h"
+#include "stream/stream.h"
 
 #define RUNS 41
 #define LAUNCHES 300 /* fewer than the driver's queue holds, so that no launch blocks */
@@ -207,9 +209,9 @@ int main(int count, char **arguments)
     subject.device = open_device(count > 1 ? arguments[1] : NULL, &pool);
     MUST(pool_module_compile(subject.device, &params, &module));
     MUST(pool_kernel_get(module, "empty", &subject.kernel));
-    MUST(pool_kernel_handle(subject.kernel, &subject.function));
+    subject.function = subject.kernel->function; /* of the driver's table, also in a worker */
     MUST(pool_stream_create(subject.device, NULL, &subject.stream));
-    MUST(pool_stream_handle(subject.stream, &subject.raw_stream));
+    subject.raw_stream = subject.stream->handle;
     MUST(pool_buffer_alloc(subject.device, 4, &buffer));
     MUST(pool_buffer_address(buffer, &subject.address));
     subject.api = &device_driver(subject.device)->api;

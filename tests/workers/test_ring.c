@@ -112,7 +112,7 @@ static void check_traffic(uint64_t spin_ns)
             nanosleep(&(struct timespec){0, 2000000}, NULL); /* the server sleeps */
         if (!(message.header.flags & WORKER_FLAG_WAITS))
             continue;
-        assert_int_equal(ring_wait(&writer, &reply, never, NULL), RING_OK);
+        assert_int_equal(ring_wait(&writer, &reply, 0, never, NULL), RING_OK);
         assert_int_equal(ring_has_executed(server.ring, &writer.executed, writer.posted), RING_OK);
         assert_int_equal(reply.code, n);
         assert_int_equal(reply.bytes, n % 9 * 8);
@@ -150,7 +150,7 @@ static void test_full(void **state)
     while (ring_post(&writer, &message.header, at_once, NULL) == RING_OK)
         posted++;
     assert_int_equal(posted, WORKER_RING_BYTES / 1024);
-    assert_int_equal(ring_wait(&writer, &reply, at_once, NULL), RING_OVER);
+    assert_int_equal(ring_wait(&writer, &reply, 0, at_once, NULL), RING_OVER);
     free_ring(ring);
 }
 
@@ -175,7 +175,7 @@ static void test_wild_worker(void **state)
         message.header.bytes = (uint32_t)(random_below(1022) + 2) * 8;
         if (kind < 3) {
             (void)ring_post(&writer, &message.header, at_once, NULL);
-        } else if (ring_wait(&writer, &reply, at_once, NULL) == RING_OK) {
+        } else if (ring_wait(&writer, &reply, 0, at_once, NULL) == RING_OK) {
             assert_true(reply.bytes <= sizeof(reply.words));
         }
     }
