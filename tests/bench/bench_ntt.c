@@ -156,9 +156,12 @@ static void sweep(void)
         {2, 7, 1, 16, 20, 6, 0, NTT_ALL_QUOTIENTS, 0}, {2, 7, 1, 16, 20, 6, 0, NTT_NO_QUOTIENTS, 0},
         {2, 7, 1, 16, 16, 5, 0, NTT_ALL_QUOTIENTS, 0},
         {1, 8, 0, 16, 20, 2, 0, NTT_ALL_QUOTIENTS, 0}, {1, 8, 0, 16, 20, 2, 0, NTT_NO_QUOTIENTS, 0},
-        {1, 7, 0, 16, 20, 4, 0, NTT_ALL_QUOTIENTS, 0}, {1, 9, 0, 16, 20, 1, 0, NTT_ALL_QUOTIENTS, 0},
-        {1, 7, 1, 16, 20, 4, 0, NTT_ALL_QUOTIENTS, 0}, {1, 8, 1, 16, 20, 2, 0, NTT_ALL_QUOTIENTS, 0},
-        {2, 6, 0, 16, 20, 8, 0, NTT_ALL_QUOTIENTS, 0}, {3, 7, 1, 16, 20, 3, 0, NTT_ALL_QUOTIENTS, 0}};
+        {1, 7, 0, 16, 20, 4, 0, NTT_ALL_QUOTIENTS, 0},
+        {1, 9, 0, 16, 20, 1, 0, NTT_ALL_QUOTIENTS, 0},
+        {1, 7, 1, 16, 20, 4, 0, NTT_ALL_QUOTIENTS, 0},
+        {1, 8, 1, 16, 20, 2, 0, NTT_ALL_QUOTIENTS, 0},
+        {2, 6, 0, 16, 20, 8, 0, NTT_ALL_QUOTIENTS, 0},
+        {3, 7, 1, 16, 20, 3, 0, NTT_ALL_QUOTIENTS, 0}};
     static const struct ntt_tuning two[] = {{4, 7, 2, 17, 17, 5, 0, NTT_NO_QUOTIENTS, 0},
         {4, 6, 2, 17, 17, 10, 0, NTT_NO_QUOTIENTS, 0}, {4, 8, 2, 17, 17, 2, 0, NTT_NO_QUOTIENTS, 0},
         {5, 7, 2, 17, 17, 3, 0, NTT_NO_QUOTIENTS, 0}, {3, 8, 2, 17, 17, 4, 0, NTT_NO_QUOTIENTS, 0},
