@@ -185,6 +185,42 @@ static void test_wild_worker(void **state)
     free_ring(ring);
 }
 
+/* A worker's counters only grow, and not beyond what the client has posted. */
+static void test_counters(void **state)
+{
+    struct worker_ring *ring = new_ring();
+    struct worker_reply reply;
+    struct ring_writer writer;
+    union message message = {.header = {.bytes = 64}};
+
+    (void)state;
+    ring_writer_open(&writer, ring, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(ring_post(&writer, &message.header, at_once, NULL), RING_OK);
+    atomic_store(&ring->executed, 2);
+    assert_int_equal(ring_has_executed(ring, &writer.executed, 2), RING_OK);
+    assert_int_equal(ring_has_executed(ring, &writer.executed, 3), RING_OVER);
+    assert_int_equal(ring_wait(&writer, &reply, 0, at_once, NULL), RING_OVER);
+    atomic_store(&ring->executed, 4);
+    assert_int_equal(ring_wait(&writer, &reply, 0, never, NULL), RING_INVALID);
+    atomic_store(&ring->executed, 3);
+    assert_int_equal(ring_wait(&writer, &reply, 0, never, NULL), RING_OK);
+    atomic_store(&ring->executed, 2);
+    assert_int_equal(ring_has_executed(ring, &writer.executed, 3), RING_INVALID);
+    assert_int_equal(ring_wait(&writer, &reply, 0, never, NULL), RING_INVALID);
+    /* A full ring, of which more has been consumed than was posted, and less than before. */
+    while (ring_post(&writer, &message.header, at_once, NULL) == RING_OK)
+        ;
+    atomic_store(&ring->consumed_bytes, writer.posted_bytes + 8);
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_INVALID);
+    atomic_store(&ring->consumed_bytes, 128);
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_OK);
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_OK);
+    atomic_store(&ring->consumed_bytes, 64);
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_INVALID);
+    free_ring(ring);
+}
+
 /* The worker's end with such a client. */
 static void test_wild_client(void **state)
 {
@@ -226,7 +262,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spinning),
         cmocka_unit_test(test_sleeping), cmocka_unit_test(test_full),
-        cmocka_unit_test(test_wild_worker), cmocka_unit_test(test_wild_client)};
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_wild_worker),
+        cmocka_unit_test(test_wild_client)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
