@@ -77,12 +77,26 @@ static pool_status destroy_all_resources(device_pool *pool)
     return status;
 }
 
+/* A call in a worker process that does not return ends with the process. */
+static void end_awaited_workers(device_pool *pool)
+{
+    if (!(pool->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
+        (monitor_await_end(pool->readmission, STOP_NS) &&
+            monitor_await_end(pool->monitor, STOP_NS)))
+        return;
+    for (size_t i = 0; i < pool->count; i++)
+        if (atomic_load(&pool->devices[i].inside))
+            device_end_worker(
+                &pool->devices[i], "pool_destroy has waited for 5 s for a call in progress");
+}
+
 /* The monitors' tasks use the devices, so they end before them. No-op once they have ended. */
 static void stop_monitor(device_pool *pool)
 {
     bool is_ended;
 
     atomic_store(&pool->is_ending, true);
+    end_awaited_workers(pool);
     is_ended = monitor_stop(pool->readmission, STOP_NS);
     if (monitor_stop(pool->monitor, STOP_NS) && is_ended)
         return;

@@ -219,21 +219,40 @@ bool monitor_remove(struct monitor *monitor, struct monitor_task *task, uint64_t
     return is_removed;
 }
 
-bool monitor_stop(struct monitor *monitor, uint64_t timeout_ns)
+/* With the lock held. */
+static bool await_end(struct monitor *monitor, uint64_t timeout_ns)
 {
     struct timespec until = timespec_of(add_saturated(base_clock_ns(), timeout_ns));
-    bool has_thread, is_ended;
     int error = 0;
+
+    monitor->is_stopping = true;
+    pthread_cond_signal(&monitor->changed);
+    while (monitor->has_thread && !monitor->is_ended && !error)
+        error = pthread_cond_timedwait(&monitor->returned, &monitor->lock, &until);
+    return !monitor->has_thread || monitor->is_ended;
+}
+
+bool monitor_await_end(struct monitor *monitor, uint64_t timeout_ns)
+{
+    bool is_ended;
 
     if (is_forked(monitor))
         return true;
     pthread_mutex_lock(&monitor->lock);
+    is_ended = await_end(monitor, timeout_ns);
+    pthread_mutex_unlock(&monitor->lock);
+    return is_ended;
+}
+
+bool monitor_stop(struct monitor *monitor, uint64_t timeout_ns)
+{
+    bool has_thread, is_ended;
+
+    if (is_forked(monitor))
+        return true;
+    pthread_mutex_lock(&monitor->lock);
+    is_ended = await_end(monitor, timeout_ns);
     has_thread = monitor->has_thread;
-    monitor->is_stopping = true;
-    pthread_cond_signal(&monitor->changed);
-    while (has_thread && !monitor->is_ended && !error)
-        error = pthread_cond_timedwait(&monitor->returned, &monitor->lock, &until);
-    is_ended = !has_thread || monitor->is_ended;
     monitor->has_thread = false;
     pthread_mutex_unlock(&monitor->lock);
     if (has_thread && is_ended)

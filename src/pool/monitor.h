@@ -61,6 +61,10 @@ bool monitor_is_current(struct monitor *monitor);
 /* Allocates the monitor; starts no thread. */
 pool_status monitor_create(struct monitor **monitor);
 
+/* Tells the thread to end and waits at most `timeout_ns` for a task that is running; false: it is
+ * still running. */
+bool monitor_await_end(struct monitor *monitor, uint64_t timeout_ns);
+
 /*
  * Ends the thread, waiting at most `timeout_ns` for a task that is running. false: the thread is
  * detached, and the monitor and everything that its tasks use must never be freed.

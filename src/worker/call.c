@@ -296,11 +296,11 @@ static bool is_current(const struct client_call *call)
 }
 
 /*
- * A worker that sleeps for 3 s although a message waits is as good as lost. It is seen to sleep
+ * A worker that sleeps for 2 s although a message waits is as good as lost. It is seen to sleep
  * this often, as much apart: a clock alone would also count the time in which the whole host stood
  * still.
  */
-#define NEGLECTS 30
+#define NEGLECTS 20
 #define NEGLECT_NS 100000000u
 
 static bool is_neglected(struct client_call *call)
@@ -319,7 +319,7 @@ static bool is_neglected(struct client_call *call)
         return false;
     note_loss(call->worker);
     client_lose(call->worker, call->generation, DRIVER_CODE_LOST,
-        "the worker has not executed a message for 3 s, although it waits for one");
+        "the worker has not executed a message for 2 s, although it waits for one");
     return true;
 }
 
