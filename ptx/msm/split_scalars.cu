@@ -85,18 +85,17 @@ extern "C" __global__ void __launch_bounds__(MSM_SPLIT_THREADS)
     if (index >= (u64)args.count * args.batch)
         return;
     u64 msm = index / args.count, i = index - msm * args.count;
-    fr first = scalar_load(args, msm * args.scalar_batch_stride + i);
-    fr second, quotient[2];
+    const fr scalar = scalar_load(args, msm * args.scalar_batch_stride + i);
+    fr first = scalar, second;
 #pragma unroll
     for (int k = 0; k < FR_WORDS; k++)
         second.word[k] = 0;
-#pragma unroll
-    for (int k = 0; k < 2; k++)
-        quotient[k] = rounded_product(first, args.lattice.reciprocal[k]);
-#pragma unroll
+    /* A loop, because the compiler takes long for products of words. */
+#pragma unroll 1
     for (int k = 0; k < 2; k++) {
-        first = subtract_product(first, quotient[k], args.lattice.a[k]);
-        second = subtract_product(second, quotient[k], args.lattice.b[k]);
+        const fr quotient = rounded_product(scalar, args.lattice.reciprocal[k]);
+        first = subtract_product(first, quotient, args.lattice.a[k]);
+        second = subtract_product(second, quotient, args.lattice.b[k]);
     }
     store_half(args.halves, 2 * msm * args.count + i, residue(first));
     store_half(args.halves, (2 * msm + 1) * args.count + i, residue(second));

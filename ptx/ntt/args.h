@@ -24,6 +24,9 @@
 #define NTT_TRIGGERS_DEPENDENT 512u /* the next pass may start while this one drains (PDL) */
 #define NTT_STORE_INTERLEAVED 1024u /* stores interleaved; NTT_INTERLEAVED is how it loads */
 #define NTT_STORE_NEIGHBOURS 2048u  /* a thread's outputs, from registers, are neighbours */
+#define NTT_STORE_SECTORS 4096u     /* two threads store an element of 8 words together */
+/* Above the flags: the largest log_distance of stages that exchange points within warps only. */
+#define NTT_IN_WARP_SHIFT 16u
 
 struct ntt_pass_args {
     DEVICE_POINTER(const fr) in;

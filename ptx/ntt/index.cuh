@@ -9,6 +9,9 @@
 
 typedef unsigned long long u64;
 
+/* Elements of less than a sector. */
+#define HAS_SHORT_ELEMENTS (FR_WORDS < 8)
+
 /* A sub-transform of the launch: its transform in the batch, and its index within that. */
 struct sub_transform {
     u64 batch;
@@ -92,25 +95,33 @@ struct butterfly {
     unsigned local;
 };
 
+__device__ __forceinline__ struct butterfly butterfly_at(
+    const struct ntt_pass_args &pass, bool is_transposed, unsigned log_distance)
+{
+    unsigned high = pass.log_length - NTT_RADIX; /* bits of `local` that come from the thread */
+    unsigned rest =
+        is_transposed ? threadIdx.x >> pass.log_tile_width : threadIdx.x & ((1u << high) - 1);
+    struct butterfly butterfly;
+    butterfly.log_distance = log_distance;
+    butterfly.sub =
+        is_transposed ? threadIdx.x & ((1u << pass.log_tile_width) - 1) : threadIdx.x >> high;
+    butterfly.local =
+        (rest >> log_distance << (log_distance + NTT_RADIX)) | (rest & ((1u << log_distance) - 1));
+    return butterfly;
+}
+
+/* That of the stage after `done` bits. */
 __device__ __forceinline__ struct butterfly butterfly_of(
     const struct ntt_pass_args &pass, unsigned done)
 {
-    unsigned high = pass.log_length - NTT_RADIX; /* bits of `local` that come from the thread */
     bool is_first = done == 0, is_last = pass.log_length <= done + NTT_RADIX;
-    bool is_transposed =
-        is_last ? pass.flags & NTT_STORE_TRANSPOSED : !is_first || pass.flags & NTT_LOAD_TRANSPOSED;
+    bool is_transposed = is_last    ? pass.flags & NTT_STORE_TRANSPOSED
+                         : is_first ? pass.flags & NTT_LOAD_TRANSPOSED
+                                    : HAS_SHORT_ELEMENTS || pass.log_tile_inner != 0;
     if (is_first && is_last)
         is_transposed = pass.flags & (pass.flags & NTT_LOAD_REGISTERS ? NTT_LOAD_TRANSPOSED
                                                                       : NTT_STORE_TRANSPOSED);
-    unsigned rest =
-        is_transposed ? threadIdx.x >> pass.log_tile_width : threadIdx.x & ((1u << high) - 1);
-    unsigned below = is_last ? 0 : pass.log_length - done - NTT_RADIX;
-    struct butterfly butterfly;
-    butterfly.log_distance = below;
-    butterfly.sub =
-        is_transposed ? threadIdx.x & ((1u << pass.log_tile_width) - 1) : threadIdx.x >> high;
-    butterfly.local = (rest >> below << (below + NTT_RADIX)) | (rest & ((1u << below) - 1));
-    return butterfly;
+    return butterfly_at(pass, is_transposed, is_last ? 0 : pass.log_length - done - NTT_RADIX);
 }
 
 #endif

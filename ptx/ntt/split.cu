@@ -24,6 +24,8 @@
 
 #include "ntt/tile.cuh"
 
+#include "ntt/stages.cuh"
+
 /* What a thread stores at once. */
 #define VECTOR_WORDS (FR_WORDS % 4 == 0 ? 4 : FR_WORDS % 2 == 0 ? 2 : 1)
 #define VECTORS (FR_WORDS / VECTOR_WORDS)
@@ -37,37 +39,10 @@ struct __align__(4 * VECTOR_WORDS) vector
 __device__ __forceinline__ void transform_tile(const struct ntt_pass_args &pass, unsigned *tile)
 {
     fr x[POINTS];
-    struct twiddle twiddle[POINTS];
-    struct butterfly butterfly = butterfly_of(pass, 0);
-    if (pass.log_length < NTT_RADIX) {
+    if (pass.log_length < NTT_RADIX)
         short_sub_transforms(pass, tile);
-        return;
-    }
-    if (PREFETCHES_TWIDDLES)
-        prefetch_twiddles(pass, twiddle, butterfly);
-#pragma unroll 1
-    for (unsigned done = 0; done < pass.log_length; done += NTT_RADIX) {
-        bool is_last = butterfly.log_distance == 0;
-        unsigned distance = 1u << (butterfly.log_distance + pass.log_tile_inner);
-        unsigned base = tile_index(pass, butterfly.sub, butterfly.local);
-        if (done == 0 && pass.flags & NTT_LOAD_REGISTERS) {
-            load_registers(pass, x, butterfly);
-        } else {
-#pragma unroll
-            for (unsigned e = 0; e < POINTS; e++)
-                x[e] = tile_load(tile, PLANE, tile_offset(base + e * distance, NTT_RADIX));
-        }
-        compute_butterfly(pass, x, min(NTT_RADIX, pass.log_length - done));
-        if (!is_last)
-            apply_stage_twiddles(pass, x, twiddle, butterfly);
-#pragma unroll
-        for (unsigned e = 0; e < POINTS; e++)
-            tile_store(tile, PLANE, tile_offset(base + e * distance, NTT_RADIX), x[e]);
-        butterfly = butterfly_of(pass, done + NTT_RADIX);
-        if (PREFETCHES_TWIDDLES && !is_last)
-            prefetch_twiddles(pass, twiddle, butterfly);
-        __syncthreads();
-    }
+    else
+        compute_stages(pass, tile, x, true);
 }
 
 /* The column in natural order, counted on this device. */

@@ -35,7 +35,16 @@ __device__ __forceinline__ fr mul_twiddle(fr x, struct twiddle twiddle)
 #endif
 }
 
-/* a - b as the first argument of mul_twiddle. */
+/* a + b and a - b as first arguments of mul_twiddle. */
+__device__ __forceinline__ fr add_before_twiddle(fr a, fr b)
+{
+#if NTT_QUOTIENTS
+    return fr_add_unreduced(a, b);
+#else
+    return fr_add_lazy(a, b);
+#endif
+}
+
 __device__ __forceinline__ fr sub_before_twiddle(fr a, fr b)
 {
 #if NTT_QUOTIENTS

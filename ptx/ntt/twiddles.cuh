@@ -6,10 +6,6 @@
 #ifndef PTX_NTT_TWIDDLES_CUH
 #define PTX_NTT_TWIDDLES_CUH
 
-/* With few warps per scheduler to hide the latency of loads, twiddles are prefetched one stage
- * ahead. */
-#define PREFETCHES_TWIDDLES (NTT_RADIX == 1 && FR_WORDS == 8)
-
 /* w^exponent, as the product of two table entries where a table of all powers would be too long. */
 __device__ __forceinline__ fr two_level_power(
     const fr *high, const fr *low, unsigned low_bits, u64 exponent)
@@ -50,35 +46,24 @@ __device__ __forceinline__ struct exponents pass_exponents(
     return exponents;
 }
 
-/* Loads a butterfly's twiddles, by output; between passes only those of the high table. */
-__device__ __forceinline__ void prefetch_twiddles(
-    const struct ntt_pass_args &pass, struct twiddle *twiddle, struct butterfly butterfly)
-{
-    if (butterfly.log_distance != 0) {
-        const fr *table = stage_twiddles(pass, butterfly);
-#pragma unroll
-        for (unsigned o = 1; o < POINTS; o++)
-            twiddle[o] = load_twiddle(pass, table, o << butterfly.log_distance);
-    } else if (pass.log_size != pass.log_done + pass.log_length) {
-        u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
-        struct exponents exponents =
-            pass_exponents(pass, sub_transform_at(pass, index).sub, butterfly.local);
-#pragma unroll
-        for (unsigned o = 0; o < POINTS; o++)
-            twiddle[o] = load_pass_twiddle(pass, pass.twiddles_high,
-                (exponents.first + exponents.increment * o) >> pass.low_bits);
-    }
-}
-
-__device__ __forceinline__ void apply_stage_twiddles(const struct ntt_pass_args &pass, fr *x,
-    const struct twiddle *twiddle, struct butterfly butterfly)
+__device__ __forceinline__ void apply_stage_twiddles(
+    const struct ntt_pass_args &pass, fr *x, struct butterfly butterfly)
 {
     const fr *table = stage_twiddles(pass, butterfly);
 #pragma unroll
     for (unsigned e = 1; e < POINTS; e++)
-        x[e] = mul_twiddle(x[e],
-            PREFETCHES_TWIDDLES ? twiddle[OUTPUT(e)]
-                                : load_twiddle(pass, table, OUTPUT(e) << butterfly.log_distance));
+        x[e] = mul_twiddle(x[e], load_twiddle(pass, table, OUTPUT(e) << butterfly.log_distance));
+}
+
+/* The twiddles between passes of a butterfly's outputs; only those of the high table. */
+__device__ __forceinline__ void prefetch_pass_twiddles(
+    const struct ntt_pass_args &pass, struct twiddle *twiddle, u64 sub, unsigned local)
+{
+    struct exponents exponents = pass_exponents(pass, sub, local);
+#pragma unroll
+    for (unsigned o = 0; o < POINTS; o++)
+        twiddle[o] = load_pass_twiddle(
+            pass, pass.twiddles_high, (exponents.first + exponents.increment * o) >> pass.low_bits);
 }
 
 /* For short elements it is cheaper to compute successive twiddles by multiplication than to gather
@@ -104,7 +89,7 @@ __device__ __forceinline__ void apply_pass_twiddles(const struct ntt_pass_args &
     for (unsigned o = 0; o < POINTS; o++) {
         u64 exponent = exponents.first + exponents.increment * o;
         x[OUTPUT(o)] = mul_pass_twiddle(x[OUTPUT(o)],
-            PREFETCHES_TWIDDLES
+            prefetched != nullptr
                 ? prefetched[o]
                 : load_pass_twiddle(pass, pass.twiddles_high, exponent >> pass.low_bits));
         if (pass.twiddles_low != nullptr)

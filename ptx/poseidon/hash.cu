@@ -13,10 +13,6 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     const unsigned char *in = args.in + index * args.in_stride;
     fr state[POSEIDON_WIDTH];
     init_state(state);
-#pragma unroll
-    for (int i = 0; i < POSEIDON_MAX_INPUTS; i++)
-        if (i < args.elements)
-            state[state_index(POSEIDON_INPUT_INDEX + i)] =
-                load_element(in + i * sizeof(fr), args.in_is_aligned, args.in_is_converted);
+    load_inputs(state, in, args.elements, args.in_is_aligned, args.in_is_converted);
     permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

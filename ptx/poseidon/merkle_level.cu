@@ -35,9 +35,8 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         if (child >= args.arity)
             continue;
         if (first + child < args.child_count)
-            load_elements<POSEIDON_DIGEST_ELEMENTS>(digest,
-                args.in + (first + child) * args.in_stride, args.in_is_aligned,
-                args.in_is_converted);
+            load_elements<POSEIDON_DIGEST_ELEMENTS>(
+                digest, args.in + (first + child) * args.in_stride, args.in_is_aligned, 0);
         else
 #pragma unroll
             for (int i = 0; i < POSEIDON_DIGEST_ELEMENTS; i++)
@@ -47,5 +46,10 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
             state[state_index(POSEIDON_INPUT_INDEX + child * POSEIDON_DIGEST_ELEMENTS + i)] =
                 digest[i];
     }
+    /* The padding nodes, which are the last ones, are in the device's form. */
+    if (args.in_is_converted)
+        convert_inputs(
+            state, (unsigned)min((unsigned long long)args.arity, args.child_count - first) *
+                       POSEIDON_DIGEST_ELEMENTS);
     permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

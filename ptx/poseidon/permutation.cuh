@@ -19,12 +19,6 @@
 #include "poseidon/circulant.cuh"
 #else
 
-#if POSEIDON_IS_UNROLLED
-#define ELEMENT_LOOP _Pragma("unroll")
-#else
-#define ELEMENT_LOOP _Pragma("unroll 1")
-#endif
-
 #if !POSEIDON_IS_POSEIDON2 || POSEIDON_EXTERNAL == POSEIDON_EXTERNAL_DENSE
 /* state = matrix * state + constants */
 __device__ __forceinline__ void dense_layer(fr *state, const fr *matrix, const fr *constants)

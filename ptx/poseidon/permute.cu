@@ -12,16 +12,12 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         return;
     const unsigned char *in = args.in + index * args.in_stride;
     unsigned char *out = args.out + index * args.out_stride;
-    fr elements[POSEIDON_WIDTH], state[POSEIDON_WIDTH];
-    load_elements<POSEIDON_WIDTH>(elements, in, args.in_is_aligned, args.in_is_converted);
-#pragma unroll
-    for (int i = 0; i < POSEIDON_WIDTH; i++)
-        state[state_index(i)] = elements[i];
+    fr state[POSEIDON_WIDTH];
+    load_elements<POSEIDON_WIDTH>(state, in, args.in_is_aligned, args.in_is_converted);
+    exchange_partial_element(state);
     permute(state);
     if (!thread_stores_item(args))
         return;
-#pragma unroll
-    for (int i = 0; i < POSEIDON_WIDTH; i++)
-        elements[i] = state[state_index(i)];
-    store_elements<POSEIDON_WIDTH>(out, elements, args.out_is_aligned, args.out_is_converted);
+    exchange_partial_element(state);
+    store_elements<POSEIDON_WIDTH>(out, state, args.out_is_aligned, args.out_is_converted);
 }

@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     load_state(state, args, row);
 #pragma unroll 1
     for (unsigned long long block = 0;; block++) {
-#pragma unroll
+        CONVERSION_LOOP
         for (int i = 0; i + POSEIDON_INPUT_INDEX < POSEIDON_WIDTH; i++)
             if (i < args.rate && (unsigned long long)(column + i) < args.columns)
                 state[state_index(POSEIDON_INPUT_INDEX + i)] =

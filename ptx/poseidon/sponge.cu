@@ -18,7 +18,7 @@ __device__ __forceinline__ fr message_element(
 __device__ __forceinline__ void absorb_block(
     fr *state, const poseidon_args &args, const unsigned char *in, unsigned long long absorbed)
 {
-#pragma unroll
+    CONVERSION_LOOP
     for (int i = 0; i + POSEIDON_INPUT_INDEX < POSEIDON_WIDTH; i++) {
         int is_present = 0;
         fr *rate_element = state + state_index(POSEIDON_INPUT_INDEX + i);

@@ -67,8 +67,16 @@ static void put_low_row(struct field_emit_writer *writer, field_emit_word_source
     }
 }
 
-/* e += x 2^(32 row) modulo R, or -=. */
-static void put_row_sum(struct field_emit_writer *writer, char bank, uint32_t row, bool is_negative)
+/* Word `index` of the quotient q, the high half of bank h. */
+static struct field_emit_arg quotient_word(
+    const struct field_emit_writer *writer, uint32_t which, uint32_t index)
+{
+    (void)which;
+    return field_emit_local('h', writer->words + index);
+}
+
+/* e += q 2^(32 row) modulo R, or -=. */
+static void put_row_sum(struct field_emit_writer *writer, uint32_t row, bool is_negative)
 {
     static const char *const opcodes[2][3] = {
         {"add.cc.u32", "addc.cc.u32", "addc.u32"}, {"sub.cc.u32", "subc.cc.u32", "subc.u32"}};
@@ -80,29 +88,30 @@ static void put_row_sum(struct field_emit_writer *writer, char bank, uint32_t ro
 
         if (count == 1)
             opcode = is_negative ? "sub.u32" : "add.u32";
-        field_emit_two(writer, opcode, word, word, field_emit_local(bank, j));
+        field_emit_two(writer, opcode, word, word, quotient_word(writer, 0, j));
     }
 }
 
 /*
- * e + 2^32 o += n p modulo R. Words of p that are 0, 1 or 2^32 - 1, as a high two-adicity makes
- * them, take no products. Words that are sums of two powers of two, as 0xf0000001 of BN254, could
- * take shifts; but such chains (shl, shf, sub.cc) gave wrong results on an H200 with CUDA 13.0,
- * where the same PTX is right on simulated devices.
+ * e + 2^32 o -= q p modulo R, as q (R - p), so that q need not be negated. Words that are 0, 1 or
+ * 2^32 - 1, as a high two-adicity makes them, take no products. Words that are sums of two powers
+ * of two could take shifts; but such chains (shl, shf, sub.cc) gave wrong results on an H200 with
+ * CUDA 13.0, where the same PTX is right on simulated devices.
  */
 static void put_multiple_of_modulus(struct field_emit_writer *writer)
 {
     uint32_t carry = 0;
 
     for (uint32_t row = 0; row < writer->words; row++) {
-        const uint64_t digit = (uint64_t)field_emit_modulus(writer, 1, row).value + carry;
+        const uint32_t word = field_emit_modulus(writer, 1, row).value;
+        const uint64_t digit = (uint64_t)(row == 0 ? 0 - word : ~word) + carry;
 
         carry = digit >= UINT32_MAX;
         if (digit == 1 || digit == UINT32_MAX)
-            put_row_sum(writer, 'n', row, digit != 1);
+            put_row_sum(writer, row, digit != 1);
         else if ((uint32_t)digit)
-            put_low_row(writer, field_emit_bank_word, 'n', field_emit_immediate((uint32_t)digit),
-                row, false);
+            put_low_row(
+                writer, quotient_word, 0, field_emit_immediate((uint32_t)digit), row, false);
     }
 }
 
@@ -139,16 +148,9 @@ static void put_product(struct field_emit_writer *writer)
     field_emit_begin(writer, "mul_shoup", 3);
     field_emit_wide_declare(writer);
     field_emit_declare(writer, 'h', 2 * words);
-    field_emit_declare(writer, 'n', words);
     field_emit_declare(writer, 't', words);
     field_emit_declare_reduction(writer);
     field_emit_wide_multiply_high(&wide, 'h');
-    for (uint32_t i = 0; i < words; i++)
-        field_emit_two(writer,
-            i == 0          ? "sub.cc.u32"
-            : i + 1 < words ? "subc.cc.u32"
-                            : "subc.u32",
-            field_emit_local('n', i), field_emit_immediate(0), field_emit_local('h', words + i));
     for (uint32_t i = 0; i < words; i++)
         put_low_row(writer, field_emit_word, 1, field_emit_word(writer, 2, i), i, i == 0);
     put_multiple_of_modulus(writer);

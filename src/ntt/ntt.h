@@ -61,6 +61,7 @@ struct ntt_pass {
     uint32_t log_length;     /* of a sub-transform */
     uint32_t log_tile_width; /* sub-transforms of a block's tile */
     uint32_t log_tile_inner; /* of them below the local index in the tile's layout */
+    uint32_t log_in_warp;    /* stages up to this log_distance exchange points within warps */
     uint32_t flags;          /* NTT_… of ptx/ntt/args.h */
     uint32_t threads;
     uint32_t blocks;

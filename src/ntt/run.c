@@ -78,7 +78,7 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
         .log_tile_inner = pass->log_tile_inner,
         .low_bits = layout->low_bits,
         .exponent_shift = pass->log_done,
-        .flags = pass->flags,
+        .flags = pass->flags | pass->log_in_warp << NTT_IN_WARP_SHIFT,
     };
 }
 

@@ -410,6 +410,8 @@ void check_ntt_stages(struct harness *harness)
         {"bls12_377_fq", 9, 1, {0}, false},
         {LONG_MODULUS, 8, 1, {1, 5, 1, 5, 5, 2, 0, NTT_STAGE_QUOTIENTS, 0}, false},
         {"bn254_fr", 9, 1, {1, 5, 1, 9, 9, 2, 0, NTT_ALL_QUOTIENTS, 0}, false},
+        {"bn254_fr", 13, 1, {1, 6, 0, 16, 20, 2, 0, NTT_ALL_QUOTIENTS, 0}, false},
+        {"bls12_381_fr", 14, 2, {1, 8, 0, 7, 9, 2, 0, NTT_ALL_QUOTIENTS, 0}, false},
         {"pallas_fq", 7, 1, {2, 5, 1, 5, 7, 2, 0, NTT_ALL_QUOTIENTS, 0}, false},
         {"babybear", 20, 1, {4, 8, 3, 18, 18, 5, 0, NTT_NO_QUOTIENTS, 1}, true},
         {"babybear", 22, 1, {0}, true},

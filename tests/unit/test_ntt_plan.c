@@ -20,6 +20,48 @@ static const struct chip chips[] = {
 };
 static const uint32_t words[] = {1, 2, 4, 8, 12, 24};
 
+/* Index in the tile of point `e` of a thread in the stage that follows `done` bits of a pass: what
+ * ptx/ntt/index.cuh computes, from the description there. */
+static uint32_t tile_index_of(const struct ntt_tuning *tuning, const struct ntt_pass *pass,
+    uint32_t done, uint32_t thread, uint32_t e)
+{
+    const uint32_t radix = tuning->log_radix, high = pass->log_length - radix;
+    const bool is_first = done == 0, is_last = pass->log_length <= done + radix;
+    const uint32_t below = is_last ? 0 : pass->log_length - done - radix;
+    const bool is_transposed = is_last    ? (pass->flags & NTT_STORE_TRANSPOSED) != 0
+                               : is_first ? (pass->flags & NTT_LOAD_TRANSPOSED) != 0
+                                          : pass->log_tile_inner != 0;
+    const uint32_t rest = is_transposed ? thread >> pass->log_tile_width : thread % (1u << high);
+    const uint32_t sub = is_transposed ? thread % (1u << pass->log_tile_width) : thread >> high;
+    const uint32_t local =
+        (rest >> below << (below + radix)) | (e << below) | (rest & ((1u << below) - 1));
+
+    return ((sub >> pass->log_tile_inner << pass->log_length | local) << pass->log_tile_inner) |
+           (sub & ((1u << pass->log_tile_inner) - 1));
+}
+
+/* Where only a warp waits for an exchange, a warp reads what it wrote itself. */
+static void check_exchanges(const struct ntt_tuning *tuning, const struct ntt_pass *pass)
+{
+    const uint32_t radix = tuning->log_radix, points = 1u << radix;
+    uint16_t warp_of[1 << 14];
+
+    assert_in_range(pass->log_in_warp, 0, 5);
+    assert_true(pass->log_in_warp == 0 || pass->threads >= 32);
+    assert_true(pass->threads * points <= sizeof(warp_of) / sizeof(warp_of[0]));
+    for (uint32_t done = 0; done + radix < pass->log_length; done += radix) {
+        if (pass->log_length - done - radix > pass->log_in_warp)
+            continue;
+        for (uint32_t i = 0; i < pass->threads * points; i++)
+            warp_of[tile_index_of(tuning, pass, done, i / points, i % points)] =
+                (uint16_t)(i / points / 32);
+        for (uint32_t i = 0; i < pass->threads * points; i++)
+            assert_int_equal(
+                warp_of[tile_index_of(tuning, pass, done + radix, i / points, i % points)],
+                i / points / 32);
+    }
+}
+
 static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     const struct ntt_job *job, const struct ntt_pass *pass)
 {
@@ -64,6 +106,15 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
     }
     if (pass->flags & (NTT_LOAD_REGISTERS | NTT_STORE_REGISTERS))
         assert_true(pass->log_length >= tuning->log_radix);
+    /* Pairs of threads that both have elements to store. */
+    if (pass->flags & NTT_STORE_SECTORS) {
+        assert_int_equal(job->words, 8);
+        assert_true(pass->flags & NTT_STORE_REGISTERS);
+        assert_int_equal(pass->threads % 32, 0);
+        assert_int_equal(pass->sub_transforms % (1u << pass->log_tile_width), 0);
+    }
+    if (!tuning->by_length)
+        check_exchanges(tuning, pass);
     assert_int_equal((pass->flags & NTT_TRIGGERS_DEPENDENT) != 0,
         pass->blocks > (uint64_t)tuning->blocks * chip->multiprocessors);
 }
