@@ -4,12 +4,13 @@
  * points; the following ones; what their largest parts take alone; one proof over all devices; and
  * many at once.
  *
- *   bench_groth16 [--device STRING] [--factor N] [--repeat N] [--threads N] KEY WITNESS PROOF
- * PUBLIC
+ *   bench_groth16 [--device STRING] [--factor N] [--repeat N] [--threads N] [--trace FILE]
+ *       KEY WITNESS PROOF PUBLIC
  *
  * --factor is the precompute factor of the points. The blinding factors are constant, so every
  * proof has to be the same; the first one is written to PROOF and its signals to PUBLIC, for a
- * verifier (tests/bench/prove.sh).
+ * verifier (tests/bench/prove.sh). --trace writes the operations and copies of one proof on one
+ * device and of one over all, from which docs/performance/plot.py draws a picture.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -193,6 +194,101 @@ static void measure_throughput(void)
         count / (bench_now() - begin));
 }
 
+/* ---- the ranges of one proof ----------------------------------------------------------------- */
+
+enum { MAX_RANGES = 4096 };
+
+static struct range {
+    pool_trace_event begin;
+    uint64_t end_ns; /* 0: it has not ended */
+    unsigned long thread;
+    char name[24], subject[24];
+} ranges[MAX_RANGES];
+static atomic_uint range_count;
+
+static void on_trace(void *user, const pool_trace_event *event)
+{
+    const unsigned long thread = (unsigned long)pthread_self();
+
+    (void)user;
+    if (event->kind != POOL_TRACE_OPERATION && event->kind != POOL_TRACE_COPY)
+        return;
+    if (!event->is_end) {
+        const unsigned i = atomic_fetch_add(&range_count, 1);
+
+        if (i >= MAX_RANGES)
+            return;
+        ranges[i] = (struct range){.begin = *event, .thread = thread};
+        snprintf(ranges[i].name, sizeof(ranges[i].name), "%s", event->name);
+        snprintf(ranges[i].subject, sizeof(ranges[i].subject), "%s", event->subject);
+        return;
+    }
+    for (unsigned i = 0; i < MAX_RANGES && i < atomic_load(&range_count); i++)
+        if (ranges[i].begin.id == event->id && ranges[i].thread == thread)
+            ranges[i].end_ns = event->time_ns;
+}
+
+/* Threads are numbered by their first ranges, times count from the first one. */
+static void write_ranges(FILE *file, const char *what, const char *end)
+{
+    unsigned long threads[MAX_THREADS];
+    unsigned thread_total = 0;
+    const char *separator = "";
+
+    fprintf(file, "{\"proof\": \"%s\", \"ranges\": [", what);
+    for (unsigned i = 0; i < MAX_RANGES && i < atomic_load(&range_count); i++) {
+        const struct range *range = &ranges[i];
+        unsigned thread = 0;
+
+        if (!range->end_ns || range->begin.parent)
+            continue;
+        while (thread < thread_total && threads[thread] != range->thread)
+            thread++;
+        if (thread == MAX_THREADS)
+            continue;
+        if (thread == thread_total)
+            threads[thread_total++] = range->thread;
+        fprintf(file,
+            "%s\n  {\"thread\": %u, \"device\": %d, \"begin_us\": %.1f, \"end_us\": %.1f, "
+            "\"name\": \"%s\", \"subject\": \"%s\", \"items\": %llu}",
+            separator, thread, (int)range->begin.device,
+            (double)(range->begin.time_ns - ranges[0].begin.time_ns) / 1e3,
+            (double)(range->end_ns - ranges[0].begin.time_ns) / 1e3, range->name, range->subject,
+            (unsigned long long)range->begin.items);
+        separator = ",";
+    }
+    fprintf(file, "\n]}%s\n", end);
+}
+
+static void trace_proof(FILE *file, pool_device *device, const char *what, const char *end)
+{
+    atomic_store(&range_count, 0);
+    pool_trace_set(on_trace, NULL);
+    MUST(prove(device));
+    pool_trace_set(NULL, NULL);
+    write_ranges(file, what, end);
+}
+
+static void trace_proofs(const char *path, pool_device *device)
+{
+    const int has_several = pool_usable_count(pool) > 1;
+    FILE *file = fopen(path, "w");
+
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    fprintf(file, "[\n");
+    trace_proof(file, device, "one device", has_several ? "," : "");
+    if (has_several)
+        trace_proof(file, NULL, "all devices", "");
+    fprintf(file, "]\n");
+    if (fclose(file)) {
+        perror(path);
+        exit(1);
+    }
+}
+
 static void write_text(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -218,10 +314,10 @@ int main(int count, char **arguments)
 {
     static const struct option options[] = {{"device", required_argument, NULL, 'd'},
         {"factor", required_argument, NULL, 'f'}, {"repeat", required_argument, NULL, 'r'},
-        {"threads", required_argument, NULL, 't'}, {0}};
+        {"threads", required_argument, NULL, 't'}, {"trace", required_argument, NULL, 'T'}, {0}};
     struct groth16_residents_params params = {.name = "bench"};
     pool_file_info info = {.struct_size = sizeof(info)};
-    const char *devices = NULL;
+    const char *devices = NULL, *trace = NULL;
     pool_device *device;
     double begin = bench_now(), proof, parts;
 
@@ -238,6 +334,9 @@ int main(int count, char **arguments)
             break;
         case 't':
             thread_count = read_number(optarg, MAX_THREADS);
+            break;
+        case 'T':
+            trace = optarg;
             break;
         default:
             return 2;
@@ -262,6 +361,8 @@ int main(int count, char **arguments)
     if (pool_usable_count(pool) > 1)
         printf("gain of all devices          %10.2f\n",
             proof / report("proof over all devices", time_repeated(prove, NULL)));
+    if (trace)
+        trace_proofs(trace, device);
     measure_throughput();
     write_text(arguments[optind + 2], first.proof);
     write_text(arguments[optind + 3], first.public_signals);

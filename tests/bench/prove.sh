@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Groth16 proofs of synthetic circuits, measured and verified: makes a key and a witness of each size, proves, and
 # verifies the first proof, which all others equal.
+# BENCH_REPEAT: proofs per measurement; BENCH_TRACE: a directory for the
+# ranges of one proof each; BENCH_CURVES, BENCH_FACTORS: fewer curves and precompute factors.
 # usage: prove.sh BUILD-DIRECTORY [DEVICES] [LOG-DOMAIN]...   (default: every GPU, 16 20 22)
 set -u
 build=$1 devices=${2:-}
@@ -12,13 +14,14 @@ trap 'rm -rf "$directory"' EXIT
 failed=0
 
 for size in ${*:-16 20 22}; do
-    for curve in bn254 bls12_381; do
+    for curve in ${BENCH_CURVES:-bn254 bls12_381}; do
         stem=$directory/$curve
         "$build/tests/bench/groth16_key" "$devices" $curve "$size" "$stem.zkey" "$stem.wtns" "$stem.json" || exit
-        for factor in 1 4; do
+        for factor in ${BENCH_FACTORS:-1 4}; do
             # shellcheck disable=SC2086 # no option at all where there is no device string
             "$build/tests/bench/bench_groth16" ${devices:+--device "$devices"} --factor $factor \
-                ${BENCH_REPEAT:+--repeat "$BENCH_REPEAT"} "$stem.zkey" "$stem.wtns" "$stem-proof.json" \
+                ${BENCH_REPEAT:+--repeat "$BENCH_REPEAT"} \
+                ${BENCH_TRACE:+--trace "$BENCH_TRACE/$curve-$size-$factor.json"} "$stem.zkey" "$stem.wtns" "$stem-proof.json" \
                 "$stem-public.json" &&
                 python3 "$verifier" "$stem.json" "$stem-public.json" "$stem-proof.json" || failed=1
         done
