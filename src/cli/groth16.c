@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prover. It reads the points of the key from the memory-mapped file, or uses those that are
- * resident; the witness is copied once to each device, and everything up to the sums of points
- * stays there. The MSM in G2 runs beside all other steps; more devices take more of the MSMs.
+ * The prover: the files, the blinding, and the proof from the sums that groth16_lanes.c computes.
  */
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +10,6 @@
 
 #include "groth16_prover.h"
 #include "snarkjs_json.h"
-
-#define MAX_POINT (4 * POOL_FIELD_MAX_BYTES)
-
-/* The MSMs, in the order of groth16_sections. */
-enum msm { MSM_A, MSM_B1, MSM_B2 = GROTH16_BESIDE, MSM_C, MSM_H };
 
 pool_status groth16_refuse(struct groth16_prover *prover, const char *format, ...)
 {
@@ -35,32 +27,7 @@ pool_status groth16_out_of_memory(struct groth16_prover *prover)
     return POOL_ERR_OUT_OF_HOST_MEMORY;
 }
 
-pool_exec groth16_exec(const struct groth16_prover *prover)
-{
-    pool_exec exec = {.struct_size = sizeof(exec),
-        .device = prover->device,
-        .stream = prover->stream,
-        .lease = prover->job->lease};
-
-    return exec;
-}
-
-static void begin_step(struct groth16_prover *prover, const char *step)
-{
-    prover->step = step;
-    if (prover->job->progress && !prover->is_beside)
-        prover->job->progress(prover->job->user, step, 0, 1);
-}
-
-static void on_progress(void *user, uint64_t done, uint64_t total)
-{
-    const struct groth16_prover *prover = user;
-
-    if (prover->job->progress)
-        prover->job->progress(prover->job->user, prover->step, done, total);
-}
-
-static pool_status get_section(
+pool_status groth16_get_section(
     const struct groth16_prover *prover, const char *name, pool_file_section *section)
 {
     *section = (pool_file_section){.struct_size = sizeof(*section)};
@@ -101,7 +68,7 @@ static pool_status key_point(
     struct groth16_prover *prover, const char *name, const uint8_t *scalar, uint8_t *point)
 {
     pool_file_section section;
-    pool_status status = get_section(prover, name, &section);
+    pool_status status = groth16_get_section(prover, name, &section);
 
     if (status)
         return status;
@@ -117,7 +84,7 @@ static pool_status key_point(
 static pool_status blinded_term(struct groth16_prover *prover, const pool_curve *curve,
     const char *term, const char *point, const uint8_t *scalar, uint8_t *sum)
 {
-    uint8_t multiple[MAX_POINT];
+    uint8_t multiple[GROTH16_MAX_POINT];
     pool_status status = key_point(prover, term, NULL, sum);
 
     if (!status)
@@ -151,7 +118,7 @@ static pool_status draw_scalar(struct groth16_prover *prover, uint8_t *scalar)
  * beta + s delta and beta. The host arithmetic on them is not constant-time. */
 struct blinding {
     uint8_t r[POOL_FIELD_MAX_BYTES], s[POOL_FIELD_MAX_BYTES];
-    uint8_t a[MAX_POINT], b[MAX_POINT], b1[MAX_POINT];
+    uint8_t a[GROTH16_MAX_POINT], b[GROTH16_MAX_POINT], b1[GROTH16_MAX_POINT];
 };
 
 static pool_status draw_blinding(struct groth16_prover *prover, struct blinding *blinding)
@@ -168,256 +135,23 @@ static pool_status draw_blinding(struct groth16_prover *prover, struct blinding 
     return status ? status : key_point(prover, "beta1", NULL, blinding->b1);
 }
 
-/* ---- the sums of points ---------------------------------------------------------------------- */
-
-/* Copies the witness to the device. */
-static pool_status upload_witness(struct groth16_prover *prover)
-{
-    const uint64_t stride = prover->witness.stride ? prover->witness.stride : prover->width;
-    const pool_buffer_params params = {.struct_size = sizeof(params),
-        .bytes = prover->witness.count * prover->width,
-        .stream = prover->stream,
-        .lease = prover->job->lease};
-    pool_status status = pool_buffer_create(prover->device, &params, &prover->signals);
-
-    if (status)
-        return status;
-    return pool_copy_2d(&(pool_pitched){.buffer = prover->signals, .pitch = prover->width},
-        &(pool_pitched){.host = prover->witness.data, .pitch = stride}, prover->width,
-        prover->witness.count, prover->stream);
-}
-
-/* The scalars of an MSM but H, on the device: the witness, of which C has the private signals. */
-static pool_status scalars_of(
-    const struct groth16_prover *prover, enum msm which, pool_span *scalars)
-{
-    uint64_t first = which == MSM_C ? prover->key.public_signals + 1 : 0;
-    CUdeviceptr address = 0;
-    pool_status status = pool_buffer_address(prover->signals, &address);
-
-    *scalars = (pool_span){.data = (void *)(uintptr_t)(address + first * prover->width),
-        .count = prover->witness.count - first,
-        .space = POOL_MEMORY_DEVICE};
-    return status;
-}
-
-/* The MSM over a section's points; the result is a packed affine point in standard form. */
-static pool_status section_msm(
-    struct groth16_prover *prover, enum msm which, const pool_span *scalars, void *sum)
-{
-    const struct groth16_residents *residents = prover->job->residents;
-    pool_exec exec = groth16_exec(prover);
-    pool_file_section points;
-    pool_span result = {.data = sum, .count = 1};
-    pool_resident_use *use = NULL;
-    pool_status status = get_section(prover, groth16_sections[which], &points);
-
-    if (status)
-        return status;
-    pool_msm_params params = {
-        .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
-    exec.checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE;
-    begin_step(prover, groth16_sections[which]);
-    exec.progress = prover->is_beside ? NULL : on_progress;
-    exec.user = prover;
-    if (!residents)
-        return pool_msm(&params, &exec, &points.span, scalars, &result);
-    status = pool_resident_open(residents->points[which], &exec, &use); /* checks what it loads */
-    if (status)
-        return status;
-    params = (pool_msm_params){.struct_size = sizeof(params), .bases = pool_resident_bases(use)};
-    exec.checks = POOL_CHECK_NONE;
-    status = pool_msm(&params, &exec, NULL, scalars, &result);
-    pool_resident_close(&use);
-    return status;
-}
-
-/*
- * The MSMs are dealt to lanes: a stream each, and a thread, where lane 0 is the caller's and also
- * computes the quotient. An MSM in G2 takes about as long as three in G1.
- */
-enum { LANES = 4 };
-#define TAKES(msm) (1u << MSM_##msm)
-static const struct share {
-    uint32_t device; /* its number among those of the job */
-    uint32_t msms;
-} shares[GROTH16_DEVICES][LANES] = {
-    {{0, TAKES(H) | TAKES(A) | TAKES(B1) | TAKES(C)}, {0, TAKES(B2)}},
-    {{0, TAKES(H) | TAKES(A) | TAKES(B1)}, {1, TAKES(B2) | TAKES(C)}},
-    {{0, TAKES(H) | TAKES(A)}, {1, TAKES(B2)}, {2, TAKES(B1) | TAKES(C)}},
-    {{0, TAKES(H)}, {1, TAKES(B2)}, {2, TAKES(A) | TAKES(B1)}, {3, TAKES(C)}},
-};
-
-struct lane {
-    struct groth16_prover prover; /* with the lane's device, stream and witness */
-    uint32_t msms;
-    uint8_t (*sums)[MAX_POINT]; /* of all lanes */
-    pool_stream *own_stream;
-    pool_buffer *own_signals; /* NULL: those of lane 0 */
-    pthread_t thread;
-    int is_running;
-    pool_status status;
-    char failure[512];
-};
-
-struct lanes {
-    struct lane lane[LANES];
-    struct blinding blinding;
-    uint8_t sums[GROTH16_MSMS][MAX_POINT];
-};
-
-/* All MSMs of a lane over the witness. */
-static pool_status compute_sums(
-    struct groth16_prover *prover, uint32_t msms, uint8_t (*sums)[MAX_POINT])
-{
-    pool_status status = POOL_OK;
-
-    for (int i = 0; i < GROTH16_MSMS && !status; i++) {
-        pool_span scalars;
-
-        if (i == MSM_H || !(msms >> i & 1))
-            continue;
-        status = scalars_of(prover, (enum msm)i, &scalars);
-        if (!status)
-            status = section_msm(prover, (enum msm)i, &scalars, sums[i]);
-    }
-    return status;
-}
-
-static void *run_lane(void *argument)
-{
-    struct lane *lane = argument;
-    pool_status status = POOL_OK;
-
-    if (!lane->prover.signals) {
-        status = upload_witness(&lane->prover);
-        lane->own_signals = lane->prover.signals;
-    }
-    if (!status)
-        status = compute_sums(&lane->prover, lane->msms, lane->sums);
-    lane->status = status;
-    if (status)
-        snprintf(lane->failure, sizeof(lane->failure), "%s", pool_last_error()->message);
-    return NULL;
-}
-
-/* The device of a lane, and its stream: the lease's where it has that device for itself. */
-static pool_status open_lane(struct lane *lane, uint32_t device, int shares_device)
-{
-    const struct groth16_job *job = lane->prover.job;
-    pool_status status = POOL_OK;
-
-    if (job->lease)
-        status = pool_lease_device(job->lease, device, &lane->prover.device);
-    else
-        lane->prover.device = job->device_count ? job->devices[device] : job->device;
-    if (!status && job->lease && !shares_device)
-        return pool_lease_stream(job->lease, device, &lane->prover.stream);
-    if (!status)
-        status = pool_stream_create(lane->prover.device, NULL, &lane->own_stream);
-    lane->prover.stream = lane->own_stream;
-    return status;
-}
-
-/* Opens the lanes and copies the witness for lane 0. */
-static pool_status open_lanes(const struct groth16_prover *prover, struct lanes *lanes)
-{
-    const struct share *share = shares[prover->device_count - 1];
-    struct lane *first = &lanes->lane[0];
-    pool_status status = POOL_OK;
-
-    for (int i = 0; i < LANES && share[i].msms && !status; i++) {
-        struct lane *lane = &lanes->lane[i];
-
-        lane->prover = *prover;
-        lane->prover.is_beside = i > 0;
-        lane->msms = share[i].msms;
-        lane->sums = lanes->sums;
-        status = open_lane(lane, share[i].device, i > 0 && !share[i].device);
-        if (!status && i == 0) {
-            status = upload_witness(&lane->prover);
-            lane->own_signals = lane->prover.signals;
-        }
-        if (!status && i > 0 && !share[i].device) { /* behind that copy */
-            lane->prover.signals = first->prover.signals;
-            status = pool_stream_fork(first->prover.stream, &lane->prover.stream, 1);
-        }
-    }
-    return status;
-}
-
-static void start_lanes(struct lanes *lanes)
-{
-    for (int i = 1; i < LANES; i++) {
-        struct lane *lane = &lanes->lane[i];
-
-        lane->is_running = lane->msms && !pthread_create(&lane->thread, NULL, run_lane, lane);
-    }
-}
-
-/* Waits for a lane. Where there was not enough memory for it beside the others, or no thread, its
- * sums are computed now. */
-static pool_status end_lane(struct lane *first, struct lane *lane)
-{
-    int has_run = lane->is_running;
-
-    for (int i = 0; has_run && i < GROTH16_MSMS; i++)
-        if (lane->msms >> i & 1)
-            begin_step(&first->prover, groth16_sections[i]);
-    if (has_run)
-        pthread_join(lane->thread, NULL);
-    lane->is_running = 0;
-    if (!has_run || lane->status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
-        return compute_sums(&first->prover, lane->msms, lane->sums);
-    return lane->status ? pool_error_set(lane->status, lane->failure) : POOL_OK;
-}
-
 static pool_status check_witness(const struct groth16_prover *prover)
 {
     return pool_field_check(prover->field, prover->witness.data, prover->witness.count, NULL);
 }
 
-/* Computes the quotient and all sums; the host checks and draws while the devices work. */
-static pool_status run_lanes(struct lanes *lanes)
+/* What the host does while the devices work. */
+static pool_status prepare_on_host(struct groth16_prover *prover, void *blinding)
 {
-    struct lane *first = &lanes->lane[0];
-    pool_span quotient;
-    pool_status status;
+    pool_status status = check_witness(prover);
 
-    begin_step(&first->prover, "quotient");
-    start_lanes(lanes);
-    status = groth16_compute_quotient(&first->prover, &quotient);
-    if (!status)
-        status = check_witness(&first->prover);
-    if (!status)
-        status = draw_blinding(&first->prover, &lanes->blinding);
-    if (!status)
-        status = section_msm(&first->prover, MSM_H, &quotient, lanes->sums[MSM_H]);
-    if (!status)
-        status = compute_sums(&first->prover, first->msms, lanes->sums);
-    for (int i = 1; i < LANES && lanes->lane[i].msms && !status; i++)
-        status = end_lane(first, &lanes->lane[i]);
-    return status;
-}
-
-static void close_lanes(struct lanes *lanes)
-{
-    explicit_bzero(&lanes->blinding, sizeof(lanes->blinding));
-    for (int i = LANES; i-- > 0;) {
-        struct lane *lane = &lanes->lane[i];
-
-        if (lane->is_running)
-            pthread_join(lane->thread, NULL);
-        pool_buffer_destroy(&lane->prover.rows);
-        pool_buffer_destroy(&lane->own_signals);
-        pool_stream_destroy(&lane->own_stream);
-    }
+    return status ? status : draw_blinding(prover, blinding);
 }
 
 /* ---- the proof ------------------------------------------------------------------------------ */
 
 struct proof {
-    uint8_t a[MAX_POINT], b[MAX_POINT], c[MAX_POINT];
+    uint8_t a[GROTH16_MAX_POINT], b[GROTH16_MAX_POINT], c[GROTH16_MAX_POINT];
 };
 
 /* sum += scalar * point in G1. */
@@ -425,7 +159,7 @@ static pool_status add_multiple(
     const struct groth16_prover *prover, const uint8_t *point, const uint8_t *scalar, uint8_t *sum)
 {
     const pool_curve *g1 = prover->key.curves[0];
-    uint8_t product[MAX_POINT];
+    uint8_t product[GROTH16_MAX_POINT];
     pool_status status = pool_point_mul(g1, NULL, point, scalar, prover->width, product);
 
     return status ? status : pool_point_add(g1, NULL, sum, product, sum);
@@ -436,20 +170,19 @@ static pool_status add_multiple(
  * c = sum C_i w_i + sum H_i q_i + s a + r b - r s delta, with b in G1: here without s delta,
  * because r s delta is subtracted from c.
  */
-static pool_status make_proof(
-    const struct groth16_prover *prover, struct lanes *lanes, struct proof *proof)
+static pool_status make_proof(const struct groth16_prover *prover, const struct blinding *blinding,
+    uint8_t (*sums)[GROTH16_MAX_POINT], struct proof *proof)
 {
     const pool_curve *g1 = prover->key.curves[0], *g2 = prover->key.curves[1];
-    const struct blinding *blinding = &lanes->blinding;
-    uint8_t b1[MAX_POINT];
-    pool_status status = pool_point_add(g1, NULL, lanes->sums[MSM_A], blinding->a, proof->a);
+    uint8_t b1[GROTH16_MAX_POINT];
+    pool_status status = pool_point_add(g1, NULL, sums[GROTH16_A], blinding->a, proof->a);
 
     if (!status)
-        status = pool_point_add(g2, NULL, lanes->sums[MSM_B2], blinding->b, proof->b);
+        status = pool_point_add(g2, NULL, sums[GROTH16_B2], blinding->b, proof->b);
     if (!status)
-        status = pool_point_add(g1, NULL, lanes->sums[MSM_B1], blinding->b1, b1);
+        status = pool_point_add(g1, NULL, sums[GROTH16_B1], blinding->b1, b1);
     if (!status)
-        status = pool_point_add(g1, NULL, lanes->sums[MSM_C], lanes->sums[MSM_H], proof->c);
+        status = pool_point_add(g1, NULL, sums[GROTH16_C], sums[GROTH16_H], proof->c);
     if (!status)
         status = add_multiple(prover, proof->a, blinding->s, proof->c);
     return status ? status : add_multiple(prover, b1, blinding->r, proof->c);
@@ -498,7 +231,8 @@ static pool_status format_json(
 pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *result)
 {
     struct groth16_prover prover = {.job = job, .result = result, .device_count = 1};
-    struct lanes lanes = {0};
+    uint8_t sums[GROTH16_MSMS][GROTH16_MAX_POINT];
+    struct blinding blinding = {0};
     struct proof proof;
     pool_status status;
 
@@ -508,11 +242,9 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
             job->device_count < GROTH16_DEVICES ? job->device_count : GROTH16_DEVICES;
     status = read_files(&prover);
     if (!status)
-        status = open_lanes(&prover, &lanes);
+        status = groth16_compute_sums(&prover, prepare_on_host, &blinding, sums);
     if (!status)
-        status = run_lanes(&lanes);
-    if (!status)
-        status = make_proof(&prover, &lanes, &proof);
+        status = make_proof(&prover, &blinding, sums, &proof);
     if (!status)
         status = format_json(&prover, &proof, &result->proof);
     if (!status)
@@ -521,7 +253,7 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
         free(result->proof);
         result->proof = NULL;
     }
-    close_lanes(&lanes);
+    explicit_bzero(&blinding, sizeof(blinding));
     return status;
 }
 

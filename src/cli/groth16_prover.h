@@ -23,20 +23,36 @@ struct groth16_prover {
     pool_buffer *rows;     /* A w, B w and C w */
 };
 
-/* The MSM that runs beside the other steps. */
-enum { GROTH16_BESIDE = 2 };
+enum { GROTH16_MAX_POINT = 4 * POOL_FIELD_MAX_BYTES };
 
-/* The key's sections with the points of the MSMs, in the order of groth16_residents.points. */
+/* The MSMs, in the order of groth16_residents.points. */
+enum groth16_msm { GROTH16_A, GROTH16_B1, GROTH16_B2, GROTH16_C, GROTH16_H };
+
+/* The key's sections with the points of the MSMs. */
 extern const char *const groth16_sections[GROTH16_MSMS];
 
 /* Where all operations run. */
 pool_exec groth16_exec(const struct groth16_prover *prover);
+
+pool_status groth16_get_section(
+    const struct groth16_prover *prover, const char *name, pool_file_section *section);
 
 /* Says why the files are refused. */
 pool_status groth16_refuse(struct groth16_prover *prover, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 pool_status groth16_out_of_memory(struct groth16_prover *prover);
+
+/* ---- the MSMs (groth16_lanes.c) -------------------------------------------------------------- */
+
+/*
+ * Computes the sums of all MSMs over the witness and the quotient; packed affine points in standard
+ * form. While the devices work, `on_host` runs with `user` on a thread of its own; it has returned
+ * when this returns.
+ */
+pool_status groth16_compute_sums(const struct groth16_prover *prover,
+    pool_status (*on_host)(struct groth16_prover *prover, void *user), void *user,
+    uint8_t (*sums)[GROTH16_MAX_POINT]);
 
 /* ---- matrices (groth16_matrices.c) ----------------------------------------------------------- */
 

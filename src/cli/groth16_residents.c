@@ -116,7 +116,7 @@ pool_status groth16_device_bytes(const pool_file *key, const struct groth16_resi
         status = pool_file_get_section(key, groth16_sections[i], &section);
         if (!status)
             status = msm_bytes(&section, residents ? residents->points[i] : NULL, &exec, &of_msm);
-        if (i == GROTH16_BESIDE)
+        if (i == GROTH16_B2)
             beside = of_msm;
         else
             largest_msm = of_msm > largest_msm ? of_msm : largest_msm;
