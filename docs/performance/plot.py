@@ -4,7 +4,8 @@
 the same chip, for every measured row that has such a peer. Rows, peers and targets are those of rows.json;
 a row's figure is the newest of the raw files in this folder: reports of `devicepool bench --suite`, named
 suite_h200_[GROUP_]DATE.json, and those of earlier programs. The picture names the files and the digest of its rows,
-so that a test can tell an old one. The figures in the readme and the tables of ../performance.md are written
+so that a test can tell an old one. ../proof.svg shows the operations of one proof, from the ranges that
+tests/bench/prove.sh wrote. The figures in the readme and the tables of ../performance.md are written
 from the same files.
 
 plot.py          draws and writes
@@ -23,6 +24,7 @@ import rows as table_of_rows
 LONGEST = 4  # bars end there, their numbers do not
 HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURE = os.path.join(HERE, "..", "performance.svg")
+PROOF = os.path.join(HERE, "..", "proof.svg")
 README = os.path.join(HERE, "..", "..", "README.md")
 PAGE = os.path.join(HERE, "..", "performance.md")
 END = "<!-- end of figures -->"
@@ -38,7 +40,7 @@ SCALAR_BITS = 254
 
 def newest(kind):
     """Name and content of the latest file, by the date that ends its name."""
-    host = {"pool": "h200x4", "several": "h200x2"}.get(kind, "h200")  # choosing wants several devices
+    host = {"pool": "h200x4", "several": "h200x2", "proof": "h200x2"}.get(kind, "h200")  # choosing wants several devices
     files = sorted(glob.glob(f"{HERE}/{kind}_{host}_*.json"), key=lambda name: name[-15:])
     if not files:
         return "", None
@@ -309,6 +311,51 @@ TABLES = {"msm": msm_table, "stages": stages_table, "ntt": ntt_table, "extend": 
           "several": several_table}
 
 
+# Of the picture of a proof: what a range is called there, and its colour.
+PARTS = {"upload": ("copy of the witness", "#7a7a7a"), "ntt": ("transforms, enqueued", "#c98b2b"),
+         "vector": ("transforms, enqueued", "#c98b2b"), "g1": ("MSM in G1", "#4f8a49"),
+         "g2": ("MSM in G2", "#3b6ea5")}
+PIXELS_PER_MS, LANE, LEFT = 26, 24, 150
+
+
+def part_of(one):
+    """What a range is in PARTS."""
+    return one["subject"].rsplit("_", 1)[1] if one["name"] == "msm" else one["name"]
+
+
+def proof_picture():
+    """The ranges of a proof on one device and on two, a line per thread, as a picture."""
+    name, proofs = newest("proof")
+    end = max(one["end_us"] for proof in proofs for one in proof["ranges"]) / 1e3
+    width, top, shapes = LEFT + int(end + 2) * PIXELS_PER_MS, 20, []
+
+    def put_text(x, y, text, anchor="start"):
+        shapes.append(f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}">{text}</text>')
+
+    for x, (text, colour) in enumerate(dict.fromkeys(PARTS.values())):
+        shapes.append(f'<rect x="{LEFT + 190 * x}" y="{top - 10}" width="12" height="12" fill="{colour}"/>')
+        put_text(LEFT + 190 * x + 18, top, text)
+    top += 16
+    for proof in proofs:
+        for thread in sorted({one["thread"] for one in proof["ranges"]}):
+            ranges = [one for one in proof["ranges"] if one["thread"] == thread]
+            put_text(LEFT - 8, top + 15, f"{proof['proof']}: device {ranges[0]['device']}", "end")
+            for one in ranges:
+                x, length = (LEFT + one["begin_us"] / 1e3 * PIXELS_PER_MS,
+                             (one["end_us"] - one["begin_us"]) / 1e3 * PIXELS_PER_MS)
+                shapes.append(f'<rect x="{x:.1f}" y="{top + 2}" width="{max(length - 0.5, 1):.1f}" '
+                              f'height="{LANE - 4}" fill="{PARTS[part_of(one)][1]}"/>')
+            top += LANE
+        top += 10
+    for ms in range(0, int(end) + 2, 5):
+        x = LEFT + ms * PIXELS_PER_MS
+        shapes.insert(0, f'<line x1="{x}" y1="34" x2="{x}" y2="{top}" stroke="#dddddd"/>')
+        put_text(x, top + 14, f"{ms} ms", "middle")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top + 24}" '
+            'font-family="sans-serif" font-size="12">\n<rect width="100%" height="100%" fill="white"/>\n'
+            + "\n".join(shapes) + f"\n<!-- made by performance/plot.py from {name} -->\n</svg>\n")
+
+
 def with_figures(path, tables):
     """The text of a page as it is, and with those tables in place of its own that it has."""
     with open(path, encoding="utf-8") as file:
@@ -331,7 +378,11 @@ def main():
     table = "".join(f'"{text}" {ratio:.4f}\n' for text, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
     pages = {README: with_figures(README, {"figures": figures}), PAGE: with_figures(PAGE, TABLES)}
+    proof = proof_picture()
     if "--check" in sys.argv:
+        with open(PROOF, encoding="utf-8") as file:
+            if file.read() != proof:
+                sys.exit("docs/proof.svg is not that of the raw files: run docs/performance/plot.py")
         with open(PICTURE, encoding="utf-8") as file:
             if mark not in file.read():
                 sys.exit("docs/performance.svg is not that of the raw files: run docs/performance/plot.py")
@@ -342,6 +393,8 @@ def main():
     for path, (_, wanted) in pages.items():
         with open(path, "w", encoding="utf-8") as file:
             file.write(wanted)
+    with open(PROOF, "w", encoding="utf-8") as file:
+        file.write(proof)
     script = f"""
 set terminal svg size 860,{70 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
 set output '{PICTURE}'

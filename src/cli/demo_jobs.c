@@ -99,13 +99,14 @@ void demo_data_close(struct demo_data *data)
     pool_file_destroy(&data->ptau);
 }
 
-/* Computes an MSM on the bound device: a packed affine point in standard form. */
-static pool_status compute_msm(
-    const pool_file_section *points, uint64_t count, const void *scalars, void *point)
+/* Computes an MSM on a device, or on the bound one: a packed affine point in standard form. */
+static pool_status compute_msm(pool_device *device, const pool_file_section *points, uint64_t count,
+    const void *scalars, void *point)
 {
     pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points->curve, .point_layout = points->layout};
-    pool_exec exec = {.struct_size = sizeof(exec), .checks = POOL_CHECK_CANONICAL};
+    pool_exec exec = {
+        .struct_size = sizeof(exec), .device = device, .checks = POOL_CHECK_CANONICAL};
     pool_span point_span = points->span;
     pool_span scalar_span = {.data = (void *)(uintptr_t)scalars, .count = count};
     pool_span result = {.data = point, .count = 1};
@@ -114,9 +115,28 @@ static pool_status compute_msm(
     return pool_msm(&params, &exec, &point_span, &scalar_span, &result);
 }
 
+/* The first of the calls that a job makes, in a small size: they compile what the job launches, and
+ * not all that its curve has, as a warm-up does. */
+enum { PREPARED = 64 };
+
+static pool_status prepare_msm(
+    const pool_file_section *points, pool_device *device, uint8_t *values)
+{
+    uint8_t point[2 * POOL_FIELD_MAX_BYTES];
+    pool_status status =
+        pool_random_scalars(points->field, 1, PREPARED, POOL_FORM_STANDARD, values);
+
+    return status ? status : compute_msm(device, points, PREPARED, values, point);
+}
+
 static pool_status prepare_blob(const struct demo_data *data, pool_device *device)
 {
-    return pool_msm_warm_up(data->setup.curve, device);
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    uint8_t values[PREPARED * VALUE_BYTES];
+    const pool_span span = {.data = values, .count = PREPARED};
+    pool_status status = prepare_msm(&data->setup, device, values);
+
+    return status ? status : pool_vector_bit_reverse(data->setup.field, &exec, &span, &span);
 }
 
 /* EIP-4844: the values of a blob are in bit-reversed order of the Lagrange points. */
@@ -134,7 +154,7 @@ static pool_status run_blob(
     if (!status)
         status = pool_vector_bit_reverse(data->setup.field, NULL, &span, &span);
     if (!status)
-        status = compute_msm(&data->setup, DEMO_BLOB_VALUES, values, point);
+        status = compute_msm(NULL, &data->setup, DEMO_BLOB_VALUES, values, point);
     if (!status)
         status = pool_points_encode(
             data->setup.curve, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes);
@@ -148,9 +168,17 @@ static pool_status run_blob(
 
 static pool_status prepare_ptau(const struct demo_data *data, pool_device *device)
 {
-    pool_status status = pool_msm_warm_up(data->tau.curve, device);
+    enum { N = 1 << DEMO_PTAU_LOG };
+    const pool_ntt_params params = {.struct_size = sizeof(params), .domain = data->domain};
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    uint8_t *values = bench_alloc(N, VALUE_BYTES);
+    const pool_span span = {.data = values, .count = N};
+    pool_status status = prepare_msm(&data->tau, device, values);
 
-    return status ? status : pool_ntt_warm_up(data->domain, device);
+    if (!status)
+        status = pool_ntt(&params, &exec, &span, &span);
+    free(values);
+    return status;
 }
 
 /* Commits to a polynomial by its coefficients and the powers of tau, and by its values and the
@@ -171,9 +199,9 @@ static pool_status run_ptau(
     if (!status)
         status = pool_ntt(&params, NULL, &coefficients, &values);
     if (!status)
-        status = compute_msm(&data->tau, N, coefficients.data, by_coefficients);
+        status = compute_msm(NULL, &data->tau, N, coefficients.data, by_coefficients);
     if (!status)
-        status = compute_msm(&data->basis, N, values.data, by_values);
+        status = compute_msm(NULL, &data->basis, N, values.data, by_values);
     if (!status)
         *is_correct = memcmp(by_coefficients, by_values,
                           pool_point_bytes(data->tau.curve, POOL_POINT_AFFINE)) == 0;

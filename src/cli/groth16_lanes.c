@@ -103,7 +103,7 @@ static pool_status section_msm(
 
 /*
  * The MSMs are dealt to lanes: a stream each, and a thread, where lane 0 is the caller's and also
- * computes the quotient. Lanes have a device each, but for one device, which has two.
+ * computes the quotient. There is a lane per device, and two on a single one.
  */
 enum { LANES = GROTH16_DEVICES };
 

@@ -8,7 +8,7 @@ const struct chip_rates chip_rates_h200 = {
     .memory_bytes = 4.2e12,
     .launch = 5e-6,
     .parts = 50e-6,
-    .ntt_multiplications = 57e9,
+    .ntt_multiplications = 67e9,
     .poseidon_hashes = 131.1e6,
     .poseidon_level = 159e-6,
     .msm = {{.coordinate_words = 8,
