@@ -197,7 +197,8 @@ pool_status memory_scratch_free(
 
     if (!*buffer)
         return status;
-    base_error_save(&first);
+    if (status)
+        base_error_save(&first);
     if (target->workspace)
         memory_workspace_free(target->workspace, *buffer);
     end = pool_buffer_destroy_on(buffer, target->stream);

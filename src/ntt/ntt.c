@@ -146,20 +146,20 @@ static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *c
         &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), chunks);
 }
 
-/* A workspace that is large enough takes all of the call's memory, so that the chunks are those of
- * a call without one. Else it takes the results of passes. */
-static bool takes_all(struct ntt_call *call)
+/* A workspace that is large enough takes all of the call's memory, so that the chunks, which are
+ * written then, are those of a call without one. Else it takes the results of passes. */
+static bool takes_all(struct ntt_call *call, struct ntt_chunks *chunks)
 {
     const struct chip chip = chip_of(call->target.device);
-    struct ntt_chunks chunks;
 
     if (!call->exec.workspace)
         return false;
     call->operands.has_workspace = false;
     /* The smallest first, as a plan that exceeds the limit is a failure. */
-    if (!ntt_plan_smallest(&chip, &call->job, &call->operands, &chunks) &&
-        chunks.bytes <= memory_exec_limit(&call->exec) && !plan_chunks(call, &chunks) &&
-        memory_workspace_fits(&call->exec, chunks.bytes))
+    if (!ntt_plan_smallest(&chip, &call->job, &call->operands, chunks) &&
+        chunks->bytes <= memory_exec_limit(&call->exec) &&
+        (chunks->rows == call->job.batch || !plan_chunks(call, chunks)) &&
+        memory_workspace_fits(&call->exec, chunks->bytes))
         return true;
     call->operands.has_workspace = true;
     return false;
@@ -225,9 +225,9 @@ static pool_status run_inside(struct ntt_call *call)
     if (status)
         return status;
     init_job(call);
-    is_whole = takes_all(call);
+    is_whole = takes_all(call, &chunks);
     status = check_workspace(call, is_whole);
-    if (!status)
+    if (!status && !is_whole)
         status = plan_chunks(call, &chunks);
     if (!status && is_whole)
         status =
@@ -289,7 +289,7 @@ pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *e
     if (status)
         return status;
     init_job(&call);
-    if (takes_all(&call))
+    if (takes_all(&call, &chunks))
         chunks.bytes = 0;
     else
         status = plan_chunks(&call, &chunks);
