@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "groth16_prover.h"
 
@@ -156,6 +157,7 @@ struct lane {
 struct lanes {
     struct lane lane[LANES];
     struct groth16_prover host_prover;
+    struct groth16_result host_result; /* for its failure */
     pool_status (*on_host)(struct groth16_prover *prover, void *user);
     void *user;
     struct task host_task;
@@ -302,7 +304,9 @@ static pool_status end_host(struct lanes *lanes)
     struct task *task = &lanes->host_task;
 
     if (!join_task(task))
-        return lanes->on_host(&lanes->host_prover, lanes->user);
+        end_task(task, lanes->on_host(&lanes->host_prover, lanes->user));
+    memcpy(lanes->lane[0].prover.result->failure, lanes->host_result.failure,
+        sizeof(lanes->host_result.failure));
     return task->status ? pool_error_set(task->status, task->failure) : POOL_OK;
 }
 
@@ -343,6 +347,7 @@ pool_status groth16_compute_sums(const struct groth16_prover *prover,
     struct lanes lanes = {.host_prover = *prover, .on_host = on_host, .user = user};
     pool_status status = open_lanes(prover, &lanes, sums);
 
+    lanes.host_prover.result = &lanes.host_result;
     if (!status) {
         begin_step(&lanes.lane[0].prover, "quotient");
         status = start_lanes(&lanes, prover->device_count == 1);
