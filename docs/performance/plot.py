@@ -40,7 +40,8 @@ SCALAR_BITS = 254
 
 def newest(kind):
     """Name and content of the latest file, by the date that ends its name."""
-    host = {"pool": "h200x4", "several": "h200x2", "proof": "h200x2"}.get(kind, "h200")  # choosing wants several devices
+    # Choosing wants several devices.
+    host = {"pool": "h200x4", "several": "h200x2", "proof": "h200x2"}.get(kind, "h200")
     files = sorted(glob.glob(f"{HERE}/{kind}_{host}_*.json"), key=lambda name: name[-15:])
     if not files:
         return "", None

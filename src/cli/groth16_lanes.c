@@ -99,8 +99,7 @@ static pool_status section_msm(
     return status;
 }
 
-/* ---- which device takes which MSMs ------------------------------------------------------------
- */
+/* ---- which device takes which MSMs ----------------------------------------------------------- */
 
 /*
  * The MSMs are dealt to lanes: a stream each, and a thread, where lane 0 is the caller's and also

@@ -204,28 +204,33 @@ static struct range {
     unsigned long thread;
     char name[24], subject[24];
 } ranges[MAX_RANGES];
-static atomic_uint range_count;
+static unsigned range_count; /* guarded by range_lock, as are the ranges */
+static pthread_mutex_t range_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void begin_range(const pool_trace_event *event)
+{
+    struct range *range = &ranges[range_count];
+
+    if (range_count == MAX_RANGES)
+        return;
+    *range = (struct range){.begin = *event, .thread = (unsigned long)pthread_self()};
+    snprintf(range->name, sizeof(range->name), "%s", event->name);
+    snprintf(range->subject, sizeof(range->subject), "%s", event->subject);
+    range_count++;
+}
 
 static void on_trace(void *user, const pool_trace_event *event)
 {
-    const unsigned long thread = (unsigned long)pthread_self();
-
     (void)user;
     if (event->kind != POOL_TRACE_OPERATION && event->kind != POOL_TRACE_COPY)
         return;
-    if (!event->is_end) {
-        const unsigned i = atomic_fetch_add(&range_count, 1);
-
-        if (i >= MAX_RANGES)
-            return;
-        ranges[i] = (struct range){.begin = *event, .thread = thread};
-        snprintf(ranges[i].name, sizeof(ranges[i].name), "%s", event->name);
-        snprintf(ranges[i].subject, sizeof(ranges[i].subject), "%s", event->subject);
-        return;
-    }
-    for (unsigned i = 0; i < MAX_RANGES && i < atomic_load(&range_count); i++)
-        if (ranges[i].begin.id == event->id && ranges[i].thread == thread)
+    pthread_mutex_lock(&range_lock);
+    if (!event->is_end)
+        begin_range(event);
+    for (unsigned i = 0; event->is_end && i < range_count; i++)
+        if (ranges[i].begin.id == event->id)
             ranges[i].end_ns = event->time_ns;
+    pthread_mutex_unlock(&range_lock);
 }
 
 /* Threads are numbered by their first ranges, times count from the first one. */
@@ -236,7 +241,7 @@ static void write_ranges(FILE *file, const char *what, const char *end)
     const char *separator = "";
 
     fprintf(file, "{\"proof\": \"%s\", \"ranges\": [", what);
-    for (unsigned i = 0; i < MAX_RANGES && i < atomic_load(&range_count); i++) {
+    for (unsigned i = 0; i < range_count; i++) {
         const struct range *range = &ranges[i];
         unsigned thread = 0;
 
@@ -262,7 +267,7 @@ static void write_ranges(FILE *file, const char *what, const char *end)
 
 static void trace_proof(FILE *file, pool_device *device, const char *what, const char *end)
 {
-    atomic_store(&range_count, 0);
+    range_count = 0;
     pool_trace_set(on_trace, NULL);
     MUST(prove(device));
     pool_trace_set(NULL, NULL);

@@ -238,8 +238,8 @@ static void test_ntt(void **state)
         job = ntt_job_of(size, batch, strcmp(order, "NR") == 0);
         if (!strstr(field, "_fr") || job.batch << job.log_size < 1 << 20)
             continue;
-        check_within_tenth(
-            name, size, ntt_cost(&h200, &chip_rates_h200, &job, 1), 1e-3 * number_of(row, "figure"));
+        check_within_tenth(name, size, ntt_cost(&h200, &chip_rates_h200, &job, 1),
+            1e-3 * number_of(row, "figure"));
         checked++;
     }
     assert_int_equal(checked, 15);
@@ -265,6 +265,8 @@ static void test_split_ntt(void **state)
         checked++;
     }
     assert_int_equal(checked, 5);
+    /* Measured before passes over long elements got faster; the link decides. */
+    check_within_tenth("pinned host memory", 26, predict_ntt_on_host(26, 2), 45.08e-3);
     cJSON_Delete(file);
 }
 

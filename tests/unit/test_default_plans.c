@@ -194,8 +194,8 @@ static void add_ntt(const struct ntt_plan *plan)
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct ntt_pass *pass = &plan->pass[i];
         const uint64_t values[] = {pass->log_done, pass->log_length, pass->log_tile_width,
-            pass->log_tile_inner, pass->log_in_warp, pass->flags, pass->threads, pass->blocks, pass->shared_bytes,
-            pass->sub_transforms};
+            pass->log_tile_inner, pass->log_in_warp, pass->flags, pass->threads, pass->blocks,
+            pass->shared_bytes, pass->sub_transforms};
 
         for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++)
             add(values[k]);
