@@ -18,7 +18,7 @@
 #include "pool/release.h"
 #include "pool/source.h"
 #include "pool/status_socket.h"
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 
 static const struct base_struct params_type = BASE_STRUCT(pool_params);
 

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "pool/pool.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 static bool is_isolated(const device_pool *pool)
 {

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "pool/pool.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 /* Between two looks whether a lost device is still in use: a job that fails releases its lease
  * within milliseconds. */

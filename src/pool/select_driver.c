@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "pool/device_spec.h"
 #include "pool/pool.h"
-#include "sim/driver/sim.h"
-#include "worker/worker.h"
+#include "driver/sim/table/sim.h"
+#include "driver/worker/worker.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
 

@@ -20,12 +20,14 @@ LAYERS = {
     "formats": ["base", "field", "curve"],
     "driver": ["base"],
     # The simulator: one header from each directory to the next.
-    "sim/exec": ["base"],
-    "sim/ptx": ["base", "sim/exec/program.h"],
-    "sim/driver": ["base", "driver/attributes.h", "sim/exec/executor.h"],
-    "pool": ["base", "driver", "sim/driver/sim.h", "worker/worker.h"],
+    "driver/sim/exec": ["base"],
+    "driver/sim/ptx": ["base", "driver/sim/exec/program.h"],
+    "driver/sim/table": ["base", "driver/attributes.h", "driver/sim/exec/executor.h"],
+    "pool": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h"],
     # Both sides of the table whose functions run in another process.
-    "worker": ["base", "driver", "sim/driver/sim.h"],
+    "driver/worker": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/client", "driver/worker/server"],
+    "driver/worker/client": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/server"],
+    "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/client"],
     "stream": ["base", "driver", "pool"],
     "lease": ["base", "driver", "pool", "stream"],
     "memory": ["base", "field", "driver", "pool", "stream", "lease"],
@@ -42,7 +44,7 @@ LAYERS = {
     "resident": ["base", "driver", "pool", "stream", "lease", "memory", "msm/bases.h"],
     "metrics": ["base", "driver", "pool", "stream", "lease", "memory", "module"],
     # Programs of their own that use the public interface only.
-    "mock": [],
+    "driver/mock": [],
     "mpi": ["base"],
     "bench": [],
     "cli": ["bench"],
@@ -89,15 +91,15 @@ def self_test():
     """Each rule finds what breaks it."""
     broken = {
         "base/a.c": '#include "driver/driver.h"\n',
-        "sim/exec/b.c": '#include "sim/ptx/lower.h"\n',
-        "sim/ptx/c.c": '#include "sim/exec/executor.h"\n',
+        "driver/sim/exec/b.c": '#include "driver/sim/ptx/lower.h"\n',
+        "driver/sim/ptx/c.c": '#include "driver/sim/exec/executor.h"\n',
         "cli/d.c": '#include "base/alloc.h"\n',
         "msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
         "other/f.c": "\n",
     }
     fine = {
-        "driver/driver.h": "int cuInit(unsigned flags);\n", "sim/ptx/lower.h": "", "base/alloc.h": "",
-        "sim/exec/executor.h": "", "msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
+        "driver/driver.h": "int cuInit(unsigned flags);\n", "driver/sim/ptx/lower.h": "", "base/alloc.h": "",
+        "driver/sim/exec/executor.h": "", "msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
     }
     with tempfile.TemporaryDirectory() as root:
         for name, text in {**broken, **fine}.items():

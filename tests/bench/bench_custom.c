@@ -21,7 +21,7 @@
 #include "bench_support.h"
 #include "custom/custom.h"
 #include "module/sources.h"
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 #include "support/compiler.h"
 
 enum { GENERATED, HAND, VERSIONS };

@@ -4,7 +4,7 @@
  * of carry chains (Montgomery products of eight 32-bit limbs in a loop), and milliseconds to parse
  * one megabyte of PTX.
  */
-#include "sim/exec/executor.h"
+#include "driver/sim/exec/executor.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "driver/driver.h"
-#include "sim/driver/sim.h"
-#include "worker/worker.h"
+#include "driver/sim/table/sim.h"
+#include "driver/worker/worker.h"
 
 enum { SKIPPED = 77, LINE_ROOM = 512, SECTION_SECONDS = 60 };
 

@@ -16,7 +16,7 @@
 #include <devicepool.h>
 
 #include "base/alloc.h"
-#include "sim/driver/fatbin.h"
+#include "driver/sim/table/fatbin.h"
 
 static const char *device_string;
 static device_pool *pool;

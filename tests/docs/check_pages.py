@@ -96,7 +96,7 @@ class Checker:
             file.write(text)
         code, output = run([compiler, "-std=gnu11" if is_c else "-std=c++17", *WARNINGS,
                             f"-I{self.root}/include", source, "-o", program, f"-L{build}/src",
-                            f"-L{build}/src/mock", "-ldevicepool-mock", "-ldevicepool", "-lcmocka",
+                            f"-L{build}/src/driver/mock", "-ldevicepool-mock", "-ldevicepool", "-lcmocka",
                             "-lpthread", "-lm"])
         if code:
             return block, code, output, "does not compile"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/exec/executor.h"
+#include "driver/sim/exec/executor.h"
 
 enum { MOST_BYTES = 1 << 16, MOST_VARIABLES = 64 };
 

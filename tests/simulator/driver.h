@@ -19,7 +19,7 @@
 
 #include <devicepool.h>
 
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 
 static const pool_cuda_api *cu;
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "sim/exec/executor.h"
+#include "driver/sim/exec/executor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <devicepool/mock.h>
 
 #include "driver/driver.h"
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 
 static const pool_cuda_api *cu;
 static int checked;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "torture/torture.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 /* No scenario makes as many calls. */
 #define MOST_CALLS 4096

@@ -8,7 +8,7 @@
 #include "support/mock_pool.h"
 
 #include "memory/memory.h"
-#include "sim/driver/state.h"
+#include "driver/sim/table/state.h"
 #include "support/child.h"
 
 /* A child that hangs dies of this. */

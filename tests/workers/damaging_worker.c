@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/futex.h"
-#include "worker/ring.h"
-#include "worker/server.h"
+#include "driver/worker/futex.h"
+#include "driver/worker/ring.h"
+#include "driver/worker/server/server.h"
 
 enum { VICTIM = 1 };
 

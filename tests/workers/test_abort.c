@@ -14,7 +14,7 @@
 #include "job.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 enum { DEVICES = 2, VICTIM = 1 };
 

@@ -15,7 +15,7 @@
 
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 /* Longer than any cause with its kernels, shorter than an error message may be. */
 enum { BYTES = 4096, LONGEST_MESSAGE = 2048, MANY = 40, LONG_NAME = 200 };

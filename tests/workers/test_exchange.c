@@ -19,7 +19,7 @@
 #include "driver/driver.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 #define MIB ((size_t)1 << 20)
 /* A window of a device of 1 GiB has two of these. */

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "driver/attributes.h"
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 #include "support/assert.h"
 #include "support/random.h"
-#include "worker/server.h"
+#include "driver/worker/server/server.h"
 
 enum { ARENA_BYTES = 1 << 20, ROUNDS = 60000 };
 

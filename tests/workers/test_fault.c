@@ -20,7 +20,7 @@
 #include "job.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 /* Far more than a return takes. */
 #define PATIENCE_NS UINT64_C(600000000000)

@@ -24,7 +24,7 @@
 #include "job.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 enum { DEVICES = 4, THREADS = 2 /* per device */, SHOTS = 6 };
 

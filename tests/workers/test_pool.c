@@ -13,7 +13,7 @@
 
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 static atomic_uint hooks;
 static char hook_message[1024];

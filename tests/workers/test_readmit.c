@@ -16,8 +16,8 @@
 #include "support/assert.h"
 #include "support/msm_reference.h"
 #include "support/ntt_reference.h"
-#include "worker/client.h"
-#include "worker/worker.h"
+#include "driver/worker/client/client.h"
+#include "driver/worker/worker.h"
 
 enum { LOG_COUNT = 6, COUNT = 1 << LOG_COUNT, ELEMENT = 32, POINT = 64, DEVICES = 4 };
 

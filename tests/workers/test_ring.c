@@ -11,7 +11,7 @@
 
 #include "support/assert.h"
 #include "support/random.h"
-#include "worker/ring.h"
+#include "driver/worker/ring.h"
 
 enum { MESSAGES = 20000 };
 

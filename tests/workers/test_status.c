@@ -13,7 +13,7 @@
 #include <cjson/cJSON.h>
 
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 static device_pool *pool;
 

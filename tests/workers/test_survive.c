@@ -18,7 +18,7 @@
 #include "memory/durable.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 enum { COUNT = 64, ELEMENT = 32, POINT = 64, BYTES = 100000, PATIENCE_S = 600, SMALL = 1 << 20 };
 

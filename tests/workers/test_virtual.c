@@ -15,9 +15,9 @@
 
 #include "driver/driver.h"
 #include "left_behind.h"
-#include "sim/driver/sim.h"
+#include "driver/sim/table/sim.h"
 #include "support/assert.h"
-#include "worker/worker.h"
+#include "driver/worker/worker.h"
 
 static const pool_cuda_api *cu;
 

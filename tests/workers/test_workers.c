@@ -14,8 +14,8 @@
 #include "driver/driver.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "worker/client.h"
-#include "worker/worker.h"
+#include "driver/worker/client/client.h"
+#include "driver/worker/worker.h"
 
 static const pool_cuda_api *cu;
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accessors of a parsed program. */
+#include "driver/sim/exec/program.h"
+
+#include "base/alloc.h"
+#include "base/math.h"
+
+#include <string.h>
+
+void sim_program_free(struct sim_program **program)
+{
+    if (!*program)
+        return;
+    base_arena_free(&(*program)->arena);
+    base_free(*program);
+    *program = NULL;
+}
+
+uint32_t sim_program_version(const struct sim_program *program)
+{
+    return program->version;
+}
+
+uint32_t sim_program_target(const struct sim_program *program)
+{
+    return program->target;
+}
+
+size_t sim_program_kernel_count(const struct sim_program *program)
+{
+    return program->kernel_count;
+}
+
+const struct sim_kernel *sim_program_kernel(const struct sim_program *program, size_t index)
+{
+    return index < program->kernel_count ? &program->kernels[index] : NULL;
+}
+
+const struct sim_kernel *sim_program_find_kernel(
+    const struct sim_program *program, const char *name)
+{
+    for (uint32_t i = 0; i < program->kernel_count; i++)
+        if (strcmp(program->kernels[i].name, name) == 0)
+            return &program->kernels[i];
+    return NULL;
+}
+
+size_t sim_program_variable_count(const struct sim_program *program)
+{
+    return program->variable_count;
+}
+
+const struct sim_variable *sim_program_variable(const struct sim_program *program, size_t index)
+{
+    return index < program->variable_count ? &program->variables[index] : NULL;
+}
+
+const struct sim_variable *sim_program_find_variable(
+    const struct sim_program *program, const char *name)
+{
+    for (uint32_t i = 0; i < program->variable_count; i++)
+        if (strcmp(program->variables[i].name, name) == 0)
+            return &program->variables[i];
+    return NULL;
+}
+
+void sim_program_write_variables(const struct sim_program *program, const uint64_t *addresses)
+{
+    for (uint32_t i = 0; i < program->variable_count; i++)
+        memset((void *)(uintptr_t)addresses[i], 0, program->variables[i].size);
+    for (uint32_t i = 0; i < program->initial_count; i++) {
+        const struct sim_initial *initial = &program->initials[i];
+        uint64_t value = initial->value;
+        if (initial->kind == 1)
+            value += addresses[initial->target];
+        else if (initial->kind == 2)
+            value += SIM_CODE_BASE + (uint64_t)(initial->target + 1) * SIM_CODE_STEP;
+        value >>= initial->shift;
+        memcpy((unsigned char *)(uintptr_t)addresses[initial->variable] + initial->offset, &value,
+            base_min(initial->size, 8));
+    }
+}

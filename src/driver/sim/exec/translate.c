@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Translates device addresses to host addresses and checks every lane against the allocation that
+ * contains it. */
+#include "driver/sim/exec/machine.h"
+
+static bool is_inside_range(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
+{
+    return address >= base && size >= bytes && address - base <= size - bytes;
+}
+
+static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t bytes,
+    struct sim_range *slot, struct sim_range *nearest)
+{
+    for (unsigned i = 0; i < SIM_RANGES; i++)
+        if (is_inside_range(address, bytes, core->ranges[i].base, core->ranges[i].size)) {
+            *slot = core->ranges[i];
+            return true;
+        }
+    const struct sim_memory *memory = &core->run->launch->memory;
+    struct sim_range found = {0, 0};
+    bool is_inside = memory->resolve && memory->resolve(memory->context, address, &found);
+    *nearest = found;
+    if (!is_inside || !is_inside_range(address, bytes, found.base, found.size))
+        return false;
+    *slot = found;
+    return true;
+}
+
+static bool track_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset,
+    unsigned lane, uint32_t bytes, bool is_write)
+{
+    unsigned char *shadow = warp->block->shadow + offset;
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (!is_write && !shadow[i]) {
+            sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_SHARED, SIM_SPACE_SHARED, lane,
+                offset, bytes, false, NULL);
+            return false;
+        }
+        if (is_write)
+            shadow[i] = 1;
+    }
+    return true;
+}
+
+static bool translate_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t *addresses,
+    uint32_t lanes, uint32_t bytes, bool is_write)
+{
+    const struct sim_block *block = warp->block;
+    uint64_t base = (uint64_t)(uintptr_t)block->shared;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t offset = addresses[lane];
+        if (!is_inside_range(offset, bytes, 0, block->shared_bytes)) {
+            struct sim_range window = {0, block->shared_bytes};
+            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_SHARED, lane, offset,
+                bytes, is_write, &window);
+            return false;
+        }
+        if (block->shadow && !track_shared(warp, op, offset, lane, bytes, is_write))
+            return false;
+        addresses[lane] = base + offset;
+    }
+    return true;
+}
+
+static bool translate_local(struct sim_warp *warp, const struct sim_op *op, uint64_t *addresses,
+    uint32_t lanes, uint32_t bytes, bool is_write)
+{
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t offset = addresses[lane];
+        if (!is_inside_range(offset, bytes, 0, warp->local_bytes)) {
+            struct sim_range window = {0, warp->local_bytes};
+            sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS, SIM_SPACE_LOCAL, lane, offset,
+                bytes, is_write, &window);
+            return false;
+        }
+        addresses[lane] =
+            (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride) + offset;
+    }
+    return true;
+}
+
+/* Translates a lane's address that is in no cached allocation: the block's windows, then the
+ * driver's allocations. */
+static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned lane,
+    uint64_t address, uint32_t bytes, bool is_generic, bool is_write, struct sim_range *slot)
+{
+    struct sim_range nearest = {0, 0};
+    const struct sim_block *block = warp->block;
+    const struct sim_run *run = warp->core->run;
+    if (is_inside_range(address, bytes, slot->base, slot->size))
+        return true;
+    uint64_t shared = (uint64_t)(uintptr_t)block->shared;
+    if (is_generic && is_inside_range(address, bytes, shared, block->shared_bytes))
+        return !block->shadow || track_shared(warp, op, address - shared, lane, bytes, is_write);
+    uint64_t local = (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride);
+    if (is_generic && is_inside_range(address, bytes, local, warp->local_bytes))
+        return true;
+    uint64_t parameters = (uint64_t)(uintptr_t)run->parameters;
+    if (!is_write && is_inside_range(address, bytes, parameters, run->parameter_bytes))
+        return true;
+    if (run->launch->is_cooperative &&
+        is_inside_range(address, bytes, (uint64_t)(uintptr_t)run->workspace, SIM_WORKSPACE_BYTES))
+        return true;
+    if (find_allocation(warp->core, address, bytes, slot, &nearest))
+        return true;
+    sim_fault_access(warp, op, SIM_FAULT_OUT_OF_BOUNDS,
+        is_generic ? SIM_SPACE_NONE : SIM_SPACE_GLOBAL, lane, address, bytes, is_write, &nearest);
+    return false;
+}
+
+static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
+    const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write)
+{
+    /* Operations map to cache slots by address: an operation usually accesses the allocation that
+     * it accessed last. */
+    struct sim_range *slot = &warp->core->ranges[sim_pc(warp, op) % SIM_RANGES];
+    uint64_t base = slot->base, limit = slot->size - bytes, bad = slot->size < bytes;
+    if (lanes == SIM_ALL_LANES) {
+        for (unsigned lane = 0; lane < SIM_LANES; lane++)
+            bad |= addresses[lane] - base > limit;
+        if (!bad)
+            return true;
+    }
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (!check_lane(warp, op, lane, addresses[lane], bytes, is_generic, is_write, slot))
+            return false;
+    }
+    return true;
+}
+
+bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write)
+{
+    uint64_t any = 0;
+    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+        any |= lanes >> lane & 1 ? addresses[lane] : 0;
+    if (any & (alignment - 1)) {
+        for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(rest);
+            if (addresses[lane] & (alignment - 1)) {
+                enum sim_space where = space == SIM_IN_SHARED  ? SIM_SPACE_SHARED
+                                       : space == SIM_IN_LOCAL ? SIM_SPACE_LOCAL
+                                                               : SIM_SPACE_GLOBAL;
+                sim_fault_access(warp, op, SIM_FAULT_MISALIGNED, where, lane, addresses[lane],
+                    bytes, is_write, NULL);
+                return false;
+            }
+        }
+    }
+    if (space == SIM_IN_SHARED)
+        return translate_shared(warp, op, addresses, lanes, bytes, is_write);
+    if (space == SIM_IN_LOCAL)
+        return translate_local(warp, op, addresses, lanes, bytes, is_write);
+    return translate_global(warp, op, addresses, lanes, bytes, space == SIM_IN_GENERIC, is_write);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parses the device string of simulated devices, independently of the driver's state.
+ */
+#include <string.h>
+
+#include <devicepool/sim.h>
+
+#include "base/status.h"
+#include "driver/sim/table/chip.h"
+#include "driver/sim/table/sim.h"
+
+#define KIB 1024u
+#define DEFAULT_MEMORY ((uint64_t)8 << 30)
+#define MIN_MEMORY ((uint64_t)16 << 20)
+#define MAX_MEMORY ((uint64_t)512 << 30)
+/* Small on purpose: a grid of a few blocks fills such a device, so quick tests reach all paths
+ * that depend on the number of multiprocessors. */
+#define DEFAULT_MULTIPROCESSORS 4u
+#define MAX_MULTIPROCESSORS 1024u
+#define MAX_THREADS 1024u
+
+enum key {
+    KEY_MEM,
+    KEY_FREE,
+    KEY_CC,
+    KEY_SMS,
+    KEY_THREADS,
+    KEY_LIMIT,
+    KEY_NAME,
+    KEY_REPORT,
+    KEY_P2P,
+    KEYS
+};
+
+static const char *const key_names[KEYS] = {
+    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p"};
+
+/* A substring of the device string. */
+struct substring {
+    const char *text;
+    size_t length;
+};
+
+static bool substring_is(struct substring substring, const char *word)
+{
+    return substring.length == strlen(word) && memcmp(substring.text, word, substring.length) == 0;
+}
+
+/* Reads digits without sign or overflow; *rest is set to the characters that follow. */
+static bool read_number(struct substring substring, uint64_t *number, struct substring *rest)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+
+    for (; at < substring.length && substring.text[at] >= '0' && substring.text[at] <= '9'; at++) {
+        uint64_t digit = (uint64_t)(substring.text[at] - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    *rest = (struct substring){substring.text + at, substring.length - at};
+    return at > 0;
+}
+
+/* A number with one of the suffixes K M G T, each `step` times the previous one. */
+static bool read_scaled(struct substring substring, uint64_t step, uint64_t *number)
+{
+    static const char suffixes[] = "KMGT";
+    struct substring rest;
+    uint64_t value;
+
+    if (!read_number(substring, &value, &rest))
+        return false;
+    if (rest.length > 0) {
+        const char *suffix = memchr(suffixes, rest.text[0], sizeof(suffixes) - 1);
+        if (!suffix || rest.length != 1)
+            return false;
+        for (const char *at = suffixes; at <= suffix; at++) {
+            if (value > UINT64_MAX / step)
+                return false;
+            value *= step;
+        }
+    }
+    *number = value;
+    return true;
+}
+
+static pool_status read_memory(const char *key, struct substring value, uint64_t *bytes)
+{
+    uint64_t number;
+
+    if (!read_scaled(value, KIB, &number))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: %s=%.*s is not a size; give bytes or a number with K, M, G or T", key,
+            (int)value.length, value.text);
+    *bytes = number;
+    return POOL_OK;
+}
+
+/* "90", "9.0", "121" or "12.1". */
+static pool_status read_capability(struct substring value, uint32_t *capability)
+{
+    struct substring rest, tail;
+    uint64_t number, minor;
+    bool is_number = read_number(value, &number, &rest) && number < 1000;
+
+    if (is_number && rest.length == 2 && rest.text[0] == '.') {
+        struct substring digit = {rest.text + 1, 1};
+        is_number = read_number(digit, &minor, &tail) && number < 100;
+        number = number * 10 + (is_number ? minor : 0);
+        rest.length = 0;
+    }
+    if (!is_number || rest.length > 0 || !sim_chip_find((uint32_t)number))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: cc=%.*s is not a compute capability that can be simulated; these can: "
+            "%s",
+            (int)value.length, value.text, sim_chip_list());
+    *capability = (uint32_t)number;
+    return POOL_OK;
+}
+
+static pool_status read_bounded(
+    const char *key, struct substring value, uint64_t least, uint64_t most, uint32_t *out)
+{
+    struct substring rest;
+    uint64_t number;
+
+    if (!read_number(value, &number, &rest) || rest.length > 0 || number < least || number > most)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: %s=%.*s is not a number from %llu to %llu", key, (int)value.length,
+            value.text, (unsigned long long)least, (unsigned long long)most);
+    *out = (uint32_t)number;
+    return POOL_OK;
+}
+
+static pool_status read_limit(struct substring value, uint64_t *limit)
+{
+    if (!read_scaled(value, 1000, limit))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: limit=%.*s is not a number of instructions; K, M, G and T are "
+            "thousands "
+            "of one another, 0 is no limit",
+            (int)value.length, value.text);
+    return POOL_OK;
+}
+
+static pool_status read_name(struct substring value, char *name)
+{
+    if (value.length == 0 || value.length >= SIM_NAME_BYTES)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: name= takes 1 to %d characters, not %zu", SIM_NAME_BYTES - 1,
+            value.length);
+    for (size_t at = 0; at < value.length; at++) {
+        if (value.text[at] < 0x20 || value.text[at] > 0x7e)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "device string: character %zu of name= is not printable ASCII", at + 1);
+    }
+    memset(name, 0, SIM_NAME_BYTES);
+    memcpy(name, value.text, value.length);
+    return POOL_OK;
+}
+
+static pool_status read_report_word(struct substring word, uint32_t *reports)
+{
+    if (substring_is(word, "uninit"))
+        *reports |= POOL_SIM_REPORT_UNINITIALISED;
+    else if (substring_is(word, "barrier"))
+        *reports |= POOL_SIM_REPORT_BARRIER;
+    else if (substring_is(word, "leak"))
+        *reports |= POOL_SIM_REPORT_LEAK;
+    else
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: report=%.*s is unknown; there are uninit, barrier and leak, joined by "
+            "+",
+            (int)word.length, word.text);
+    return POOL_OK;
+}
+
+static pool_status read_reports(struct substring value, uint32_t *reports)
+{
+    pool_status status = POOL_OK;
+
+    *reports = 0;
+    for (;;) {
+        const char *plus = value.length ? memchr(value.text, '+', value.length) : NULL;
+        struct substring word = {value.text, plus ? (size_t)(plus - value.text) : value.length};
+
+        status = read_report_word(word, reports);
+        if (status || !plus)
+            return status;
+        value = (struct substring){plus + 1, value.length - word.length - 1};
+    }
+}
+
+static pool_status read_value(enum key key, struct substring value, struct sim_config *config)
+{
+    switch (key) {
+    case KEY_MEM:
+        return read_memory("mem", value, &config->memory_bytes);
+    case KEY_FREE:
+        return read_memory("free", value, &config->free_bytes);
+    case KEY_CC:
+        return read_capability(value, &config->capability);
+    case KEY_SMS:
+        return read_bounded("sms", value, 1, MAX_MULTIPROCESSORS, &config->multiprocessors);
+    case KEY_THREADS:
+        return read_bounded("threads", value, 0, MAX_THREADS, &config->threads);
+    case KEY_LIMIT:
+        return read_limit(value, &config->instruction_limit);
+    case KEY_NAME:
+        return read_name(value, config->name);
+    case KEY_REPORT:
+        return read_reports(value, &config->reports);
+    case KEY_P2P:
+        return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
+    default:
+        return base_fail(POOL_ERR_INTERNAL, "device string: key %d", (int)key);
+    }
+}
+
+/* Parses one part between commas: the count (the first part only) or key=value. */
+static pool_status read_part(
+    struct substring part, bool is_first, unsigned *seen, struct sim_config *config)
+{
+    const char *equals = part.length ? memchr(part.text, '=', part.length) : NULL;
+    struct substring name = {part.text, equals ? (size_t)(equals - part.text) : part.length};
+
+    if (!equals && is_first)
+        return read_bounded("count", part, 1, SIM_MAX_DEVICES, &config->device_count);
+    for (int key = 0; equals && key < KEYS; key++) {
+        struct substring value = {equals + 1, part.length - name.length - 1};
+
+        if (!substring_is(name, key_names[key]))
+            continue;
+        if (*seen & 1u << key)
+            return base_fail(
+                POOL_ERR_INVALID_ARGUMENT, "device string: %s= is set twice", key_names[key]);
+        *seen |= 1u << key;
+        return read_value((enum key)key, value, config);
+    }
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
+        "mem= free= cc= sms= threads= limit= name= report= p2p=, separated by commas",
+        (int)part.length, part.text);
+}
+
+/* Checks conditions that involve several keys. */
+static pool_status check_combinations(unsigned seen, struct sim_config *config)
+{
+    const char *name = sim_chip_find(config->capability)->name;
+
+    if (config->memory_bytes < MIN_MEMORY || config->memory_bytes > MAX_MEMORY)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "device string: mem= must be between 16M and 512G");
+    if (!(seen & 1u << KEY_FREE))
+        config->free_bytes = config->memory_bytes;
+    if (config->free_bytes > config->memory_bytes)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: free= (%llu bytes) is more than mem= (%llu bytes)",
+            (unsigned long long)config->free_bytes, (unsigned long long)config->memory_bytes);
+    if (!(seen & 1u << KEY_NAME))
+        memcpy(config->name, name, strlen(name));
+    return POOL_OK;
+}
+
+bool sim_spec_is_sim(const char *spec)
+{
+    return spec && strncmp(spec, "sim", 3) == 0 && (spec[3] == '\0' || spec[3] == ':');
+}
+
+pool_status sim_config_parse(const char *spec, struct sim_config *config)
+{
+    struct sim_config result;
+    unsigned seen = 0;
+
+    if (!sim_spec_is_sim(spec))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: simulated devices are requested by \"sim\" or \"sim:…\", not \"%.64s\"",
+            spec ? spec : "(null)");
+    memset(&result, 0, sizeof(result));
+    result.device_count = 1;
+    result.capability = 90;
+    result.multiprocessors = DEFAULT_MULTIPROCESSORS;
+    result.memory_bytes = DEFAULT_MEMORY;
+    result.has_peer_access = 1;
+    for (const char *at = spec + 3; *at;) {
+        bool is_first = *at++ == ':';
+        struct substring part = {at, strcspn(at, ",")};
+        pool_status status = read_part(part, is_first, &seen, &result);
+
+        if (status)
+            return status;
+        at += part.length;
+    }
+    if (check_combinations(seen, &result))
+        return POOL_ERR_INVALID_ARGUMENT;
+    *config = result;
+    return POOL_OK;
+}

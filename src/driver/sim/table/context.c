@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Creation and destruction of the simulated driver's contexts.
+ */
+#include "base/alloc.h"
+#include "base/math.h"
+#include "driver/sim/table/state.h"
+
+/* A real context uses 524 MiB (H200, driver 580); on a device with little memory a simulated one
+ * uses less. */
+#define CONTEXT_BYTES ((uint64_t)524 << 20)
+#define CONTEXT_SHARE 16u
+
+/* Represents a current context that was destroyed; calls return 709. */
+static struct sim_context destroyed;
+
+struct sim_context *sim_context_current(void)
+{
+    CUcontext handle = sim_stack_top();
+    struct sim_context *context;
+
+    if (!handle)
+        return NULL;
+    context = sim_handle_get(SIM_HANDLE_CONTEXT, handle);
+    return context ? context : &destroyed;
+}
+
+pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context)
+{
+    struct sim_context *found = sim_handle_get(SIM_HANDLE_CONTEXT, handle);
+
+    if (!found)
+        return sim_handle_was_valid(SIM_HANDLE_CONTEXT, handle) ? POOL_CU_CONTEXT_IS_DESTROYED
+                                                                : POOL_CU_INVALID_CONTEXT;
+    *context = found;
+    return found->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static uint64_t context_cost(void)
+{
+    uint64_t share = sim_state.config.memory_bytes / CONTEXT_SHARE;
+
+    return base_min(share, CONTEXT_BYTES);
+}
+
+/* Activates the context: charges its memory and creates its default stream. */
+static pool_cu_result activate_context(struct sim_context *context)
+{
+    struct sim_device *device = &sim_state.devices[context->device];
+    struct sim_stream *stream;
+    pool_cu_result code;
+
+    context->cost = context_cost();
+    if (context->cost > sim_memory_free_bytes(context->device))
+        return POOL_CU_OUT_OF_MEMORY;
+    code = sim_stream_create(context, 0, 0, &stream);
+    if (code)
+        return code;
+    context->null_stream = stream;
+    context->limits[0] = 1024;
+    context->limits[1] = 1 << 20;
+    context->limits[2] = 8 << 20;
+    context->is_alive = true;
+    device->used_bytes += context->cost;
+    context->next = device->contexts;
+    device->contexts = context;
+    return POOL_CU_SUCCESS;
+}
+
+static pool_cu_result create_context(
+    int device, bool is_primary, unsigned flags, struct sim_context **out)
+{
+    struct sim_context *context = base_calloc(1, sizeof(*context));
+    pool_cu_result code = POOL_CU_OUT_OF_MEMORY;
+
+    if (!context)
+        return code;
+    context->device = device;
+    context->is_primary = is_primary;
+    context->flags = flags;
+    context->handle = sim_handle_create(SIM_HANDLE_CONTEXT, context);
+    if (context->handle)
+        code = activate_context(context);
+    if (code) {
+        if (context->handle)
+            sim_handle_release(context->handle);
+        base_free(context);
+        return code;
+    }
+    *out = context;
+    return POOL_CU_SUCCESS;
+}
+
+/* Removes the context from all peer lists, so that no other context can access its memory. */
+static void remove_from_peers(struct sim_context *context)
+{
+    sim_memory_write_lock();
+    for (uint32_t at = 0; at < sim_state.config.device_count; at++) {
+        for (struct sim_context *other = sim_state.devices[at].contexts; other;
+             other = other->next) {
+            for (unsigned peer = 0; peer < other->peer_count; peer++) {
+                if (other->peers[peer] == context)
+                    other->peers[peer--] = other->peers[--other->peer_count];
+            }
+        }
+    }
+    context->peer_count = 0;
+    sim_memory_write_unlock();
+}
+
+static void unlink_context(struct sim_context *context)
+{
+    struct sim_context **link = &sim_state.devices[context->device].contexts;
+
+    while (*link != context)
+        link = &(*link)->next;
+    *link = context->next;
+}
+
+/*
+ * The handles are released first, so that no thread enqueues more work. Work in the streams then
+ * runs to completion, except that a hang is ended, as destroying a context ends its work.
+ */
+void sim_context_end(struct sim_context *context, bool is_gone)
+{
+    context->is_alive = false;
+    unlink_context(context);
+    pthread_cond_broadcast(&sim_state.changed);
+    for (struct sim_stream *stream = context->streams, *next; stream; stream = next) {
+        next = stream->next;
+        if (stream != context->null_stream && !stream->is_destroyed)
+            sim_stream_retire(stream);
+    }
+    /* The default stream is removed last, because the blocking streams synchronise with it. */
+    while (context->streams != context->null_stream || context->null_stream->next)
+        pthread_cond_wait(&sim_state.changed, &sim_state.lock);
+    sim_stream_retire(context->null_stream);
+    while (context->streams)
+        pthread_cond_wait(&sim_state.changed, &sim_state.lock);
+    context->null_stream = NULL;
+    remove_from_peers(context);
+    while (context->graphs)
+        sim_graph_free(context->graphs);
+    while (context->modules)
+        sim_module_free(context->modules);
+    while (context->events)
+        sim_event_free(context->events);
+    sim_memory_release_context(context);
+    sim_state.devices[context->device].used_bytes -= context->cost;
+    context->cost = 0;
+    pthread_cond_broadcast(&sim_state.changed);
+    if (is_gone) {
+        if (sim_state.devices[context->device].primary == context)
+            sim_state.devices[context->device].primary = NULL;
+        sim_handle_release(context->handle);
+        base_free(context);
+    }
+}
+
+static bool is_device(CUdevice device)
+{
+    return device >= 0 && (uint32_t)device < sim_state.config.device_count;
+}
+
+static bool are_valid_flags(unsigned flags)
+{
+    unsigned schedule = flags & DRIVER_CTX_SCHED_MASK;
+
+    return (flags & ~(unsigned)DRIVER_CTX_FLAGS_MASK) == 0 &&
+           (schedule == 0 || schedule == 1 || schedule == 2 || schedule == 4);
+}
+
+pool_cu_result sim_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_DevicePrimaryCtxRetain, SIM_NEED_HEALTHY, device);
+
+    if (code)
+        return code;
+    if (!context)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    struct sim_device *on = &sim_state.devices[device];
+    /* Another thread has released it and waits for its work. */
+    while (on->primary && !on->primary->is_alive && on->primary->null_stream)
+        if (!sim_wait())
+            return sim_leave(POOL_CU_DEINITIALIZED);
+    if (!on->primary)
+        code = create_context(device, true, on->primary_flags, &on->primary);
+    else if (!on->primary->is_alive)
+        code = activate_context(on->primary);
+    if (code)
+        return sim_leave(code);
+    on->primary->flags = on->primary_flags;
+    on->primary->retained++;
+    *context = on->primary->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_DevicePrimaryCtxRelease(CUdevice device)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_DevicePrimaryCtxRelease, SIM_NEED_INIT, device);
+
+    if (code)
+        return code;
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    struct sim_context *primary = sim_state.devices[device].primary;
+    if (!primary || !primary->is_alive || primary->retained == 0)
+        return sim_leave(POOL_CU_INVALID_CONTEXT);
+    if (--primary->retained == 0) {
+        sim_context_end(primary, false);
+        sim_state.devices[device].primary_flags = 0;
+    }
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_DevicePrimaryCtxGetState, SIM_NEED_INIT, device);
+
+    if (code)
+        return code;
+    if (!flags || !active)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    struct sim_context *primary = sim_state.devices[device].primary;
+    *flags = sim_state.devices[device].primary_flags;
+    *active = primary && primary->is_alive;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_DevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
+{
+    struct sim_call call;
+    pool_cu_result code =
+        sim_enter(&call, SIM_CU_DevicePrimaryCtxSetFlags, SIM_NEED_HEALTHY, device);
+
+    if (code)
+        return code;
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    if (!are_valid_flags(flags))
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    sim_state.devices[device].primary_flags = flags;
+    if (sim_state.devices[device].primary)
+        sim_state.devices[device].primary->flags = flags;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_CtxCreate(CUcontext *context, unsigned int flags, CUdevice device)
+{
+    struct sim_call call;
+    struct sim_context *made;
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxCreate, SIM_NEED_HEALTHY, device);
+
+    if (code)
+        return code;
+    if (!context || !are_valid_flags(flags))
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    if (!is_device(device))
+        return sim_leave(POOL_CU_INVALID_DEVICE);
+    code = create_context(device, false, flags, &made);
+    if (code)
+        return sim_leave(code);
+    code = sim_stack_push(made->handle);
+    if (code) {
+        sim_context_end(made, true);
+        return sim_leave(code);
+    }
+    *context = made->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_CtxDestroy(CUcontext context)
+{
+    struct sim_context *found;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxDestroy, SIM_NEED_INIT, -1);
+
+    if (code)
+        return code;
+    code = context ? sim_context_of(context, &found) : POOL_CU_INVALID_VALUE;
+    if (code)
+        return sim_leave(code);
+    if (found->is_primary)
+        return sim_leave(POOL_CU_INVALID_CONTEXT);
+    if (sim_stack_top() == context)
+        sim_stack_pop();
+    sim_context_end(found, true);
+    return sim_leave(sim_state.poison);
+}
+
+pool_cu_result sim_cu_CtxGetDevice(CUdevice *device)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetDevice, SIM_NEED_CONTEXT_ONLY, -1);
+
+    if (code)
+        return code;
+    if (!device)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *device = call.context->device;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_CtxSynchronize(void)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxSynchronize, SIM_NEED_CONTEXT, -1);
+
+    return code ? code : sim_leave(sim_context_drain(call.context));
+}

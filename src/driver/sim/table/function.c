@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queries and settings of kernels: attributes, parameters, occupancy.
+ */
+#include "driver/sim/table/function.h"
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static int round_up(int value, int step)
+{
+    return (value + step - 1) / step * step;
+}
+
+/*
+ * Warps that a multiprocessor must hold at once by the kernel's launch bounds; 0 without bounds.
+ * As in ptxas, a bound of 1024 threads counts although no block is larger, a number of blocks has
+ * no effect without a bound on their threads, and a bound that the chip cannot meet is ignored.
+ */
+static int warps_by_launch_bounds(const struct sim_kernel *kernel)
+{
+    const struct sim_chip *chip = sim_state.chip;
+    const uint32_t most = (uint32_t)chip->threads_per_multiprocessor;
+    const uint32_t threads = kernel->bound_threads;
+    uint32_t blocks = kernel->min_blocks;
+
+    if (threads == 0 || threads > most)
+        return 0;
+    if (blocks == 0 || blocks > (uint32_t)chip->blocks_per_multiprocessor ||
+        blocks > most / threads)
+        blocks = 1;
+    return (int)((threads + SIM_WARP - 1) / SIM_WARP * blocks);
+}
+
+/* Registers per thread as ptxas would allocate them: launch bounds cause spilling. */
+static int registers_per_thread(const struct sim_kernel *kernel)
+{
+    int count = kernel->register_count ? (int)kernel->register_count : 1;
+    int warps = round_up(warps_by_launch_bounds(kernel), SIM_WARP_UNIT);
+
+    if (warps) {
+        int most = SIM_REGISTERS / (warps * SIM_WARP) / 8 * 8;
+        count = count < most ? count : most;
+    }
+    return count < SIM_REGISTERS_PER_THREAD ? count : SIM_REGISTERS_PER_THREAD;
+}
+
+/* Warps whose registers fit on a multiprocessor. */
+static int warps_by_registers(int register_count)
+{
+    int warp = round_up(register_count * SIM_WARP, SIM_REGISTER_UNIT);
+
+    return SIM_REGISTERS / warp / SIM_WARP_UNIT * SIM_WARP_UNIT;
+}
+
+int sim_function_max_threads(const struct sim_kernel *kernel)
+{
+    int by_registers = warps_by_registers(registers_per_thread(kernel)) * SIM_WARP;
+    int most = (int)kernel->max_threads;
+
+    return most < by_registers ? most : by_registers;
+}
+
+int sim_function_blocks(
+    const struct sim_function_object *function, int block_size, uint64_t dynamic_shared)
+{
+    const struct sim_kernel *kernel = function->kernel;
+    const struct sim_chip *chip = sim_state.chip;
+    const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
+    int blocks = chip->blocks_per_multiprocessor, fit;
+
+    /* .maxntid has no effect here, as on a GPU; the launch fails instead. */
+    if (block_size > SIM_BLOCK_THREADS ||
+        dynamic_shared + kernel->shared_bytes > (uint64_t)chip->shared_per_block_optin)
+        return 0;
+    fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
+    blocks = fit < blocks ? fit : blocks;
+    fit = warps_by_registers(registers_per_thread(kernel)) / round_up(warps, SIM_WARP_UNIT);
+    if (warps_by_registers(registers_per_thread(kernel)) >= warps && fit == 0)
+        fit = 1;
+    blocks = fit < blocks ? fit : blocks;
+    int shared = (int)dynamic_shared + (int)kernel->shared_bytes + chip->shared_reserved_per_block;
+    shared = round_up(shared, chip->shared_unit);
+    fit = shared ? chip->shared_per_multiprocessor / shared : blocks;
+    return fit < blocks ? fit : blocks;
+}
+
+/* ---- the table's functions ------------------------------------------------------------------- */
+
+pool_cu_result sim_function_enter(struct sim_call *call, enum sim_driver_function function,
+    CUfunction handle, struct sim_function_object **object)
+{
+    pool_cu_result code = sim_enter(call, function, SIM_NEED_CONTEXT, -1);
+
+    if (code)
+        return code;
+    *object = sim_handle_get(SIM_HANDLE_KERNEL, handle);
+    return *object ? POOL_CU_SUCCESS : sim_leave(POOL_CU_INVALID_HANDLE);
+}
+
+static int constant_bytes(const struct sim_program *program)
+{
+    uint64_t bytes = 0;
+
+    for (size_t at = 0; at < sim_program_variable_count(program); at++) {
+        const struct sim_variable *variable = sim_program_variable(program, at);
+        bytes += variable->is_constant ? variable->size : 0;
+    }
+    return (int)bytes;
+}
+
+pool_cu_result sim_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfunction handle)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code = sim_function_enter(&call, SIM_CU_FuncGetAttribute, handle, &function);
+
+    if (code)
+        return code;
+    const struct sim_kernel *kernel = function->kernel;
+    const int values[] = {
+        [DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = sim_function_max_threads(kernel),
+        [DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)kernel->shared_bytes,
+        [DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES] = constant_bytes(function->module->program),
+        [DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = (int)kernel->local_bytes,
+        [DRIVER_FUNC_ATTRIBUTE_NUM_REGS] = registers_per_thread(kernel),
+        [DRIVER_FUNC_ATTRIBUTE_PTX_VERSION] = (int)sim_program_target(function->module->program),
+        [DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)sim_state.chip->capability,
+        [DRIVER_FUNC_ATTRIBUTE_CACHE_MODE_CA] = 0,
+        [DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->max_dynamic_shared,
+        [DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->carveout,
+        [15] = 0, /* 10 to 15 concern clusters, which are not simulated */
+    };
+    if (!value || attribute >= sizeof(values) / sizeof(values[0]))
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *value = values[attribute];
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribute, int value)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code = sim_function_enter(&call, SIM_CU_FuncSetAttribute, handle, &function);
+
+    if (code)
+        return code;
+    switch (attribute) {
+    case DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 ||
+            value > sim_state.chip->shared_per_block_optin - (int)function->kernel->shared_bytes)
+            return sim_leave(POOL_CU_INVALID_VALUE);
+        function->max_dynamic_shared = value;
+        return sim_leave(POOL_CU_SUCCESS);
+    case DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < DRIVER_SHAREDMEM_CARVEOUT_DEFAULT ||
+            value > DRIVER_SHAREDMEM_CARVEOUT_MAX_SHARED)
+            return sim_leave(POOL_CU_INVALID_VALUE);
+        function->carveout = value;
+        return sim_leave(POOL_CU_SUCCESS);
+    default:
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    }
+}
+
+pool_cu_result sim_cu_FuncSetCacheConfig(CUfunction handle, pool_cu_enum config)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code = sim_function_enter(&call, SIM_CU_FuncSetCacheConfig, handle, &function);
+
+    if (code)
+        return code;
+    return sim_leave(
+        config > DRIVER_FUNC_CACHE_PREFER_EQUAL ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_FuncGetParamInfo(
+    CUfunction handle, size_t index, size_t *offset, size_t *bytes)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code = sim_function_enter(&call, SIM_CU_FuncGetParamInfo, handle, &function);
+
+    if (code)
+        return code;
+    if (!offset || index >= function->kernel->parameter_count)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *offset = function->kernel->parameters[index].offset;
+    if (bytes)
+        *bytes = function->kernel->parameters[index].size;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, CUfunction handle, int block_size, size_t dynamic_shared_bytes)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code = sim_function_enter(
+        &call, SIM_CU_OccupancyMaxActiveBlocksPerMultiprocessor, handle, &function);
+
+    if (code)
+        return code;
+    if (!blocks || block_size <= 0)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *blocks = sim_function_blocks(function, block_size, dynamic_shared_bytes);
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+/*
+ * Finds the largest block size among those with the most resident threads. The callback belongs to
+ * the program, so it is called without the lock, on a copy that remains valid whatever happens to
+ * the module.
+ */
+static void find_best_block(struct sim_function_object *function, pool_cu_block_to_shared shared_of,
+    size_t dynamic_shared, int limit, int *blocks_out, int *block_out)
+{
+    int best_threads = 0;
+
+    *blocks_out = *block_out = 0;
+    for (int block = limit / SIM_WARP * SIM_WARP; block > 0; block -= SIM_WARP) {
+        size_t shared = shared_of ? shared_of(block) : dynamic_shared;
+        int blocks = sim_function_blocks(function, block, shared);
+
+        if (blocks * block <= best_threads)
+            continue;
+        best_threads = blocks * block;
+        *blocks_out = blocks;
+        *block_out = block;
+    }
+}
+
+pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
+    CUfunction handle, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes,
+    int block_size_limit)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    int blocks, block;
+    pool_cu_result code =
+        sim_function_enter(&call, SIM_CU_OccupancyMaxPotentialBlockSize, handle, &function);
+
+    if (code)
+        return code;
+    if (!min_grid_size || !block_size || block_size_limit < 0)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    int limit = sim_function_max_threads(function->kernel);
+    if (block_size_limit && block_size_limit < limit)
+        limit = block_size_limit < SIM_WARP ? SIM_WARP : block_size_limit;
+    struct sim_kernel kernel = *function->kernel;
+    struct sim_function_object copy = {.kernel = &kernel};
+    const int multiprocessors = (int)sim_state.config.multiprocessors;
+    sim_leave(POOL_CU_SUCCESS);
+    find_best_block(&copy, shared_of, dynamic_shared_bytes, limit, &blocks, &block);
+    *min_grid_size = blocks * multiprocessors;
+    *block_size = block;
+    return POOL_CU_SUCCESS;
+}
+
+/* Clusters are not simulated. */
+pool_cu_result sim_cu_OccupancyMaxPotentialClusterSize(
+    int *blocks, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_function_enter(&call, SIM_CU_OccupancyMaxPotentialClusterSize, handle, &function);
+
+    (void)blocks;
+    (void)config;
+    return code ? code : sim_leave(POOL_CU_NOT_SUPPORTED);
+}
+
+pool_cu_result sim_cu_OccupancyMaxActiveClusters(
+    int *clusters, CUfunction handle, const pool_cu_launch_config *config)
+{
+    struct sim_function_object *function;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_function_enter(&call, SIM_CU_OccupancyMaxActiveClusters, handle, &function);
+
+    (void)clusters;
+    (void)config;
+    return code ? code : sim_leave(POOL_CU_NOT_SUPPORTED);
+}

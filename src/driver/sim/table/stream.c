@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of the simulated driver: each has a queue and a thread, so that work is as asynchronous
+ * as on a GPU and missing synchronisation shows.
+ *
+ * Every operation gets a sequence number when it is enqueued. The first operation of a stream
+ * starts when its dependencies have completed: an event, or, between the default stream and the
+ * blocking streams, all operations with a lower number. Dependencies always have lower numbers, so
+ * there are no cycles.
+ */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "driver/sim/table/state.h"
+
+#define LEGACY_STREAM ((CUstream)(uintptr_t)1)
+
+/* ---- what may start -------------------------------------------------------------------------- */
+
+static bool has_passed(const struct sim_stream *stream, uint64_t sequence)
+{
+    return !stream->head || stream->head->sequence > sequence;
+}
+
+/* The default stream and the blocking streams wait for each other. */
+static bool is_in_order(const struct sim_stream *stream, uint64_t sequence)
+{
+    const struct sim_context *context = stream->context;
+
+    if (stream->flags & DRIVER_STREAM_NON_BLOCKING)
+        return true;
+    if (stream != context->null_stream)
+        return has_passed(context->null_stream, sequence);
+    for (const struct sim_stream *other = context->streams; other; other = other->next) {
+        if (other != stream && !(other->flags & DRIVER_STREAM_NON_BLOCKING) &&
+            !has_passed(other, sequence))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the remaining work is dropped instead of executed. */
+static bool is_work_dropped(void)
+{
+    return sim_state.poison || sim_state.is_closing;
+}
+
+static bool may_start(const struct sim_stream *stream, const struct sim_work *work)
+{
+    if (is_work_dropped())
+        return true;
+    if (!is_in_order(stream, work->sequence))
+        return false;
+    if (work->kind == SIM_WORK_WAIT)
+        return work->u.marker->is_done;
+    if (work->kind == SIM_WORK_HANG)
+        return work->u.hang_epoch != sim_state.hang_epoch || !stream->context->is_alive;
+    return true;
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* Completes the first operation and notifies waiting threads. */
+static void complete_first(struct sim_stream *stream)
+{
+    struct sim_work *work = stream->head;
+
+    if (work->kind == SIM_WORK_RECORD) {
+        work->u.marker->time_ns = base_clock_ns();
+        work->u.marker->is_done = true;
+        if (work->u.marker->shared)
+            sim_shared_event_end(work->u.marker);
+    }
+    stream->head = work->next;
+    if (!stream->head)
+        stream->tail = NULL;
+    sim_work_free(work);
+    pthread_cond_broadcast(&sim_state.changed);
+}
+
+/* Frees a stream that was destroyed, is empty and has no thread; otherwise a no-op. */
+static void free_if_done(struct sim_stream *stream)
+{
+    struct sim_stream **link = &stream->context->streams;
+
+    if (!stream->is_destroyed || stream->head || stream->has_thread || stream->waiters)
+        return;
+    while (*link != stream)
+        link = &(*link)->next;
+    *link = stream->next;
+    pthread_cond_destroy(&stream->arrived);
+    base_free(stream);
+    pthread_cond_broadcast(&sim_state.changed);
+}
+
+static void *run_stream(void *argument)
+{
+    struct sim_stream *stream = argument;
+
+    pthread_mutex_lock(&sim_state.lock);
+    while (stream->head || !stream->is_destroyed) {
+        if (!stream->head) {
+            pthread_cond_wait(&stream->arrived, &sim_state.lock);
+        } else if (!may_start(stream, stream->head)) {
+            pthread_cond_wait(&sim_state.changed, &sim_state.lock);
+        } else {
+            if (!is_work_dropped())
+                sim_work_execute(stream, stream->head);
+            complete_first(stream);
+        }
+    }
+    stream->has_thread = false;
+    free_if_done(stream);
+    sim_state.threads--;
+    pthread_cond_broadcast(&sim_state.changed);
+    pthread_mutex_unlock(&sim_state.lock);
+    return NULL;
+}
+
+static bool start_thread(struct sim_stream *stream)
+{
+    pthread_t thread;
+
+    if (!base_thread_start(&thread, run_stream, stream))
+        return false;
+    pthread_detach(thread);
+    stream->has_thread = true;
+    sim_state.threads++;
+    return true;
+}
+
+/* The default stream would be ordered with a blocking one that is captured. */
+static struct sim_capture *captured_beside(const struct sim_stream *stream)
+{
+    const struct sim_context *context = stream->context;
+
+    for (struct sim_stream *at = context->streams; stream == context->null_stream && at;
+         at = at->next)
+        if (at->capture && !(at->flags & DRIVER_STREAM_NON_BLOCKING))
+            return at->capture;
+    return NULL;
+}
+
+pool_cu_result sim_stream_enqueue(struct sim_stream *stream, struct sim_work *work)
+{
+    struct sim_capture *beside = captured_beside(stream);
+
+    if (stream->capture)
+        return sim_capture_add(stream, work, 0);
+    if (beside) {
+        sim_work_free(work);
+        return sim_capture_violated(beside, POOL_CU_STREAM_CAPTURE_IMPLICIT);
+    }
+    if (!stream->has_thread && !start_thread(stream)) {
+        sim_work_free(work);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    work->sequence = ++sim_state.sequence;
+    work->next = NULL;
+    if (stream->tail)
+        stream->tail->next = work;
+    else
+        stream->head = work;
+    stream->tail = work;
+    pthread_cond_signal(&stream->arrived);
+    return POOL_CU_SUCCESS;
+}
+
+/* ---- waiting --------------------------------------------------------------------------------- */
+
+static bool is_default(const struct sim_stream *stream)
+{
+    return stream == stream->context->null_stream;
+}
+
+static bool is_idle(const struct sim_stream *stream)
+{
+    if (stream->head)
+        return false;
+    return !is_default(stream) || is_in_order(stream, sim_state.sequence);
+}
+
+static bool is_drained(const struct sim_stream *stream, uint64_t sequence)
+{
+    return has_passed(stream, sequence) && (!is_default(stream) || is_in_order(stream, sequence));
+}
+
+pool_cu_result sim_stream_drain(struct sim_stream *stream)
+{
+    const uint64_t sequence = sim_state.sequence;
+    const int device = stream->context->device;
+    bool is_open = true;
+
+    if (stream->capture)
+        return sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
+    stream->waiters++;
+    while (is_open && !is_drained(stream, sequence))
+        is_open = sim_wait();
+    stream->waiters--;
+    free_if_done(stream);
+    if (!is_open)
+        return POOL_CU_DEINITIALIZED;
+    sim_memory_pools_trim(device);
+    return sim_state.poison;
+}
+
+static bool is_context_drained(const struct sim_context *context, uint64_t sequence)
+{
+    for (const struct sim_stream *stream = context->streams; stream; stream = stream->next) {
+        if (!has_passed(stream, sequence))
+            return false;
+    }
+    return true;
+}
+
+pool_cu_result sim_context_drain(struct sim_context *context)
+{
+    const uint64_t sequence = sim_state.sequence;
+    struct sim_stream *hold = context->null_stream; /* keeps the context alive during the wait */
+    const int device = context->device;
+    bool is_open = true;
+
+    for (const struct sim_stream *at = context->streams; at; at = at->next)
+        if (at->capture)
+            return sim_capture_violated(at->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
+    hold->waiters++;
+    while (is_open && !is_context_drained(context, sequence))
+        is_open = sim_wait();
+    hold->waiters--;
+    free_if_done(hold);
+    if (!is_open)
+        return POOL_CU_DEINITIALIZED;
+    sim_memory_pools_trim(device);
+    return sim_state.poison;
+}
+
+static bool is_all_drained(uint64_t sequence)
+{
+    for (uint32_t at = 0; at < sim_state.config.device_count; at++)
+        for (struct sim_context *context = sim_state.devices[at].contexts; context;
+             context = context->next)
+            if (!is_context_drained(context, sequence))
+                return false;
+    return true;
+}
+
+pool_cu_result sim_drain(void)
+{
+    const uint64_t sequence = sim_state.sequence;
+
+    while (!is_all_drained(sequence))
+        if (!sim_wait())
+            return POOL_CU_DEINITIALIZED;
+    return sim_state.poison;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+pool_cu_result sim_stream_create(
+    struct sim_context *context, unsigned flags, int priority, struct sim_stream **out)
+{
+    struct sim_stream *stream = base_calloc(1, sizeof(*stream));
+
+    if (!stream)
+        return POOL_CU_OUT_OF_MEMORY;
+    if (pthread_cond_init(&stream->arrived, NULL)) {
+        base_free(stream);
+        return POOL_CU_OUT_OF_MEMORY;
+    }
+    stream->context = context;
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->next = context->streams;
+    context->streams = stream;
+    *out = stream;
+    return POOL_CU_SUCCESS;
+}
+
+void sim_stream_retire(struct sim_stream *stream)
+{
+    if (stream->handle)
+        sim_handle_release(stream->handle);
+    stream->handle = NULL;
+    sim_capture_stream_ends(stream);
+    stream->is_destroyed = true;
+    pthread_cond_signal(&stream->arrived);
+    free_if_done(stream);
+}
+
+pool_cu_result sim_stream_of(
+    struct sim_context *context, CUstream handle, struct sim_stream **stream)
+{
+    struct sim_stream *found;
+
+    if (!handle || handle == LEGACY_STREAM) {
+        *stream = context->null_stream;
+        return POOL_CU_SUCCESS;
+    }
+    found = sim_handle_get(SIM_HANDLE_STREAM, handle);
+    if (!found || found->context != context)
+        return POOL_CU_INVALID_HANDLE;
+    *stream = found;
+    return POOL_CU_SUCCESS;
+}
+
+/* ---- the table's functions ------------------------------------------------------------------- */
+
+pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    struct sim_stream *made;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_StreamCreateWithPriority, SIM_NEED_CONTEXT, -1);
+
+    if (code)
+        return code;
+    if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    /* Values outside the range are clamped, as cuda.h specifies. */
+    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
+    code = sim_stream_create(call.context, flags, priority, &made);
+    if (code)
+        return sim_leave(code);
+    made->handle = sim_handle_create(SIM_HANDLE_STREAM, made);
+    if (!made->handle) {
+        sim_stream_retire(made);
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    }
+    *stream = made->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_stream_enter(struct sim_call *call, enum sim_driver_function function,
+    enum sim_need need, CUstream handle, struct sim_stream **stream)
+{
+    pool_cu_result code = sim_enter(call, function, need, -1);
+
+    if (code)
+        return code;
+    *stream = NULL;
+    code = sim_stream_of(call->context, handle, stream);
+    /* The stream's own context applies, whatever context is current. */
+    struct sim_stream *found = sim_handle_get(SIM_HANDLE_STREAM, handle);
+    if (code && found) {
+        *stream = found;
+        code = POOL_CU_SUCCESS;
+    }
+    return code ? sim_leave(code) : POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_cu_StreamDestroy(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamDestroy, SIM_NEED_CONTEXT_ONLY, handle, &stream);
+
+    if (code)
+        return code;
+    if (!stream->handle)
+        return sim_leave(POOL_CU_INVALID_HANDLE);
+    sim_stream_retire(stream);
+    return sim_leave(sim_state.poison);
+}
+
+pool_cu_result sim_cu_StreamSynchronize(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamSynchronize, SIM_NEED_CONTEXT, handle, &stream);
+
+    return code ? code : sim_leave(sim_stream_drain(stream));
+}
+
+pool_cu_result sim_cu_StreamQuery(CUstream handle)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamQuery, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (stream->capture)
+        return sim_leave(sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED));
+    return sim_leave(is_idle(stream) ? POOL_CU_SUCCESS : POOL_CU_NOT_READY);
+}
+
+pool_cu_result sim_cu_StreamGetPriority(CUstream handle, int *priority)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamGetPriority, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!priority)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *priority = stream->priority;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_StreamGetFlags(CUstream handle, unsigned int *flags)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamGetFlags, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!flags)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *flags = stream->flags;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_StreamGetCtx(CUstream handle, CUcontext *context)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_StreamGetCtx, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!context)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    *context = stream->context->handle;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
+pool_cu_result sim_cu_LaunchHostFunc(CUstream handle, pool_cu_host_function function, void *user)
+{
+    struct sim_stream *stream;
+    struct sim_call call;
+    struct sim_work *work;
+    pool_cu_result code =
+        sim_stream_enter(&call, SIM_CU_LaunchHostFunc, SIM_NEED_CONTEXT, handle, &stream);
+
+    if (code)
+        return code;
+    if (!function)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    work = sim_work_create(SIM_WORK_HOST);
+    if (!work)
+        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    work->u.host.function = function;
+    work->u.host.user = user;
+    return sim_leave(sim_enqueue(&call, stream, work));
+}

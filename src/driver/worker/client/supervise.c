@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor: a thread that starts the worker processes, notices their end, and starts
+ * replacements. The processes end with it, so it lives as long as the set of workers.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/math.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "base/thread.h"
+#include "driver/work.h"
+#include "driver/worker/client/client.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+/* cuInit takes half a second, on a host with many devices some seconds. */
+#define START_TIMEOUT_NS (60 * SECOND_NS)
+/* After this time in service an earlier loss counts no more. */
+#define RELIABLE_NS (60 * SECOND_NS)
+#define LONGEST_PAUSE_NS (10 * SECOND_NS)
+/* More losses in a row, less than RELIABLE_NS apart, and the device is given up. */
+#define LOSSES_IN_A_ROW 8
+/* Workers that have not ended by themselves after this time are killed. */
+#define END_TIMEOUT_NS (2 * SECOND_NS)
+
+struct client_listener {
+    worker_listener call;
+    void *user;
+    struct client_listener *next;
+};
+
+/* --- changes of state ------------------------------------------------------------------------- */
+
+static void announce(struct client *owner)
+{
+    pthread_mutex_lock(&owner->lock);
+    pthread_cond_broadcast(&owner->changed);
+    pthread_mutex_unlock(&owner->lock);
+}
+
+static void wake(struct client *owner)
+{
+    const uint64_t one = 1;
+
+    while (write(owner->wake, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void client_wake_supervisor(void)
+{
+    wake(client);
+}
+
+static void wake_callers(struct client_worker *worker)
+{
+    unsigned count = atomic_load(&worker->ring_count);
+
+    for (unsigned i = 0; worker->shared && i < count; i++)
+        ring_wake_client(&worker->shared->rings[i]);
+}
+
+/* Called with the worker's lock held. */
+static void set_lost(struct client_worker *worker, pool_cu_result code, const char *cause)
+{
+    uint64_t now = base_clock_ns(), pause = client->pause_ns;
+
+    if (now - worker->ready_ns > RELIABLE_NS)
+        worker->losses_in_a_row = worker->useless_in_a_row = 0;
+    worker->losses++;
+    worker->losses_in_a_row++;
+    worker->useless_in_a_row++;
+    for (unsigned i = 2; i < worker->useless_in_a_row && pause < LONGEST_PAUSE_NS; i++)
+        pause *= 2;
+    worker->restart_ns =
+        now + (worker->useless_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
+    base_text_copy(worker->cause, sizeof(worker->cause), cause);
+    /* Before a caller learns of the loss; the successor has nothing of it. */
+    if (client_worker_runs(worker))
+        driver_work_append(&client->table, worker->ordinal, worker->cause, sizeof(worker->cause));
+    atomic_store(&worker->lost_code, code);
+    worker->is_notified_lost = false;
+    atomic_store(&worker->state, WORKER_STATE_LOST);
+}
+
+static const char *function_name(unsigned function)
+{
+    static const char *const names[] = {
+#define NAME(field, symbol, suffix, version, need, parameters) symbol,
+        POOL_CUDA_FUNCTIONS(NAME)
+#undef NAME
+    };
+
+    return function < sizeof(names) / sizeof(names[0]) ? names[function] : "a call";
+}
+
+void client_lose(
+    struct client_worker *worker, unsigned generation, pool_cu_result code, const char *cause)
+{
+    char text[256];
+    bool is_first;
+
+    if (!cause) {
+        snprintf(text, sizeof(text), "%s failed: %s (%u): %s",
+            function_name(atomic_load(&worker->shared->fault_function)), driver_code_name(code),
+            code, driver_code_hint(code));
+        cause = text;
+    }
+    /* Later calls fail with the code of the fault, if it is one of the process. */
+    if (driver_code_class(code) != POOL_CLASS_PROCESS)
+        code = DRIVER_CODE_LOST;
+    pthread_mutex_lock(&worker->lock);
+    is_first = atomic_load(&worker->state) == WORKER_STATE_RUNNING &&
+               (atomic_load(&worker->generation) & 0xffff) == (generation & 0xffff);
+    if (is_first)
+        set_lost(worker, code, cause);
+    pthread_mutex_unlock(&worker->lock);
+    if (!is_first)
+        return;
+    wake_callers(worker);
+    wake(client);
+}
+
+void worker_end(int ordinal, const char *cause)
+{
+    if (client && ordinal >= 0 && (unsigned)ordinal < client->count)
+        client_lose(&client->workers[ordinal], atomic_load(&client->workers[ordinal].generation),
+            DRIVER_CODE_LOST, cause);
+}
+
+void worker_skip_pause(int ordinal)
+{
+    struct client_worker *worker = &client->workers[ordinal];
+
+    pthread_mutex_lock(&worker->lock);
+    worker->useless_in_a_row = 0;
+    worker->restart_ns = 0;
+    pthread_mutex_unlock(&worker->lock);
+}
+
+void client_want(struct client_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    /* A first start that failed may be repeated. */
+    if (atomic_load(&worker->state) == WORKER_STATE_FAILED && !atomic_load(&worker->generation))
+        atomic_store(&worker->state, WORKER_STATE_ABSENT);
+    atomic_store(&worker->is_wanted, true);
+    pthread_mutex_unlock(&worker->lock);
+    wake(client);
+}
+
+pool_status client_wait_ready(struct client_worker *worker)
+{
+    unsigned state;
+    char cause[sizeof(worker->cause)];
+
+    client_want(worker);
+    pthread_mutex_lock(&client->lock);
+    for (;;) {
+        state = atomic_load(&worker->state);
+        if (state == WORKER_STATE_RUNNING || state == WORKER_STATE_FAILED || client->is_closing)
+            break;
+        pthread_cond_wait(&client->changed, &client->lock);
+    }
+    pthread_mutex_unlock(&client->lock);
+    if (state == WORKER_STATE_RUNNING)
+        return POOL_OK;
+    pthread_mutex_lock(&worker->lock);
+    memcpy(cause, worker->cause, sizeof(cause));
+    pthread_mutex_unlock(&worker->lock);
+    return base_fail(POOL_ERR_DEVICE_UNUSABLE,
+        "the worker process of device %d cannot be started: %s", worker->ordinal, cause);
+}
+
+bool worker_get_status(int ordinal, struct worker_status *status)
+{
+    struct client_worker *worker;
+
+    if (!client || ordinal < 0 || (unsigned)ordinal >= client->count)
+        return false;
+    worker = &client->workers[ordinal];
+    pthread_mutex_lock(&worker->lock);
+    *status = (struct worker_status){.state = (enum worker_state)atomic_load(&worker->state),
+        .pid = worker->pid,
+        .generation = atomic_load(&worker->generation),
+        .losses = worker->losses,
+        .ready_unix_time = worker->ready_unix_time,
+        .window_bytes = atomic_load(&worker->window_bytes),
+        .pinned_bytes = atomic_load(&worker->pinned_bytes)};
+    memcpy(status->cause, worker->cause, sizeof(status->cause));
+    pthread_mutex_unlock(&worker->lock);
+    return true;
+}
+
+void worker_explain_loss(int ordinal, char *text, size_t size)
+{
+    struct worker_status status;
+
+    if (worker_get_status(ordinal >= 0 ? ordinal : client_last_lost(), &status))
+        snprintf(text, size, "%s", status.cause);
+}
+
+/* --- listeners -------------------------------------------------------------------------------- */
+
+pool_status worker_listen(worker_listener listener, void *user)
+{
+    struct client_listener *added = base_calloc(1, sizeof(*added));
+
+    if (!added)
+        return base_fail_memory("a listener of worker processes");
+    added->call = listener;
+    added->user = user;
+    pthread_mutex_lock(&client->lock);
+    added->next = client->listeners;
+    client->listeners = added;
+    pthread_mutex_unlock(&client->lock);
+    return POOL_OK;
+}
+
+void worker_unlisten(worker_listener listener, void *user)
+{
+    struct client_listener **link = NULL, *removed;
+
+    pthread_mutex_lock(&client->lock);
+    for (;;) {
+        link = &client->listeners;
+        while (*link && ((*link)->call != listener || (*link)->user != user))
+            link = &(*link)->next;
+        removed = *link;
+        if (!removed || removed != client->calling ||
+            pthread_equal(client->supervisor, pthread_self()))
+            break;
+        pthread_cond_wait(&client->changed, &client->lock);
+    }
+    if (removed)
+        *link = removed->next;
+    pthread_mutex_unlock(&client->lock);
+    base_free(removed);
+}
+
+static void notify(struct client *owner, const struct client_worker *worker)
+{
+    enum worker_state state = (enum worker_state)atomic_load(&worker->state);
+    struct client_listener *listener;
+
+    pthread_mutex_lock(&owner->lock);
+    for (listener = owner->listeners; listener;) {
+        worker_listener call = listener->call;
+        void *user = listener->user;
+        struct client_listener *found;
+
+        owner->calling = listener;
+        pthread_mutex_unlock(&owner->lock);
+        call(user, worker->ordinal, state);
+        pthread_mutex_lock(&owner->lock);
+        owner->calling = NULL;
+        pthread_cond_broadcast(&owner->changed);
+        /* It may have removed itself, but no one else was removed meanwhile that is its successor.
+         */
+        for (found = owner->listeners; found && found != listener;)
+            found = found->next;
+        listener = found ? found->next : NULL;
+    }
+    pthread_mutex_unlock(&owner->lock);
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+static void close_process(struct client_worker *worker)
+{
+    if (worker->process >= 0)
+        close(worker->process);
+    if (worker->lifeline >= 0)
+        close(worker->lifeline);
+    worker->process = worker->lifeline = -1;
+    worker->pid = 0;
+}
+
+/* How far the start of a process had come, which the process itself has written. */
+static const char *describe_phase(unsigned phase)
+{
+    switch (phase) {
+    case WORKER_STARTING:
+        return " before it opened the driver";
+    case WORKER_OPENING_DRIVER:
+        return " while it opened the driver";
+    default:
+        return " before its first call";
+    }
+}
+
+static void describe_end(
+    const struct client_worker *worker, int status, bool is_known, char *text, size_t size)
+{
+    pid_t pid = worker->pid;
+    const char *when = atomic_load(&worker->state) == WORKER_STATE_STARTING
+                           ? describe_phase(atomic_load(&worker->shared->phase))
+                           : "";
+
+    if (!is_known)
+        snprintf(text, size, "worker process %d has ended%s; its status was read by other code",
+            pid, when);
+    else if (WIFSIGNALED(status))
+        snprintf(text, size, "worker process %d was ended by signal %d (%s)%s", pid,
+            WTERMSIG(status), strsignal(WTERMSIG(status)), when);
+    else if (WEXITSTATUS(status) == WORKER_EXIT_START)
+        snprintf(text, size, "%.*s", (int)sizeof(worker->shared->text) - 1, worker->shared->text);
+    else if (WEXITSTATUS(status) == WORKER_EXIT_PROTOCOL)
+        snprintf(text, size, "worker process %d has received a message that it does not know", pid);
+    else
+        snprintf(text, size, "worker process %d has exited with status %d%s", pid,
+            WEXITSTATUS(status), when);
+}
+
+/* Calls that wait for the process have ended, or end as it is lost. */
+static void close_passing(struct client_worker *worker)
+{
+    pthread_mutex_lock(&worker->pass_lock);
+    if (worker->passing >= 0)
+        close(worker->passing);
+    worker->passing = -1;
+    pthread_mutex_unlock(&worker->pass_lock);
+}
+
+/* The process has ended: reads its status and prepares the replacement. */
+static void reap(struct client *owner, struct client_worker *worker)
+{
+    char text[WORKER_TEXT_BYTES];
+    int status = 0;
+    bool is_known, was_running, has_failed = false;
+
+    kill(-worker->pid, SIGKILL); /* processes that it may have started */
+    is_known = waitpid(worker->pid, &status, 0) == worker->pid;
+    describe_end(worker, status, is_known, text, sizeof(text));
+    text[base_text_printable(text)] = '\0'; /* the worker may have written it */
+    pthread_mutex_lock(&worker->lock);
+    close_process(worker);
+    was_running = atomic_load(&worker->state) == WORKER_STATE_RUNNING;
+    if (atomic_load(&worker->state) == WORKER_STATE_STARTING || was_running)
+        set_lost(worker, DRIVER_CODE_LOST, text);
+    /* The first start is not repeated: its cause will not go away by itself. */
+    if (!atomic_load(&worker->generation) || worker->losses_in_a_row > LOSSES_IN_A_ROW) {
+        has_failed = true;
+        atomic_store(&worker->is_wanted, false);
+        atomic_store(&worker->state, WORKER_STATE_FAILED);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    wake_callers(worker);
+    client_host_forget(worker);
+    if (has_failed && atomic_load(&worker->generation))
+        base_log(POOL_LOG_ERROR,
+            "device %d: %u worker processes in a row have ended, no other one is started: %s",
+            worker->ordinal, worker->losses_in_a_row, text);
+    announce(owner);
+    close_passing(worker);
+    if (has_failed)
+        notify(owner, worker);
+}
+
+static void become_ready(struct client *owner, struct client_worker *worker)
+{
+    pthread_mutex_lock(&worker->lock);
+    worker->ready_ns = base_clock_ns();
+    worker->ready_unix_time = (uint64_t)time(NULL);
+    client_contexts_end(worker);
+    atomic_fetch_add(&worker->generation, 1);
+    atomic_store(&worker->state, WORKER_STATE_RUNNING);
+    pthread_mutex_unlock(&worker->lock);
+    base_log(POOL_LOG_INFO, "device %d: worker process %d is ready", worker->ordinal, worker->pid);
+    announce(owner);
+    if (atomic_load(&worker->generation) > 1)
+        notify(owner, worker);
+}
+
+static void start(struct client *owner, struct client_worker *worker)
+{
+    bool is_started;
+
+    client_host_stop(worker); /* no function of the worker before is running any more */
+    atomic_store(&worker->state, WORKER_STATE_STARTING);
+    worker->start_ns = base_clock_ns();
+    is_started = client_spawn(owner, worker);
+    if (is_started)
+        return;
+    pthread_mutex_lock(&worker->lock);
+    atomic_store(&worker->is_wanted, false);
+    atomic_store(&worker->state, WORKER_STATE_FAILED);
+    pthread_mutex_unlock(&worker->lock);
+    announce(owner);
+    notify(owner, worker);
+}
+
+/* Ends what must end and starts what must start; returns when the worker needs attention next. */
+static uint64_t attend(struct client *owner, struct client_worker *worker)
+{
+    uint64_t now = base_clock_ns();
+
+    switch (atomic_load(&worker->state)) {
+    case WORKER_STATE_ABSENT:
+        if (atomic_load(&worker->is_wanted))
+            start(owner, worker);
+        return UINT64_MAX;
+    case WORKER_STATE_STARTING:
+        if (now - worker->start_ns < START_TIMEOUT_NS)
+            return worker->start_ns + START_TIMEOUT_NS;
+        kill(worker->pid, SIGKILL);
+        return UINT64_MAX;
+    case WORKER_STATE_LOST:
+        if (!worker->is_notified_lost) {
+            worker->is_notified_lost = true;
+            base_log(POOL_LOG_WARN, "device %d: its worker process is lost: %s", worker->ordinal,
+                worker->cause);
+            notify(owner, worker);
+        }
+        if (worker->pid) {
+            kill(-worker->pid, SIGKILL);
+            kill(worker->pid, SIGKILL);
+            return UINT64_MAX; /* its descriptor reports the end */
+        }
+        if (now < worker->restart_ns)
+            return worker->restart_ns;
+        start(owner, worker);
+        return UINT64_MAX;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+struct watched {
+    struct pollfd items[1 + 2 * WORKER_MAX_DEVICES];
+    unsigned count;
+};
+
+static void watch(struct client *owner, struct watched *watched)
+{
+    watched->items[0] = (struct pollfd){.fd = owner->wake, .events = POLLIN};
+    watched->count = 1;
+    for (unsigned i = 0; i < owner->count; i++) {
+        const struct client_worker *worker = &owner->workers[i];
+        bool is_starting = atomic_load(&worker->state) == WORKER_STATE_STARTING;
+
+        watched->items[watched->count++] = (struct pollfd){.fd = worker->process, .events = POLLIN};
+        watched->items[watched->count++] =
+            (struct pollfd){.fd = is_starting ? worker->lifeline : -1, .events = POLLIN};
+    }
+}
+
+static void handle_events(struct client *owner, const struct watched *watched)
+{
+    uint64_t ignored;
+    char byte;
+
+    if (watched->items[0].revents)
+        (void)!read(owner->wake, &ignored, sizeof(ignored));
+    for (unsigned i = 0; i < owner->count; i++) {
+        struct client_worker *worker = &owner->workers[i];
+
+        if (watched->items[2 + 2 * i].revents && read(worker->lifeline, &byte, 1) == 1 &&
+            atomic_load(&worker->shared->phase) == WORKER_READY)
+            become_ready(owner, worker);
+        if (watched->items[1 + 2 * i].revents)
+            reap(owner, worker);
+    }
+}
+
+static bool is_closing(struct client *owner)
+{
+    bool closes;
+
+    pthread_mutex_lock(&owner->lock);
+    closes = owner->is_closing;
+    pthread_mutex_unlock(&owner->lock);
+    return closes;
+}
+
+/* The workers end when their lifelines close; those that do not are killed. */
+static void end_all(struct client *owner)
+{
+    uint64_t deadline = base_clock_ns() + END_TIMEOUT_NS;
+
+    for (unsigned i = 0; i < owner->count; i++) {
+        struct client_worker *worker = &owner->workers[i];
+
+        if (worker->lifeline >= 0)
+            close(worker->lifeline);
+        worker->lifeline = -1;
+    }
+    for (unsigned i = 0; i < owner->count; i++) {
+        struct client_worker *worker = &owner->workers[i];
+        struct pollfd end = {.fd = worker->process, .events = POLLIN};
+        uint64_t now = base_clock_ns();
+
+        if (!worker->pid)
+            continue;
+        if (poll(&end, 1, now < deadline ? (int)((deadline - now) / 1000000) : 0) <= 0)
+            kill(worker->pid, SIGKILL);
+        kill(-worker->pid, SIGKILL); /* processes that it may have started */
+        (void)waitpid(worker->pid, NULL, 0);
+        pthread_mutex_lock(&worker->lock);
+        close_process(worker);
+        pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+static void *supervise(void *user)
+{
+    struct client *owner = user;
+    struct watched watched;
+
+    while (!is_closing(owner)) {
+        uint64_t next = UINT64_MAX, now;
+        int timeout = -1;
+
+        for (unsigned i = 0; i < owner->count; i++)
+            next = base_min(next, attend(owner, &owner->workers[i]));
+        watch(owner, &watched);
+        now = base_clock_ns();
+        if (next != UINT64_MAX)
+            timeout = next > now ? (int)((next - now) / 1000000) + 1 : 0;
+        if (poll(watched.items, watched.count, timeout) > 0)
+            handle_events(owner, &watched);
+    }
+    end_all(owner);
+    return NULL;
+}
+
+pool_status client_supervise(struct client *opened)
+{
+    opened->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (opened->wake < 0)
+        return base_fail(POOL_ERR_INTERNAL, "eventfd: %s", strerror(errno));
+    opened->has_supervisor = base_thread_start(&opened->supervisor, supervise, opened);
+    return opened->has_supervisor ? POOL_OK : base_fail_memory("the thread of worker processes");
+}
+
+void client_supervise_end(struct client *closing)
+{
+    if (!closing->has_supervisor)
+        return;
+    pthread_mutex_lock(&closing->lock);
+    closing->is_closing = true;
+    pthread_cond_broadcast(&closing->changed);
+    pthread_mutex_unlock(&closing->lock);
+    wake(closing);
+    pthread_join(closing->supervisor, NULL);
+    for (unsigned i = 0; i < closing->count; i++) {
+        client_host_stop(&closing->workers[i]);
+        client_host_forget(&closing->workers[i]);
+    }
+    while (closing->listeners) {
+        struct client_listener *listener = closing->listeners;
+
+        closing->listeners = listener->next;
+        base_free(listener);
+    }
+}
