@@ -14,9 +14,9 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
-#include "module/image.h"
-#include "module/module.h"
-#include "pool/device.h"
+#include "pool/module/image.h"
+#include "pool/module/module.h"
+#include "pool/device/device.h"
 
 static pool_status compile_image(const struct arithmetic_expansion *expansion,
     int32_t compute_capability, pool_image_form form, struct module_image **image)

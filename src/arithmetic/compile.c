@@ -7,7 +7,7 @@
 
 #include "base/params.h"
 #include "base/status.h"
-#include "module/module.h"
+#include "pool/module/module.h"
 
 pool_status pool_module_compile(
     pool_device *device, const pool_module_params *params, pool_module **module)

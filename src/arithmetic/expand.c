@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "curve/curve.h"
 #include "field/field.h"
-#include "module/module.h"
+#include "pool/module/module.h"
 #include "poseidon/poseidon.h"
 
 enum { PREFIX_MAX = 16, FINGERPRINT_TEXT = 2 * POOL_FINGERPRINT_BYTES + 1 };

@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "curve/emit_curve.h"
 #include "field/emit_field.h"
-#include "module/sources.h"
+#include "pool/module/sources.h"
 #include "poseidon/kernels.h"
 
 enum {

@@ -11,7 +11,7 @@
 
 #include <devicepool/module.h>
 
-#include "module/image.h"
+#include "pool/module/image.h"
 
 /* Generates "<prefix>.cuh" of a valid entry. The caller frees *text by base_free. */
 pool_status arithmetic_generate(const pool_module_arithmetic *entry, char **text);

@@ -9,8 +9,8 @@
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "module/module.h"
-#include "module/registry.h"
+#include "pool/module/module.h"
+#include "pool/module/registry.h"
 
 struct warm_up {
     pool_device **devices;

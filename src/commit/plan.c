@@ -5,7 +5,7 @@
 #include "commit/commit.h"
 
 #include "base/math.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 
 /* A chunk of 32 MiB takes 0.6 ms to copy, many times what its launches cost. */
 #define CHUNK_BYTES ((uint64_t)32 << 20)

@@ -12,7 +12,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "commit/devices.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 
 static const pool_span *shards_of(const pool_matrix *matrix)
 {

@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "msm/msm.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 static_assert(ECNTT_FORWARD == (int)POOL_NTT_FORWARD && ECNTT_INVERSE == (int)POOL_NTT_INVERSE,
     "ptx/ecntt/args.h");

@@ -15,7 +15,7 @@
 #include "memory/exec.h"
 #include "memory/operand.h"
 #include "memory/pipeline.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "msm/convert.h"
 #include "ntt/ntt.h"
 

@@ -17,7 +17,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "ecntt/ecntt.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 
 static pool_status launch(const struct ecntt_call *call, pool_kernel *kernel, uint64_t threads,
     const void *args, size_t bytes)

@@ -13,7 +13,7 @@
 #include "commit/commit.h"
 #include "fri/fri.h"
 #include "memory/pipeline.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 

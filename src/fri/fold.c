@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "fri/fri.h"
 #include "memory/pipeline.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 

@@ -13,7 +13,7 @@
 #include "fri/args.h"
 #include "memory/exec.h"
 #include "memory/operand.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "ntt/ntt.h"
 
 /* ---- kernels.c ------------------------------------------------------------------------------- */

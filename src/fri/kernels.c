@@ -8,7 +8,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "fri/fri.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 #include "vector/kernels.h"
 
 enum { BLOCK = 256 };

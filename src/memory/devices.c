@@ -5,8 +5,8 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "memory/scratch.h"
-#include "pool/device.h"
+#include "pool/memory/scratch.h"
+#include "pool/device/device.h"
 
 /* Weights of devices are fractions of this. */
 #define WEIGHT_ONE (UINT64_C(1) << 20)

@@ -11,7 +11,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "lease/lease.h"
+#include "pool/lease/lease.h"
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
 

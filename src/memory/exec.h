@@ -11,7 +11,7 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 enum { MEMORY_MAX_DEVICES = 64 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The streams of a call over several devices that has a place in one stream: see devices.h. */
 #include "base/status.h"
-#include "lease/lease.h"
+#include "pool/lease/lease.h"
 #include "memory/devices.h"
-#include "stream/capture.h"
+#include "pool/stream/capture.h"
 
 /* The caller's stream, and one of the library on each of the other devices. */
 static pool_status use_stream(const char *call, const struct memory_devices *devices,

@@ -5,9 +5,9 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "memory/workspace.h"
-#include "stream/capture.h"
+#include "pool/stream/capture.h"
 
 pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
 {

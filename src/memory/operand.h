@@ -12,7 +12,7 @@
 #include <devicepool/span.h>
 
 #include "field/field.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 
 /* Where an operation runs, and the field that it computes in. */
 struct exec_target {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 struct part {
     struct group *group;

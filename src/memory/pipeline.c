@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "stream/capture.h"
+#include "pool/stream/capture.h"
 
 static_assert((int)STREAM_SET_STREAMS == (int)MEMORY_PIPELINE_SLOTS, "one stream per slot");
 

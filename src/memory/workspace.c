@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 
 bool memory_workspace_fits(const pool_exec *exec, uint64_t bytes)
 {

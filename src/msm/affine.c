@@ -7,7 +7,7 @@
 
 #include "base/math.h"
 #include "msm/convert.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 
 enum {
     /* The abscissae of the first pass come from random places. Few warps read them faster: with 2

@@ -11,7 +11,7 @@
 #include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "memory/pipeline.h"
 
 static pool_status create_list(pool_device *device, void **object)

@@ -10,7 +10,7 @@
 
 #include "base/sha256.h"
 #include "memory/exec.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "memory/operand.h"
 #include "msm/convert.h"
 

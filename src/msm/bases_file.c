@@ -25,7 +25,7 @@
 #include "base/status.h"
 #include "memory/pipeline.h"
 #include "msm/bases.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 enum { HEADER_BYTES = 112, VERSION = 1, CHUNK_BYTES = 16 << 20 };
 

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "memory/pipeline.h"
 #include "msm/bases.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 enum { ALIGNMENT = 256 };
 

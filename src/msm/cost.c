@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/math.h"
-#include "pool/rates.h"
+#include "pool/tuning/rates.h"
 
 static const struct msm_rates *find_rates(const struct chip_rates *rates, uint32_t coordinate_words)
 {

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "curve/emit_curve.h"
 #include "field/emit_field.h"
-#include "module/program.h"
-#include "stream/stream.h"
+#include "pool/module/program.h"
+#include "pool/stream/stream.h"
 
 /*
  * Those that every MSM needs come first, and of these and of the others those that take longest to

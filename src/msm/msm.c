@@ -9,9 +9,9 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "curve/endomorphism.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "msm/call.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 /* Calls that need less than this allocate without querying the free memory first. */
 #define SMALL_BYTES ((uint64_t)256 << 20)

@@ -11,7 +11,7 @@
 #include <devicepool/msm.h>
 
 #include "curve/curve.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "msm/args.h"
 #include "msm/plan.h"
 

@@ -19,8 +19,8 @@
 #include <devicepool/status.h>
 
 #include "msm/args.h"
-#include "pool/chip.h"
-#include "pool/rates.h"
+#include "pool/tuning/chip.h"
+#include "pool/tuning/rates.h"
 
 /* ---- plan.c, sort_plan.c: MSMs that are computed together ------------------------------------ */
 

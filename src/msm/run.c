@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "memory/pipeline.h"
 #include "msm/call.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 
 enum {
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */

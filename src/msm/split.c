@@ -7,7 +7,7 @@
 #include "curve/endomorphism.h"
 #include "msm/convert.h"
 #include "msm/sort.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 
 void msm_lattice_of(const pool_field *order, const struct curve_endomorphism *endomorphism,
     struct msm_lattice *lattice)

@@ -11,7 +11,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/workspace.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
 

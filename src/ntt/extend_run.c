@@ -6,7 +6,7 @@
 #include "ntt/extend_call.h"
 
 #include "base/math.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 

@@ -10,7 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "memory/workspace.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
 

@@ -16,11 +16,11 @@
 #include "field/field.h"
 #include "memory/exec.h"
 #include "memory/operand.h"
-#include "memory/resident.h"
-#include "module/program.h"
+#include "pool/memory/resident.h"
+#include "pool/module/program.h"
 #include "ntt/args.h"
 #include "ntt/word_args.h"
-#include "pool/chip.h"
+#include "pool/tuning/chip.h"
 #include "vector/args.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */

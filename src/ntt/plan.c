@@ -10,7 +10,7 @@
 
 #include "base/math.h"
 #include "base/status.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 
 /* The largest first dimension of a grid. */
 #define MAX_BLOCKS 0x7fffffffu

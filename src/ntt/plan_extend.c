@@ -20,7 +20,7 @@
 
 #include "base/math.h"
 #include "base/status.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 
 /* Of the scratch memory's parts; more than vector loads need. */
 enum { ALIGNMENT = 256 };

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "memory/pipeline.h"
-#include "stream/phase.h"
+#include "pool/stream/phase.h"
 #include "vector/check.h"
 #include "vector/vector.h"
 

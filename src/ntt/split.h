@@ -8,7 +8,7 @@
 #include "memory/devices.h"
 #include "ntt/ntt.h"
 #include "ntt/split_args.h"
-#include "pool/rates.h"
+#include "pool/tuning/rates.h"
 
 struct ntt_split {
     uint32_t log_size;

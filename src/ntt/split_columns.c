@@ -7,8 +7,8 @@
 
 #include "base/math.h"
 #include "ntt/split_run.h"
-#include "stream/phase.h"
-#include "stream/stream.h"
+#include "pool/stream/phase.h"
+#include "pool/stream/stream.h"
 #include "vector/check.h"
 
 /* Work that `later` gets from now on starts after the work that `earlier` has. */

@@ -9,10 +9,10 @@
 #ifndef NTT_SPLIT_RUN_H
 #define NTT_SPLIT_RUN_H
 
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "memory/workspace.h"
 #include "ntt/split.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 enum { NTT_SPLIT_FIRST, NTT_SPLIT_SECOND, NTT_SPLIT_REGIONS };
 /* READY: other devices may write to the device's regions. SENT: it has written to theirs. UPLOADED:

@@ -12,8 +12,8 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "memory/memory.h"
-#include "stream/capture.h"
+#include "pool/memory/memory.h"
+#include "pool/stream/capture.h"
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 

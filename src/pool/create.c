@@ -15,7 +15,7 @@
 #include "base/thread_pool.h"
 #include "driver/attributes.h"
 #include "pool/pool.h"
-#include "pool/release.h"
+#include "pool/device/release.h"
 #include "pool/source.h"
 #include "pool/status_socket.h"
 #include "driver/sim/table/sim.h"

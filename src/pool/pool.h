@@ -17,11 +17,11 @@
 #include <devicepool/pool.h>
 
 #include "driver/work.h"
-#include "pool/account.h"
-#include "pool/counters.h"
-#include "pool/device.h"
-#include "pool/monitor.h"
-#include "pool/tuning.h"
+#include "pool/device/account.h"
+#include "pool/device/counters.h"
+#include "pool/device/device.h"
+#include "pool/device/monitor.h"
+#include "pool/tuning/tuning.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
  * pairs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The status socket that pool_create opens for pool_params.status_socket. It writes metrics, so
- * that it is implemented above the pool: src/metrics/status_socket.c.
+ * that it is implemented above the pool: src/pool/metrics/status_socket.c.
  */
 #ifndef POOL_STATUS_SOCKET_H
 #define POOL_STATUS_SOCKET_H

@@ -10,7 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "field/emit_field.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 static const char *set_name(const void *set)
 {

@@ -5,7 +5,7 @@
 #ifndef POSEIDON_KERNELS_H
 #define POSEIDON_KERNELS_H
 
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "poseidon/args.h"
 #include "poseidon/poseidon.h"
 #include "poseidon/rows_args.h"

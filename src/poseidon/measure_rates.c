@@ -11,9 +11,9 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "memory/operand.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 enum {
     /* Per multiprocessor: four warps per scheduler, which take many times as long as a launch. */

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "memory/pipeline.h"
 #include "memory/workspace.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 #include "poseidon/merkle.h"
 #include "poseidon/run.h"
 

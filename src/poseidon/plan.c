@@ -2,7 +2,7 @@
 #include "poseidon/plan.h"
 
 #include "base/math.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 #include "poseidon/args.h"
 
 static uint64_t plan_bytes(const struct poseidon_job *job, uint64_t items, uint32_t slots)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pool/chip.h"
-#include "pool/rates.h"
+#include "pool/tuning/chip.h"
+#include "pool/tuning/rates.h"
 
 enum poseidon_kernel {
     POSEIDON_PERMUTE,

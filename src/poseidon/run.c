@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "memory/pipeline.h"
 #include "memory/workspace.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 #include "vector/check.h"
 
 pool_form poseidon_device_form(const pool_poseidon *set)

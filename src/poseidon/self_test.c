@@ -10,9 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "memory/memory.h"
-#include "module/module.h"
-#include "pool/device.h"
+#include "pool/memory/memory.h"
+#include "pool/module/module.h"
+#include "pool/device/device.h"
 #include "poseidon/host.h"
 #include "poseidon/kernels.h"
 

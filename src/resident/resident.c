@@ -14,11 +14,11 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "lease/lease.h"
-#include "memory/durable.h"
-#include "memory/resident.h"
+#include "pool/lease/lease.h"
+#include "pool/memory/durable.h"
+#include "pool/memory/resident.h"
 #include "msm/bases.h"
-#include "pool/release.h"
+#include "pool/device/release.h"
 
 /* One device's copy. */
 struct resident_copy {

@@ -4,7 +4,7 @@
 #define VECTOR_KERNELS_H
 
 #include "field/field.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 
 /* Programs whose only generated source is the arithmetic of a pool_field, "fr.cuh". */
 extern const struct module_subject vector_subject;

@@ -4,7 +4,7 @@
  * vectors in host memory or than the caller allows. Pure: sizes and a budget in, chunks out.
  */
 #include "base/math.h"
-#include "memory/scratch.h"
+#include "pool/memory/scratch.h"
 #include "vector/vector.h"
 
 enum { MAX_LOG_THREADS = 17 };

@@ -5,7 +5,7 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "memory/pipeline.h"
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 #include "vector/check.h"
 #include "vector/kernels.h"
 #include "vector/vector.h"

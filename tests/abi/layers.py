@@ -12,7 +12,7 @@ import tempfile
 
 # Directory: the directories, or single headers, that it may include, lower layers first. A directory may always
 # include its own headers; public headers (<devicepool/...>) are open to all.
-OPERATIONS = ["base", "field", "curve", "driver", "pool", "stream", "lease", "memory", "module"]
+OPERATIONS = ["base", "field", "curve", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "pool/module"]
 LAYERS = {
     "base": [],
     "field": ["base"],
@@ -23,15 +23,18 @@ LAYERS = {
     "driver/sim/exec": ["base"],
     "driver/sim/ptx": ["base", "driver/sim/exec/program.h"],
     "driver/sim/table": ["base", "driver/attributes.h", "driver/sim/exec/executor.h"],
-    "pool": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h"],
+    "pool": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool/device", "pool/tuning"],
+    "pool/device": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool", "pool/tuning"],
+    "pool/tuning": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool", "pool/device"],
     # Both sides of the table whose functions run in another process.
     "driver/worker": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/client", "driver/worker/server"],
     "driver/worker/client": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/server"],
     "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/client"],
-    "stream": ["base", "driver", "pool"],
-    "lease": ["base", "driver", "pool", "stream"],
-    "memory": ["base", "field", "driver", "pool", "stream", "lease"],
-    "module": ["base", "driver", "pool", "stream", "lease", "memory/resident.h"],
+    "pool/stream": ["base", "driver", "pool", "pool/device", "pool/tuning"],
+    "pool/lease": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream"],
+    "memory": ["base", "field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory"],
+    "pool/memory": ["base", "field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory"],
+    "pool/module": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory/resident.h"],
     # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
     "vector": OPERATIONS + ["ntt"],
     "ntt": OPERATIONS + ["vector"],
@@ -41,8 +44,8 @@ LAYERS = {
     "msm": OPERATIONS,
     "ecntt": OPERATIONS + ["msm", "ntt", "vector"],
     "arithmetic": OPERATIONS + ["poseidon"],
-    "resident": ["base", "driver", "pool", "stream", "lease", "memory", "msm/bases.h"],
-    "metrics": ["base", "driver", "pool", "stream", "lease", "memory", "module"],
+    "resident": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "msm/bases.h"],
+    "pool/metrics": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "pool/module"],
     # Programs of their own that use the public interface only.
     "driver/mock": [],
     "mpi": ["base"],

@@ -17,7 +17,7 @@
 
 #include "base/alloc.h"
 #include "driver/nvrtc.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
 #include "poseidon/kernels.h"

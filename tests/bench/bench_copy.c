@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bench_support.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 
 #define MIB ((uint64_t)1 << 20)
 

@@ -20,7 +20,7 @@
 #include "base/alloc.h"
 #include "bench_support.h"
 #include "custom/custom.h"
-#include "module/sources.h"
+#include "pool/module/sources.h"
 #include "driver/sim/table/sim.h"
 #include "support/compiler.h"
 

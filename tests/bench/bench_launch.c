@@ -14,10 +14,10 @@
 #include <devicepool.h>
 
 #include "bench_support.h"
-#include "module/image.h"
-#include "module/module.h"
-#include "pool/device.h"
-#include "stream/stream.h"
+#include "pool/module/image.h"
+#include "pool/module/module.h"
+#include "pool/device/device.h"
+#include "pool/stream/stream.h"
 
 #define RUNS 41
 #define LAUNCHES 300 /* fewer than the driver's queue holds, so that no launch blocks */

@@ -13,9 +13,9 @@
 
 #include "bench_support.h"
 #include "ntt/ntt.h"
-#include "pool/counters.h"
-#include "pool/device.h"
-#include "stream/phase.h"
+#include "pool/device/counters.h"
+#include "pool/device/device.h"
+#include "pool/stream/phase.h"
 
 enum { MOST_DEVICES = 16, PHASE_CALLS = 10, MOST_PHASES = 16 };
 

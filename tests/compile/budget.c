@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module/sources.h"
+#include "pool/module/sources.h"
 
 const int chips[CHIPS] = {80, 90, 120};
 

@@ -22,7 +22,7 @@
 
 #include "base/clock.h"
 #include "driver/nvrtc.h"
-#include "module/image.h"
+#include "pool/module/image.h"
 
 #define THREADS 16
 

@@ -15,7 +15,7 @@
 
 #include "curve/emit_curve.h"
 #include "driver/nvrtc.h"
-#include "module/program.h"
+#include "pool/module/program.h"
 #include "support/assert.h"
 
 static const char *field_name(const void *field)

@@ -19,7 +19,7 @@
 #include "arithmetic/header.h"
 #include "base/alloc.h"
 #include "curve/curve.h"
-#include "module/counters.h"
+#include "pool/module/counters.h"
 #include "poseidon/poseidon.h"
 
 #define assert_ok(call)                                                                            \

@@ -19,8 +19,8 @@
 #include "support/assert.h"
 #include "support/pool.h"
 
-#include "module/image.h"
-#include "pool/device.h"
+#include "pool/module/image.h"
+#include "pool/device/device.h"
 
 static const char source[] =
     "namespace app {\n"

@@ -9,7 +9,7 @@
 #include "support/ntt.h"
 #include "support/pool.h"
 
-#include "memory/resident.h"
+#include "pool/memory/resident.h"
 
 enum { LOG_SIZE = 6, COUNT = 1 << LOG_SIZE, DIGESTS = COUNT / 2 };
 

@@ -21,7 +21,7 @@
 
 #include "base/file.h"
 #include "driver/nvrtc.h"
-#include "module/image.h"
+#include "pool/module/image.h"
 
 static const char *device_string;
 static device_pool *pool;

@@ -19,8 +19,8 @@
 
 #include "base/clock.h"
 #include "driver/work.h"
-#include "pool/device.h"
-#include "stream/stream.h"
+#include "pool/device/device.h"
+#include "pool/stream/stream.h"
 #include "support/assert.h"
 
 #define MS ((uint64_t)1000000)

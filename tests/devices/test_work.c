@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "driver/work.h"
 #include "pool/pool.h"
-#include "stream/stream.h"
+#include "pool/stream/stream.h"
 
 #define BYTES 4096
 #define SECOND 1000000000u

@@ -10,11 +10,11 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "module/disk.h"
+#include "pool/module/disk.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* See src/module/disk_entry.c. */
+/* See src/pool/module/disk_entry.c. */
 enum { PAYLOAD_AT = 24, HEADER_BYTES = 128 };
 
 static void check(const uint8_t *bytes, size_t size)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "module/names.h"
+#include "pool/module/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "pool/tuning.h"
+#include "pool/tuning/tuning.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -23,7 +23,7 @@
 #include <devicepool.h>
 
 #include "driver/attributes.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 #include "support/assert.h"
 
 #define THREADS 32

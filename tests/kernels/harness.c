@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "module/sources.h"
+#include "pool/module/sources.h"
 #include "support/compiler.h"
 
 enum { WARM_UPS = 2, REPEATS = 9 };

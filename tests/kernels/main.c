@@ -15,7 +15,7 @@
 
 #include "driver/nvrtc.h"
 #include "harness.h"
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 static int usage(void)
 {

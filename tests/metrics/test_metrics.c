@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pool/counters.h"
+#include "pool/device/counters.h"
 
 enum { LOG_SIZE = 8, COUNT = 1 << LOG_SIZE, ELEMENT = 32 };
 

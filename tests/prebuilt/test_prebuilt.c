@@ -9,7 +9,7 @@
 #include "support/ntt_extend.h"
 #include "support/poseidon_tuning.h"
 
-#include "module/prebuilt.h"
+#include "pool/module/prebuilt.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
 #include "poseidon/poseidon.h"

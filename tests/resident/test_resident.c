@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 enum { COUNT = 64, LIMIT_MIB = 64 };
 

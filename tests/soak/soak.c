@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/resident.h"
-#include "pool/device.h"
+#include "pool/memory/resident.h"
+#include "pool/device/device.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define SECOND ((uint64_t)1000000000)

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "field/emit_field.h"
-#include "module/sources.h"
+#include "pool/module/sources.h"
 
 extern const struct module_source test_sources[];
 extern const size_t test_sources_count;

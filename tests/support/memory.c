@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool/device.h"
+#include "pool/device/device.h"
 
 device_pool *memory_pool;
 pool_mock *memory_mock;

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
-#include "lease/admission.h"
+#include "pool/lease/admission.h"
 
 #define THREADS 64
 #define DEVICES 4

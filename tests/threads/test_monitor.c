@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "pool/monitor.h"
+#include "pool/device/monitor.h"
 #include "support/child.h"
 
 #define MS ((uint64_t)1000000)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/snapshot.h"
+#include "pool/metrics/snapshot.h"
 #include "torture/torture.h"
 
 static device_pool *pool_of(const struct torture *torture)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "torture/torture.h"
 
 enum {

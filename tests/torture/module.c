@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "driver/nvrtc.h"
-#include "module/registry.h"
+#include "pool/module/registry.h"
 #include "torture/torture.h"
 
 enum { POOL, MODULE };

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "module/image.h"
+#include "pool/module/image.h"
 #include "support/child.h"
 #include "unit/fake/libnvrtc.h"
 

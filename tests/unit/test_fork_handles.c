@@ -7,7 +7,7 @@
  */
 #include "support/mock_pool.h"
 
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 #include "driver/sim/table/state.h"
 #include "support/child.h"
 

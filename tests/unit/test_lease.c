@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/status.h"
-#include "lease/admission.h"
+#include "pool/lease/admission.h"
 
 /* --- granting -----------------------------------------------------------------------------------
  */

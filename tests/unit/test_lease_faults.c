@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/status.h"
-#include "lease/admission.h"
+#include "pool/lease/admission.h"
 
 /* --- failures of devices ------------------------------------------------------------------------
  */

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/status.h"
-#include "lease/admission.h"
+#include "pool/lease/admission.h"
 
 static const pool_request no_wait = {.struct_size = sizeof(no_wait)};
 static const pool_request for_ever = {

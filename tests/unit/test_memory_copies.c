@@ -3,7 +3,7 @@
  * Copies and pinned memory on the mock, on simulated devices and on real ones: the behaviour that
  * all drivers have in common.
  */
-#include "pool/device.h"
+#include "pool/device/device.h"
 #include "support/memory.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
  */
 #include <sys/syscall.h>
 
-#include "memory/numa.h"
+#include "pool/memory/numa.h"
 #include "support/mock_pool.h"
 
 static pool_memory_info info_of(pool_device *device)

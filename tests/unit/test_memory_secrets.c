@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/processors.h"
-#include "memory/memory.h"
+#include "pool/memory/memory.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -22,7 +22,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/new_file.h"
-#include "module/disk.h"
+#include "pool/module/disk.h"
 #include "support/child.h"
 
 static char root[64];

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "module/sources.h"
+#include "pool/module/sources.h"
 
 #define WAIT "    pdl_wait();\n"
 

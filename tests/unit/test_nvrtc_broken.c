@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-#include "module/image.h"
+#include "pool/module/image.h"
 #include "msm/msm.h"
 #include "support/child.h"
 #include "unit/fake/libnvrtc.h"

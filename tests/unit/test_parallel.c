@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "base/parallel.h"
-#include "module/image.h"
+#include "pool/module/image.h"
 #include "msm/msm.h"
 #include "ntt/ntt.h"
 #include "unit/fake/libnvrtc.h"

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "driver/work.h"
-#include "pool/monitor.h"
+#include "pool/device/monitor.h"
 
 #define MS ((uint64_t)1000000)
 #define SECOND (1000 * MS)

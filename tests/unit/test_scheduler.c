@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lease/scheduler.h"
+#include "pool/lease/scheduler.h"
 #include "support/random.h"
 
 #define DEVICES_MAX 8

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "driver/work.h"
-#include "pool/release.h"
+#include "pool/device/release.h"
 
 static void test_nulls(void **state)
 {

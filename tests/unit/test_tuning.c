@@ -20,7 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "pool/tuning.h"
+#include "pool/tuning/tuning.h"
 #include "support/assert.h"
 
 static const struct tuning_key chip = {.chip = "Chip of a test",

@@ -15,7 +15,7 @@
 #include <devicepool/metrics.h>
 
 #include "left_behind.h"
-#include "memory/durable.h"
+#include "pool/memory/durable.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
 #include "driver/worker/worker.h"

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The disk cache: one file per key. Everything that is read is validated.
+ */
+#ifndef MODULE_DISK_H
+#define MODULE_DISK_H
+
+#include <devicepool/cache.h>
+
+#include "pool/module/image.h"
+
+/* The properties of an image in an entry's header. */
+struct disk_header {
+    char name[64];
+    uint64_t created_unix_time;
+    int compute_capability;
+};
+
+/*
+ * The result of reading an entry. BAD: it was opened and its owner, mode, header or digest is
+ * wrong, which is permanent. UNREADABLE: it could not be read (no memory, no descriptor, an input
+ * error), so it is not deleted.
+ */
+enum disk_result { DISK_GOOD, DISK_MISSING, DISK_UNREADABLE, DISK_BAD, DISK_BAD_AND_DELETED };
+
+/* The image of a key, or NULL if it is missing, bad (and deleted) or unreadable. Sets no error. */
+struct module_image *disk_load(const struct module_key *key);
+
+/* Stores an image. A failure is only logged as a warning. */
+void disk_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image);
+
+/*
+ * Encode and decode the bytes of an entry. disk_decode checks every bit of `bytes` (the digest
+ * covers header and payload) and that the entry is for `key`, unless that is NULL: GOOD with the
+ * image, BAD, or UNREADABLE when out of memory.
+ */
+int disk_encode(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image, uint8_t **bytes, size_t *size);
+enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,
+    struct disk_header *header, struct module_image **image);
+
+#endif

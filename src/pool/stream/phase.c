@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timing of phases on the device: a pair of events around the work of each. The pairs lie in a ring
+ * per device; one is reused once the device has passed its second event. When all are in use the
+ * phase is not timed, so that an operation never waits for its own measurement.
+ */
+#include "pool/stream/phase.h"
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "driver/attributes.h"
+#include "driver/cleanup.h"
+#include "pool/device/counters.h"
+#include "pool/stream/capture.h"
+
+enum { SAMPLES = 256 };
+
+enum sample_state { SAMPLE_FREE, SAMPLE_OPEN, SAMPLE_ENQUEUED };
+
+struct phase_sample {
+    CUevent begin, end; /* created at the first use */
+    struct counter_series *series;
+    enum sample_state state; /* guarded by the ring's lock */
+};
+
+struct phase_ring {
+    pthread_mutex_t lock;
+    struct phase_sample samples[SAMPLES];
+    unsigned next; /* guarded by lock */
+};
+
+static pool_status create_ring(pool_device *device, void **object)
+{
+    struct phase_ring *ring = base_calloc(1, sizeof(*ring));
+
+    (void)device;
+    if (!ring)
+        return base_fail_memory("the phase timers of a device");
+    pthread_mutex_init(&ring->lock, NULL);
+    *object = ring;
+    return POOL_OK;
+}
+
+static void destroy_ring(pool_device *device, void *object, int driver_alive)
+{
+    struct phase_ring *ring = object;
+
+    for (unsigned i = 0; i < SAMPLES && driver_alive; i++) {
+        if (ring->samples[i].begin)
+            (void)DRIVER_CLEANUP(device_driver(device), EventDestroy(ring->samples[i].begin));
+        if (ring->samples[i].end)
+            (void)DRIVER_CLEANUP(device_driver(device), EventDestroy(ring->samples[i].end));
+    }
+    device_lock_destroy(device, &ring->lock);
+    base_free(ring);
+}
+
+/* The events have ended with the process that had the device. */
+static pool_status renew_ring(pool_device *device, void **object)
+{
+    struct phase_ring *ring = *object;
+
+    (void)device;
+    pthread_mutex_lock(&ring->lock);
+    for (unsigned i = 0; i < SAMPLES; i++)
+        ring->samples[i] = (struct phase_sample){.state = SAMPLE_FREE};
+    pthread_mutex_unlock(&ring->lock);
+    return POOL_OK;
+}
+
+static struct phase_ring *ring_of(pool_device *device)
+{
+    static const struct device_resource_type type = {.name = "phase timers",
+        .create = create_ring,
+        .destroy = destroy_ring,
+        .renew = renew_ring};
+    struct base_error_copy before;
+    void *object = NULL;
+
+    base_error_save(&before);
+    if (device_resource_get(device, &type, &object)) {
+        base_error_restore(&before);
+        return NULL;
+    }
+    return object;
+}
+
+/* With the lock held: adds a finished sample to its series. Codes of the driver are not classified
+ * here: a fault shows at the operation's own calls. */
+static void collect_sample(const struct driver *driver, struct phase_sample *sample)
+{
+    float milliseconds = 0;
+
+    if (sample->state != SAMPLE_ENQUEUED ||
+        driver->api.EventQuery(sample->end) == POOL_CU_NOT_READY)
+        return;
+    if (driver->api.EventElapsedTime(&milliseconds, sample->begin, sample->end) ==
+        POOL_CU_SUCCESS) {
+        atomic_fetch_add_explicit(&sample->series->nanoseconds,
+            (uint64_t)((double)milliseconds * 1e6), memory_order_relaxed);
+        atomic_fetch_add_explicit(&sample->series->calls, 1, memory_order_relaxed);
+    }
+    sample->state = SAMPLE_FREE;
+}
+
+static struct phase_sample *take_sample(struct driver *driver, struct phase_ring *ring)
+{
+    struct phase_sample *sample;
+
+    pthread_mutex_lock(&ring->lock);
+    sample = &ring->samples[ring->next];
+    collect_sample(driver, sample);
+    if (sample->state == SAMPLE_FREE) {
+        sample->state = SAMPLE_OPEN;
+        ring->next = (ring->next + 1) % SAMPLES;
+    } else {
+        sample = NULL;
+    }
+    pthread_mutex_unlock(&ring->lock);
+    return sample;
+}
+
+static void set_state(struct phase_ring *ring, struct phase_sample *sample, enum sample_state state)
+{
+    pthread_mutex_lock(&ring->lock);
+    sample->state = state;
+    pthread_mutex_unlock(&ring->lock);
+}
+
+static void begin_timing(struct phase *phase, const char *operation, const char *name)
+{
+    struct driver *driver = device_driver(phase->device);
+    struct phase_ring *ring = ring_of(phase->device);
+    struct phase_sample *sample = ring ? take_sample(driver, ring) : NULL;
+
+    if (!sample)
+        return;
+    sample->series = counter_series_of(phase->device, operation, name, "");
+    if (!sample->series ||
+        (!sample->begin && driver->api.EventCreate(&sample->begin, 0) != POOL_CU_SUCCESS) ||
+        (!sample->end && driver->api.EventCreate(&sample->end, 0) != POOL_CU_SUCCESS) ||
+        driver->api.EventRecord(sample->begin, phase->stream) != POOL_CU_SUCCESS) {
+        set_state(ring, sample, SAMPLE_FREE);
+        return;
+    }
+    phase->sample = sample;
+}
+
+void phase_begin(struct phase *phase, pool_device *device, const pool_stream *stream,
+    const char *operation, const char *name)
+{
+    phase->device = device;
+    phase->stream = stream ? stream->handle : NULL;
+    phase->sample = NULL;
+    trace_begin(&phase->range, POOL_TRACE_PHASE, name, operation, pool_device_ordinal(device), 0);
+    if (device_times_phases(device) && !stream_capture_of(stream))
+        begin_timing(phase, operation, name);
+}
+
+pool_status phase_end(struct phase *phase, pool_status status)
+{
+    if (phase->sample) {
+        struct driver *driver = device_driver(phase->device);
+        bool is_enqueued =
+            driver->api.EventRecord(phase->sample->end, phase->stream) == POOL_CU_SUCCESS;
+
+        set_state(ring_of(phase->device), phase->sample,
+            is_enqueued && !status ? SAMPLE_ENQUEUED : SAMPLE_FREE);
+    }
+    return trace_end(&phase->range, status);
+}
+
+void phase_collect(pool_device *device)
+{
+    struct base_error_copy before;
+    struct device_scope scope;
+    struct phase_ring *ring;
+
+    base_error_save(&before);
+    if (!device_times_phases(device) || !device_alive(device) || device_enter(device, &scope)) {
+        base_error_restore(&before);
+        return;
+    }
+    ring = ring_of(device);
+    if (ring) {
+        pthread_mutex_lock(&ring->lock);
+        for (unsigned i = 0; i < SAMPLES; i++)
+            collect_sample(scope.driver, &ring->samples[i]);
+        pthread_mutex_unlock(&ring->lock);
+    }
+    (void)device_leave(&scope, POOL_OK);
+    base_error_restore(&before);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The numbers of a pool's devices, from the caller or a file, and the public functions of tuning.h.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/cache_directory.h"
+#include "base/env.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "driver/nvrtc.h"
+#include "pool/pool.h"
+#include "pool/tuning/tuning.h"
+
+#define VARIABLE "DEVICEPOOL_TUNING"
+
+struct pool_tuning {
+    struct tuning_key key;
+    bool is_for_any; /* chip */
+    struct tuning numbers;
+};
+
+const struct tuning *device_tuning(const pool_device *device)
+{
+    return device->tuning;
+}
+
+void device_tuning_key(const pool_device *device, struct tuning_key *key)
+{
+    const pool_device_info *info = &device->properties;
+
+    memset(key, 0, sizeof(*key));
+    snprintf(key->chip, sizeof(key->chip), "%s", info->name);
+    key->compute_major = info->compute_major;
+    key->compute_minor = info->compute_minor;
+    key->multiprocessors = info->multiprocessors;
+    key->driver_version = device->pool->driver->version;
+}
+
+static const struct tuning *defaults_of(const pool_device *device)
+{
+    return tuning_default(device->properties.compute_major, device->properties.compute_minor);
+}
+
+static bool is_of_chip(const struct tuning_key *a, const struct tuning_key *b)
+{
+    return strcmp(a->chip, b->chip) == 0 && a->compute_major == b->compute_major &&
+           a->compute_minor == b->compute_minor && a->multiprocessors == b->multiprocessors;
+}
+
+static uint32_t count_changed(const struct tuning *tuning, const struct tuning *standard)
+{
+    struct tuning_number number;
+    uint32_t changed = 0;
+
+    for (size_t i = 0; tuning_number_at(i, &number); i++)
+        changed += tuning_value(tuning, &number) != tuning_value(standard, &number);
+    return changed;
+}
+
+/* Devices that could not be read have no kind. */
+static bool is_known(const pool_device *device)
+{
+    const pool_device_info *info = &device->properties;
+
+    return info->name[0] && info->compute_major > 0 && info->multiprocessors > 0;
+}
+
+/* The first device whose properties are known; NULL: none. */
+static const pool_device *first_known(const device_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (is_known(&pool->devices[i]))
+            return &pool->devices[i];
+    return NULL;
+}
+
+/* Plans of one job over several devices must agree, so that all have the same numbers. */
+static bool are_of_one_kind(const device_pool *pool, const struct tuning_key *key)
+{
+    for (size_t i = 0; i < pool->count; i++) {
+        struct tuning_key other;
+
+        device_tuning_key(&pool->devices[i], &other);
+        if (is_known(&pool->devices[i]) && !is_of_chip(&other, key))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the numbers of a pool ------------------------------------------------------------------- */
+
+static pool_status set_numbers(
+    device_pool *pool, const struct tuning *numbers, pool_tuning_source source)
+{
+    const pool_device *known = first_known(pool);
+
+    pool->tuning = base_calloc(1, sizeof(*pool->tuning));
+    if (!pool->tuning)
+        return base_fail_memory("tuned numbers");
+    *pool->tuning = *numbers;
+    pool->tuning_info.source = source;
+    pool->tuning_info.changed =
+        count_changed(numbers, known ? defaults_of(known) : tuning_of_any_chip());
+    for (size_t i = 0; i < pool->count; i++)
+        pool->devices[i].tuning = pool->tuning;
+    return POOL_OK;
+}
+
+static pool_status use_given(device_pool *pool, const pool_tuning *given)
+{
+    const pool_device *known = first_known(pool);
+    struct tuning_key key;
+
+    if (!tuning_is_valid(&given->numbers))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: the numbers of `tuning` contradict each other");
+    if (!given->is_for_any && known) {
+        device_tuning_key(known, &key);
+        if (!is_of_chip(&given->key, &key) || given->key.driver_version != key.driver_version ||
+            !are_of_one_kind(pool, &key))
+            return base_fail(POOL_ERR_UNSUPPORTED,
+                "pool_create: the numbers of `tuning` are for %s with driver %d, the devices are "
+                "%s with driver %d, or of several kinds",
+                given->key.chip, given->key.driver_version, key.chip, key.driver_version);
+    }
+    return set_numbers(pool, &given->numbers, POOL_TUNING_GIVEN);
+}
+
+__attribute__((format(printf, 2, 3))) static void set_reason(
+    struct tuning_reason *reason, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+    va_end(arguments);
+}
+
+/* Reads the file in the cache directory; its path goes to `path`. */
+static pool_status read_cached(const struct tuning_key *wanted, char *path, size_t size,
+    struct tuning_key *key, struct tuning *numbers, struct tuning_reason *reason)
+{
+    char directory_path[4096], why[256], name[TUNING_FILE_NAME];
+    pool_status status;
+    int directory =
+        base_cache_directory_open(0, directory_path, sizeof(directory_path), why, sizeof(why));
+
+    if (directory < 0)
+        return POOL_ERR_NOT_FOUND; /* no cache, no file */
+    status = tuning_file_name(wanted, name);
+    if (!status)
+        status = tuning_read(directory, name, key, numbers, reason);
+    else
+        set_reason(reason, "its name cannot be computed");
+    base_close(directory);
+    if (status != POOL_ERR_NOT_FOUND)
+        snprintf(path, size, "%s/%s", directory_path, name);
+    return status;
+}
+
+static pool_status check_file(const struct tuning_key *key, const struct tuning_key *wanted,
+    const struct tuning *numbers, struct tuning_reason *reason)
+{
+    char why[DRIVER_NVRTC_REASON];
+
+    if (!is_of_chip(key, wanted)) {
+        set_reason(reason, "it is for %.60s with %d multiprocessors, this is %.60s with %d",
+            key->chip, key->multiprocessors, wanted->chip, wanted->multiprocessors);
+        return POOL_ERR_UNSUPPORTED;
+    }
+    if (key->driver_version != wanted->driver_version) {
+        set_reason(reason, "it was measured with driver %d, this is %d", key->driver_version,
+            wanted->driver_version);
+        return POOL_ERR_UNSUPPORTED;
+    }
+    if (tuning_needs_compiler(
+            numbers, tuning_default(wanted->compute_major, wanted->compute_minor)) &&
+        !driver_nvrtc_find(why, sizeof(why))) {
+        set_reason(reason, "its kernels are compiled, and there is no compiler");
+        return POOL_ERR_UNSUPPORTED;
+    }
+    return POOL_OK;
+}
+
+static pool_status read_file(
+    device_pool *pool, const char *named, struct tuning *numbers, struct tuning_reason *reason)
+{
+    pool_tuning_info *info = &pool->tuning_info;
+    struct tuning_key key, wanted;
+    char path[4096 + TUNING_FILE_NAME] = "";
+    pool_status status;
+
+    device_tuning_key(first_known(pool), &wanted);
+    if (named) {
+        snprintf(path, sizeof(path), "%.4095s", named);
+        status = tuning_read(AT_FDCWD, named, &key, numbers, reason);
+        /* A file that was named should be there. */
+        status = status == POOL_ERR_NOT_FOUND ? POOL_ERR_IO : status;
+    } else {
+        status = read_cached(&wanted, path, sizeof(path), &key, numbers, reason);
+    }
+    base_text_copy(info->path, sizeof(info->path), path);
+    if (!status && !are_of_one_kind(pool, &wanted)) {
+        set_reason(reason, "the pool has devices of several kinds");
+        status = POOL_ERR_UNSUPPORTED;
+    }
+    return status ? status : check_file(&key, &wanted, numbers, reason);
+}
+
+static pool_status use_file(device_pool *pool)
+{
+    const char *named = base_env(VARIABLE);
+    pool_tuning_info *info = &pool->tuning_info;
+    struct base_error_copy before;
+    struct tuning_reason reason = {""};
+    struct tuning numbers;
+    pool_status status;
+
+    if (!first_known(pool) || (named && strcmp(named, "off") == 0))
+        return POOL_OK;
+    base_error_save(&before);
+    status = read_file(pool, named && named[0] ? named : NULL, &numbers, &reason);
+    base_error_restore(&before);
+    if (!status)
+        return set_numbers(pool, &numbers, POOL_TUNING_FILE);
+    if (status == POOL_ERR_NOT_FOUND)
+        return POOL_OK;
+    base_text_copy(info->message, sizeof(info->message), reason.text);
+    base_log(POOL_LOG_WARN,
+        "the tuned numbers of %s are not used: %s; run `devicepool tune` to write them again, or "
+        "set " VARIABLE "=off",
+        info->path, reason.text);
+    return POOL_OK;
+}
+
+pool_status device_pool_tune(device_pool *pool, const pool_tuning *given)
+{
+    pool->tuning_info.struct_size = sizeof(pool->tuning_info);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->devices[i].tuning = defaults_of(&pool->devices[i]);
+    return given ? use_given(pool, given) : use_file(pool);
+}
+
+void device_pool_free_tuning(device_pool *pool)
+{
+    base_free(pool->tuning);
+    pool->tuning = NULL;
+}
+
+/* ---- public functions ------------------------------------------------------------------------ */
+
+pool_status pool_device_get_tuning(pool_device *device, pool_tuning_info *info)
+{
+    static const struct base_struct type = BASE_STRUCT(pool_tuning_info);
+    pool_status status = device ? device_check_forked(device) : base_fail_null(__func__, "device");
+
+    if (!status)
+        status = base_struct_check(&type, __func__, "info", info);
+    if (!status)
+        base_struct_write(&type, &device->pool->tuning_info, info);
+    return status;
+}
+
+pool_status pool_tuning_create(pool_device *device, pool_tuning **tuning)
+{
+    pool_tuning *created;
+    pool_status status = tuning ? POOL_OK : base_fail_null(__func__, "tuning");
+
+    if (!status && device)
+        status = device_check_forked(device);
+    if (status)
+        return status;
+    created = base_calloc(1, sizeof(*created));
+    if (!created)
+        return base_fail_memory("tuned numbers");
+    created->is_for_any = !device;
+    created->numbers = device ? *device_tuning(device) : *tuning_of_any_chip();
+    if (device)
+        device_tuning_key(device, &created->key);
+    *tuning = created;
+    return POOL_OK;
+}
+
+void pool_tuning_destroy(pool_tuning **tuning)
+{
+    if (!tuning)
+        return;
+    base_free(*tuning);
+    *tuning = NULL;
+}
+
+static pool_status find_number(const char *call, const char *name, struct tuning_number *number)
+{
+    for (size_t i = 0; tuning_number_at(i, number); i++)
+        if (strcmp(number->name, name) == 0)
+            return POOL_OK;
+    return base_fail(POOL_ERR_NOT_FOUND, "%s: there is no tuned number `%.64s`", call, name);
+}
+
+pool_status pool_tuning_set(pool_tuning *tuning, const char *name, uint32_t value)
+{
+    struct tuning_number number;
+    pool_status status = base_check_pointers(__func__, {"tuning", tuning}, {"name", name});
+
+    if (!status)
+        status = find_number(__func__, name, &number);
+    if (!status)
+        status = base_check_ranges(__func__, {number.name, value, number.min, number.max});
+    if (!status)
+        tuning_set_value(&tuning->numbers, &number, value);
+    return status;
+}
+
+pool_status pool_tuning_get(const pool_tuning *tuning, const char *name, uint32_t *value)
+{
+    struct tuning_number number;
+    pool_status status =
+        base_check_pointers(__func__, {"tuning", tuning}, {"name", name}, {"value", value});
+
+    if (!status)
+        status = find_number(__func__, name, &number);
+    if (!status)
+        *value = tuning_value(&tuning->numbers, &number);
+    return status;
+}
+
+pool_status pool_tuning_each(const pool_tuning *tuning, pool_tuning_visitor visit, void *user)
+{
+    struct tuning_number number;
+    const struct tuning *standard;
+    pool_status status = base_check_pointers(__func__, {"tuning", tuning}, {"visit", visit});
+
+    if (status)
+        return status;
+    standard = tuning->is_for_any
+                   ? tuning_of_any_chip()
+                   : tuning_default(tuning->key.compute_major, tuning->key.compute_minor);
+    for (size_t i = 0; tuning_number_at(i, &number); i++) {
+        const pool_tuning_number shown = {.struct_size = sizeof(shown),
+            .name = number.name,
+            .value = tuning_value(&tuning->numbers, &number),
+            .default_value = tuning_value(standard, &number),
+            .min = number.min,
+            .max = number.max};
+
+        if (visit(user, &shown))
+            break;
+    }
+    return POOL_OK;
+}
+
+/* The directory of the cache, which need not exist. */
+static pool_status find_cache(const char *call, int may_create, char *path, size_t size)
+{
+    char reason[256];
+    int directory = base_cache_directory_open(may_create, path, size, reason, sizeof(reason));
+    const bool is_missing = directory < 0 && path[0] && access(path, F_OK) != 0;
+
+    base_close(directory);
+    return directory >= 0 || (is_missing && !may_create)
+               ? POOL_OK
+               : base_fail(POOL_ERR_UNSUPPORTED, "%s: the cache directory cannot be used: %s", call,
+                     reason);
+}
+
+enum { PATH_BYTES = 4096 };
+
+/* The file of a chip: the one that the environment names, or the one in the cache directory. */
+static pool_status find_path(const char *call, const struct tuning_key *key, int may_create,
+    char path[PATH_BYTES + TUNING_FILE_NAME])
+{
+    const char *named = base_env(VARIABLE);
+    char directory[PATH_BYTES], name[TUNING_FILE_NAME];
+    pool_status status;
+
+    if (named && named[0] && strcmp(named, "off") != 0) {
+        if (strlen(named) >= PATH_BYTES)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: " VARIABLE " is too long", call);
+        memcpy(path, named, strlen(named) + 1);
+        return POOL_OK;
+    }
+    status = find_cache(call, may_create, directory, sizeof(directory));
+    if (!status)
+        status = tuning_file_name(key, name);
+    if (!status)
+        snprintf(path, PATH_BYTES + TUNING_FILE_NAME, "%s/%s", directory, name);
+    return status;
+}
+
+pool_status pool_tuning_path(pool_device *device, char *path, size_t size)
+{
+    const char *named = base_env(VARIABLE);
+    char found[PATH_BYTES + TUNING_FILE_NAME];
+    struct tuning_key key;
+    pool_status status = base_check_pointers(__func__, {"device", device}, {"path", path});
+
+    if (!status)
+        status = device_check_forked(device);
+    if (!status && named && strcmp(named, "off") == 0)
+        status = base_fail(POOL_ERR_UNSUPPORTED, "%s: " VARIABLE "=off", __func__);
+    if (status)
+        return status;
+    device_tuning_key(device, &key);
+    status = find_path(__func__, &key, 0, found);
+    if (!status && strlen(found) >= size)
+        status = base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "%s: the path needs %zu bytes", __func__, strlen(found) + 1);
+    if (!status)
+        memcpy(path, found, strlen(found) + 1);
+    return status;
+}
+
+pool_status pool_tuning_write(const pool_tuning *tuning, const char *path)
+{
+    char found[PATH_BYTES + TUNING_FILE_NAME];
+    pool_status status = tuning ? POOL_OK : base_fail_null(__func__, "tuning");
+
+    if (!status && tuning->is_for_any)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: the numbers are for every chip; a file is for one", __func__);
+    if (!status && !path)
+        status = find_path(__func__, &tuning->key, 1, found);
+    return status ? status : tuning_write(path ? path : found, &tuning->key, &tuning->numbers);
+}
+
+pool_status pool_tuning_read(const char *path, pool_tuning **tuning)
+{
+    struct tuning_reason reason = {""};
+    pool_tuning *read;
+    pool_status status = base_check_pointers(__func__, {"path", path}, {"tuning", tuning});
+
+    if (status)
+        return status;
+    read = base_calloc(1, sizeof(*read));
+    if (!read)
+        return base_fail_memory("tuned numbers");
+    status = tuning_read(AT_FDCWD, path, &read->key, &read->numbers, &reason);
+    if (status) {
+        base_free(read);
+        return base_fail(status, "%s: %s: %s", __func__, path, reason.text);
+    }
+    *tuning = read;
+    return POOL_OK;
+}
