@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One transform over R = 2^a ranks in four steps: that of src/ntt/plan_split.c with as many columns
+ * One transform over R = 2^a ranks in four steps: that of src/zk/ntt/plan_split.c with as many columns
  * as ranks. With n = N1 R, j = j1 R + j2 and k = k1 + N1 k2:
  *
  *   X[k] = sum over j2 of w_R^(j2 k2) ( w_n^(j2 k1) sum over j1 of w_N1^(j1 k1) x[j] )

@@ -12,12 +12,12 @@ import tempfile
 
 # Directory: the directories, or single headers, that it may include, lower layers first. A directory may always
 # include its own headers; public headers (<devicepool/...>) are open to all.
-OPERATIONS = ["base", "field", "curve", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "pool/module"]
+OPERATIONS = ["base", "zk/field", "zk/curve", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "pool/module"]
 LAYERS = {
     "base": [],
-    "field": ["base"],
-    "curve": ["base", "field"],
-    "formats": ["base", "field", "curve"],
+    "zk/field": ["base"],
+    "zk/curve": ["base", "zk/field"],
+    "zk/formats": ["base", "zk/field", "zk/curve"],
     "driver": ["base"],
     # The simulator: one header from each directory to the next.
     "driver/sim/exec": ["base"],
@@ -32,20 +32,20 @@ LAYERS = {
     "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/client"],
     "pool/stream": ["base", "driver", "pool", "pool/device", "pool/tuning"],
     "pool/lease": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream"],
-    "memory": ["base", "field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory"],
-    "pool/memory": ["base", "field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory"],
+    "zk/operation": ["base", "zk/field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory"],
+    "pool/memory": ["base", "zk/field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation"],
     "pool/module": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory/resident.h"],
     # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
-    "vector": OPERATIONS + ["ntt"],
-    "ntt": OPERATIONS + ["vector"],
-    "poseidon": OPERATIONS + ["vector"],
-    "commit": OPERATIONS + ["ntt", "poseidon", "vector"],
-    "fri": OPERATIONS + ["ntt", "vector", "commit"],
-    "msm": OPERATIONS,
-    "ecntt": OPERATIONS + ["msm", "ntt", "vector"],
-    "arithmetic": OPERATIONS + ["poseidon"],
-    "resident": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "msm/bases.h"],
-    "pool/metrics": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "memory", "pool/memory", "pool/module"],
+    "zk/vector": OPERATIONS + ["zk/ntt"],
+    "zk/ntt": OPERATIONS + ["zk/vector"],
+    "zk/poseidon": OPERATIONS + ["zk/vector"],
+    "zk/commit": OPERATIONS + ["zk/ntt", "zk/poseidon", "zk/vector"],
+    "zk/fri": OPERATIONS + ["zk/ntt", "zk/vector", "zk/commit"],
+    "zk/msm": OPERATIONS,
+    "zk/ecntt": OPERATIONS + ["zk/msm", "zk/ntt", "zk/vector"],
+    "zk/custom": OPERATIONS + ["zk/poseidon"],
+    "zk/resident": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "zk/msm/bases.h"],
+    "pool/metrics": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "pool/module"],
     # Programs of their own that use the public interface only.
     "driver/mock": [],
     "mpi": ["base"],
@@ -97,12 +97,12 @@ def self_test():
         "driver/sim/exec/b.c": '#include "driver/sim/ptx/lower.h"\n',
         "driver/sim/ptx/c.c": '#include "driver/sim/exec/executor.h"\n',
         "cli/d.c": '#include "base/alloc.h"\n',
-        "msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
+        "zk/msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
         "other/f.c": "\n",
     }
     fine = {
         "driver/driver.h": "int cuInit(unsigned flags);\n", "driver/sim/ptx/lower.h": "", "base/alloc.h": "",
-        "driver/sim/exec/executor.h": "", "msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
+        "driver/sim/exec/executor.h": "", "zk/msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
     }
     with tempfile.TemporaryDirectory() as root:
         for name, text in {**broken, **fine}.items():

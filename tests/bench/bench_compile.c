@@ -18,9 +18,9 @@
 #include "base/alloc.h"
 #include "driver/nvrtc.h"
 #include "pool/module/program.h"
-#include "msm/msm.h"
-#include "ntt/ntt.h"
-#include "poseidon/kernels.h"
+#include "zk/msm/msm.h"
+#include "zk/ntt/ntt.h"
+#include "zk/poseidon/kernels.h"
 
 struct run {
     const struct nvrtc *nvrtc;

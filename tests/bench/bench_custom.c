@@ -16,7 +16,7 @@
 
 #include <devicepool.h>
 
-#include "arithmetic/header.h"
+#include "zk/custom/header.h"
 #include "base/alloc.h"
 #include "bench_support.h"
 #include "custom/custom.h"

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "bench_support.h"
-#include "curve/endomorphism.h"
-#include "msm/bases.h"
-#include "msm/msm.h"
+#include "zk/curve/endomorphism.h"
+#include "zk/msm/bases.h"
+#include "zk/msm/msm.h"
 
 enum { STAGES = 5, ALL = -1 };
 

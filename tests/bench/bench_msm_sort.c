@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bench_support.h"
-#include "msm/sort.h"
+#include "zk/msm/sort.h"
 #include "support/msm_sort.h"
 
 enum { SAMPLED = 1 << 14 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bench_support.h"
-#include "ntt/ntt.h"
+#include "zk/ntt/ntt.h"
 
 enum { CALLS_IN_A_ROW = 16 };
 

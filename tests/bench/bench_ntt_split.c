@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bench_support.h"
-#include "ntt/ntt.h"
+#include "zk/ntt/ntt.h"
 #include "pool/device/counters.h"
 #include "pool/device/device.h"
 #include "pool/stream/phase.h"

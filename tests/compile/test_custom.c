@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arithmetic/header.h"
+#include "zk/custom/header.h"
 #include "base/alloc.h"
 #include "budget.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "curve/emit_curve.h"
+#include "zk/curve/emit_curve.h"
 
 static const struct budget budgets[] = {
 #include "field_point_budgets.def"

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "budget.h"
-#include "curve/emit_curve.h"
-#include "msm/msm.h"
+#include "zk/curve/emit_curve.h"
+#include "zk/msm/msm.h"
 
 /* The kernels of sort_buckets.cu, sort_partition.cu and copy_strided.cu depend on no field and no
  * curve. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "ntt/ntt.h"
+#include "zk/ntt/ntt.h"
 
 static const char *const fields[] = {
     "babybear", "goldilocks", "bn254_fr", "bls12_381_fr", "bls12_377_fq", "bw6_761_fq"};

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "budget.h"
-#include "poseidon/kernels.h"
+#include "zk/poseidon/kernels.h"
 
 static const char *const sets[] = {"circom-bn254-t3", "circom-bn254-t12", "plonky2-goldilocks-t12",
     "plonky3-babybear-t16", "poseidon2-horizen-bn254-t3", "poseidon2-horizen-goldilocks-t12",

@@ -13,7 +13,7 @@
 
 #include <devicepool.h>
 
-#include "curve/emit_curve.h"
+#include "zk/curve/emit_curve.h"
 #include "driver/nvrtc.h"
 #include "pool/module/program.h"
 #include "support/assert.h"

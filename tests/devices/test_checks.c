@@ -7,8 +7,8 @@
 #include "support/poseidon.h"
 #include "support/poseidon_tuning.h"
 
-#include "ntt/ntt.h"
-#include "vector/vector.h"
+#include "zk/ntt/ntt.h"
+#include "zk/vector/vector.h"
 
 enum { COUNT = 23, WIDTH = 3, GAP = 8 };
 

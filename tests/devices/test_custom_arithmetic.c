@@ -16,11 +16,11 @@
 #include "support/field.h"
 #include "support/pool.h"
 
-#include "arithmetic/header.h"
+#include "zk/custom/header.h"
 #include "base/alloc.h"
-#include "curve/curve.h"
+#include "zk/curve/curve.h"
 #include "pool/module/counters.h"
-#include "poseidon/poseidon.h"
+#include "zk/poseidon/poseidon.h"
 
 #define assert_ok(call)                                                                            \
     do {                                                                                           \

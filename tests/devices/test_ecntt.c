@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-#include "ecntt/ecntt.h"
+#include "zk/ecntt/ecntt.h"
 
 #include "support/curve.h"
 #include "support/ecntt.h"

@@ -7,7 +7,7 @@
 #include "support/ntt.h"
 #include "support/pool.h"
 
-#include "vector/vector.h"
+#include "zk/vector/vector.h"
 
 enum { LOG_SIZE = 6, BATCH = 12, COUNT = BATCH << LOG_SIZE };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/sha256.h"
-#include "msm/bases.h"
+#include "zk/msm/bases.h"
 #include "support/pool.h"
 
 static const struct msm_shape_of_call plain;

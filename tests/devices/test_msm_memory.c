@@ -7,7 +7,7 @@
  */
 #include "support/msm.h"
 
-#include "msm/call.h"
+#include "zk/msm/call.h"
 #include "support/pool.h"
 
 static const struct msm_shape_of_call plain;

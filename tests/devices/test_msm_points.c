@@ -6,7 +6,7 @@
  */
 #include "support/msm.h"
 
-#include "msm/convert.h"
+#include "zk/msm/convert.h"
 
 enum { COUNT = 67 };
 

@@ -7,7 +7,7 @@
  */
 #include <pthread.h>
 
-#include "ntt/split.h"
+#include "zk/ntt/split.h"
 #include "support/ntt.h"
 #include "support/several.h"
 

@@ -6,7 +6,7 @@
  */
 #include <pthread.h>
 
-#include "memory/devices.h"
+#include "zk/operation/devices.h"
 #include "support/ntt.h"
 #include "support/several.h"
 

@@ -6,7 +6,7 @@
 #include "support/ntt.h"
 
 #include "support/pool.h"
-#include "vector/vector.h"
+#include "zk/vector/vector.h"
 
 enum { MOST = 1500 };
 

@@ -14,12 +14,12 @@
 #include <devicepool.h>
 
 #include "base/sha256.h"
-#include "curve/curve.h"
-#include "field/field.h"
+#include "zk/curve/curve.h"
+#include "zk/field/field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* See src/msm/bases_file.c. */
+/* See src/zk/msm/bases_file.c. */
 enum {
     COUNT_AT = 24,
     LEVELS_AT = 36,

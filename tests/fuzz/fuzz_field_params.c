@@ -9,7 +9,7 @@
 
 #include <devicepool/field.h>
 
-#include "field/field.h"
+#include "zk/field/field.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "field/integer.h"
+#include "zk/field/integer.h"
 #include "support/pool.h"
 
 static uint32_t most_bits = 26;

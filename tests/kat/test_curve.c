@@ -12,7 +12,7 @@
 
 #include <devicepool/curve.h>
 
-#include "field/integer.h"
+#include "zk/field/integer.h"
 #include "support/plain_products.h"
 #include "support/point_vectors.h"
 

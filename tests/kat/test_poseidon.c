@@ -11,7 +11,7 @@
 
 #include <devicepool.h>
 
-#include "poseidon/poseidon.h"
+#include "zk/poseidon/poseidon.h"
 #include "support/vectors.h"
 
 static const char *const files[] = {"circom", "eip-5988", "horizenlabs", "light-poseidon", "mina",

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/emit_curve.h"
+#include "zk/curve/emit_curve.h"
 #include "support/compiler.h"
 
 enum { BLOCKS_PER_MULTIPROCESSOR = 32, COMPARED = 64, POINTS = 64 };

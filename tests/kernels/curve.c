@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/emit_curve.h"
+#include "zk/curve/emit_curve.h"
 #include "harness.h"
 #include "support/random.h"
 

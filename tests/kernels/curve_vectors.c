@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/emit_curve.h"
-#include "field/integer.h"
+#include "zk/curve/emit_curve.h"
+#include "zk/field/integer.h"
 #include "harness.h"
 #include "support/point_vectors.h"
 

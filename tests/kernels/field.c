@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "field/emit_field.h"
+#include "zk/field/emit_field.h"
 #include "harness.h"
 #include "support/compiler.h"
 

@@ -17,7 +17,7 @@
 
 #include <devicepool.h>
 
-#include "curve/curve.h"
+#include "zk/curve/curve.h"
 
 struct harness {
     device_pool *pool;

@@ -4,16 +4,16 @@
  * digits, digits to entries sorted by bucket, entries to buckets, buckets to window sums, window
  * sums to results; and the conversions of points. The references are the definitions, on the host.
  */
-#include "msm/msm.h"
+#include "zk/msm/msm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "curve/endomorphism.h"
+#include "zk/curve/endomorphism.h"
 #include "harness.h"
-#include "msm/convert.h"
-#include "msm/sort.h"
+#include "zk/msm/convert.h"
+#include "zk/msm/sort.h"
 #include "support/random.h"
 
 /* One MSM. */

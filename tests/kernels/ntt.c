@@ -6,7 +6,7 @@
  * bit-reversed positions, multiply by inverse powers and scale. The references are those stages.
  * The kernel of extensions computes the first stages of columns that are padded with zeros.
  */
-#include "ntt/extend.h"
+#include "zk/ntt/extend.h"
 
 #include <stdio.h>
 #include <stdlib.h>

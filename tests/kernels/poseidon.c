@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "poseidon/kernels.h"
+#include "zk/poseidon/kernels.h"
 #include "support/poseidon_tuning.h"
 
 enum { STATE_LIMBS = POSEIDON_STATE_LIMBS };

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "ntt/ntt.h"
-#include "vector/kernels.h"
+#include "zk/ntt/ntt.h"
+#include "zk/vector/kernels.h"
 
 enum { BLOCK = 256, TILE = 16, LOG_THREADS = 6 };
 

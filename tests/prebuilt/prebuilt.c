@@ -19,12 +19,12 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
-#include "ecntt/ecntt.h"
+#include "zk/ecntt/ecntt.h"
 #include "pool/module/prebuilt.h"
 #include "pool/module/program.h"
-#include "msm/msm.h"
-#include "ntt/ntt.h"
-#include "poseidon/kernels.h"
+#include "zk/msm/msm.h"
+#include "zk/ntt/ntt.h"
+#include "zk/poseidon/kernels.h"
 
 /*
  * Every driver since CUDA 11 takes this version, and every chip since Turing translates this

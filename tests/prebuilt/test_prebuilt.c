@@ -10,9 +10,9 @@
 #include "support/poseidon_tuning.h"
 
 #include "pool/module/prebuilt.h"
-#include "msm/msm.h"
-#include "ntt/ntt.h"
-#include "poseidon/poseidon.h"
+#include "zk/msm/msm.h"
+#include "zk/ntt/ntt.h"
+#include "zk/poseidon/poseidon.h"
 
 enum { MOST_PROGRAMS = 256 };
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "field/integer.h"
+#include "zk/field/integer.h"
 #include "support/field.h"
 
 enum {

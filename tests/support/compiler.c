@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "field/emit_field.h"
+#include "zk/field/emit_field.h"
 #include "pool/module/sources.h"
 
 extern const struct module_source test_sources[];

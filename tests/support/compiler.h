@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "driver/nvrtc.h"
-#include "field/field.h"
+#include "zk/field/field.h"
 
 /* A header that sources include by its name. */
 struct compiler_header {

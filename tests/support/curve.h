@@ -11,7 +11,7 @@
 
 #include <devicepool/curve.h>
 
-#include "curve/curve.h"
+#include "zk/curve/curve.h"
 
 struct custom_curve {
     const char *name;

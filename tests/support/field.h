@@ -13,7 +13,7 @@
 
 #include <devicepool/field.h>
 
-#include "field/field.h"
+#include "zk/field/field.h"
 #include "support/plain_products.h"
 
 /* Moduli of every size class: tiny ones, none, one and more spare bits, 3 mod 4 and 1 mod 4, high

@@ -19,7 +19,7 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "msm/call.h"
+#include "zk/msm/call.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "curve/curve.h"
-#include "field/field.h"
+#include "zk/curve/curve.h"
+#include "zk/field/field.h"
 
 enum { WINDOW_BITS = 8, BUCKETS = (1 << WINDOW_BITS) - 1 };
 

@@ -15,7 +15,7 @@
 
 #include <devicepool.h>
 
-#include "msm/msm.h"
+#include "zk/msm/msm.h"
 
 enum sort_kind {
     SORT_UNIFORM,

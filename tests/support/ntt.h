@@ -19,7 +19,7 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "ntt/ntt.h"
+#include "zk/ntt/ntt.h"
 #include "support/assert.h"
 #include "support/ntt_reference.h"
 

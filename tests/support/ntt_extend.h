@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_NTT_EXTEND_H
 #define TESTS_SUPPORT_NTT_EXTEND_H
 
-#include "ntt/extend.h"
+#include "zk/ntt/extend.h"
 #include "support/ntt.h"
 
 /* The answer to params on packed data of one form. */

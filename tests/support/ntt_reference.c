@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "ntt/ntt.h"
+#include "zk/ntt/ntt.h"
 
 static uint64_t reverse_bits(uint64_t x, uint32_t bits)
 {

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_PLAIN_PRODUCTS_H
 #define TESTS_SUPPORT_PLAIN_PRODUCTS_H
 
-#include "field/field.h"
+#include "zk/field/field.h"
 
 static bool products_are_plain;
 

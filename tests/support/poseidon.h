@@ -19,7 +19,7 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "poseidon/kernels.h"
+#include "zk/poseidon/kernels.h"
 #include "support/assert.h"
 #include "support/pool.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_SUPPORT_POSEIDON_TUNING_H
 #define TESTS_SUPPORT_POSEIDON_TUNING_H
 
-#include "poseidon/poseidon.h"
+#include "zk/poseidon/poseidon.h"
 
 /* 0 chunk bytes: the default. The set must not be in use. */
 static inline void poseidon_tune(

@@ -6,7 +6,7 @@
 #ifndef TESTS_SUPPORT_STARK_H
 #define TESTS_SUPPORT_STARK_H
 
-#include "field/field.h"
+#include "zk/field/field.h"
 #include "support/vectors.h"
 
 struct stark_case {

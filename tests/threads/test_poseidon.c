@@ -16,7 +16,7 @@
 
 #include <devicepool.h>
 
-#include "poseidon/poseidon.h"
+#include "zk/poseidon/poseidon.h"
 #include "support/poseidon_tuning.h"
 
 enum { THREADS = 5, CALLS = 3, ITEMS = 17, LEVELS = 17 + 9 + 5 + 3 + 2 + 1, DIGEST = 32 };

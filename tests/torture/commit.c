@@ -12,7 +12,7 @@
 #include "fri/args.h"
 #include "ntt/args.h"
 #include "poseidon/args.h"
-#include "poseidon/host.h"
+#include "zk/poseidon/host.h"
 #include "poseidon/rows_args.h"
 #include "torture/torture.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "driver/nvrtc.h"
-#include "msm/call.h"
+#include "zk/msm/call.h"
 #include "torture/torture.h"
 
 enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };

@@ -9,7 +9,7 @@
 
 #include "ntt/args.h"
 #include "torture/torture.h"
-#include "vector/vector.h"
+#include "zk/vector/vector.h"
 
 enum { POOL, DOMAIN };
 

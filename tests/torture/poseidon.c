@@ -10,7 +10,7 @@
 
 #include "driver/nvrtc.h"
 #include "poseidon/args.h"
-#include "poseidon/host.h"
+#include "zk/poseidon/host.h"
 #include "support/poseidon_tuning.h"
 #include "torture/torture.h"
 

@@ -14,9 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "msm/plan.h"
-#include "ntt/split.h"
-#include "poseidon/plan.h"
+#include "zk/msm/plan.h"
+#include "zk/ntt/split.h"
+#include "zk/poseidon/plan.h"
 #include "support/vectors.h"
 
 #define PREDICTED "../../docs/performance/predicted_h200.json"

@@ -16,7 +16,7 @@
 #include <devicepool/curve.h>
 
 #include "base/alloc.h"
-#include "curve/curve.h"
+#include "zk/curve/curve.h"
 #include "support/plain_products.h"
 
 /* y^2 = x^3 + 2 x + 3 over F_97: 100 points = 4 * 25; (3, 6) has order 5. */

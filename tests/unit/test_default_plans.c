@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "msm/plan.h"
-#include "ntt/extend.h"
-#include "ntt/split.h"
-#include "poseidon/plan.h"
-#include "vector/vector.h"
+#include "zk/msm/plan.h"
+#include "zk/ntt/extend.h"
+#include "zk/ntt/split.h"
+#include "zk/poseidon/plan.h"
+#include "zk/vector/vector.h"
 
 static const struct chip chips[] = {
     {.multiprocessors = 4, .shared_bytes = 48 << 10},

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "curve/endomorphism.h"
-#include "field/integer.h"
+#include "zk/curve/endomorphism.h"
+#include "zk/field/integer.h"
 #include "support/curve.h"
 
 /* Bits of the halves; 0: the curve has no endomorphism. */

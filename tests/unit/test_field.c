@@ -18,7 +18,7 @@
 #include <devicepool/field.h>
 
 #include "base/alloc.h"
-#include "field/field.h"
+#include "zk/field/field.h"
 
 static pool_status create(const char *modulus, const char *generator, const char *root)
 {

@@ -20,8 +20,8 @@
 
 #include <devicepool/field.h>
 
-#include "field/field.h"
-#include "field/integer.h"
+#include "zk/field/field.h"
+#include "zk/field/integer.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -16,8 +16,8 @@
 #include <devicepool/curve.h>
 
 #include "base/alloc.h"
-#include "curve/emit_curve.h"
-#include "field/emit_field.h"
+#include "zk/curve/emit_curve.h"
+#include "zk/field/emit_field.h"
 
 static const char *const every_name[] = {"zero", "one", "modulus", "r2", "add", "sub", "neg", "dbl",
     "mul", "sqr", "mul_add", "mul_sub", "add_lazy", "sub_lazy", "neg_lazy", "dbl_lazy", "mul_lazy",

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "formats/formats.h"
+#include "zk/formats/formats.h"
 #include "support/iden3.h"
 
 enum { KINDS = 7 };

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "formats/formats.h"
+#include "zk/formats/formats.h"
 #include "support/child.h"
 #include "support/iden3.h"
 

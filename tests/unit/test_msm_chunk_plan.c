@@ -14,7 +14,7 @@
 
 #include "base/math.h"
 #include "msm/affine_args.h"
-#include "msm/msm.h"
+#include "zk/msm/msm.h"
 
 static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
 

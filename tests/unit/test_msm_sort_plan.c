@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "msm/msm.h"
+#include "zk/msm/msm.h"
 
 enum { ITEMS = 16, OWN_SHARED = 512 /* at most, of the kernels themselves */ };
 

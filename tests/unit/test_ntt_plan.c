@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "ntt/extend.h"
+#include "zk/ntt/extend.h"
 
 static const struct chip chips[] = {
     {.multiprocessors = 1, .shared_bytes = 48 << 10},

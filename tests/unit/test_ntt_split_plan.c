@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ntt/split.h"
+#include "zk/ntt/split.h"
 
 static const uint32_t words[] = {1, 2, 8, 12, 24};
 static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};

@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 
 #include "pool/module/image.h"
-#include "msm/msm.h"
+#include "zk/msm/msm.h"
 #include "support/child.h"
 #include "unit/fake/libnvrtc.h"
 

@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "pool/module/image.h"
-#include "msm/msm.h"
-#include "ntt/ntt.h"
+#include "zk/msm/msm.h"
+#include "zk/ntt/ntt.h"
 #include "unit/fake/libnvrtc.h"
 
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"

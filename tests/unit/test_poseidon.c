@@ -15,7 +15,7 @@
 #include <devicepool.h>
 
 #include "base/alloc.h"
-#include "poseidon/poseidon.h"
+#include "zk/poseidon/poseidon.h"
 
 static const pool_exec on_host = {.struct_size = sizeof(on_host), .on_host = 1};
 

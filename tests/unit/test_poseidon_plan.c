@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "poseidon/args.h"
-#include "poseidon/plan.h"
+#include "zk/poseidon/plan.h"
 
 static const struct poseidon_tuning tuning = {.chunk_bytes = 1000};
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "vector/vector.h"
+#include "zk/vector/vector.h"
 
 static const struct vector_tuning tuning = {.chunk_bytes = 6400};
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Commitments over several devices. The tree is cut at a level: each device hashes the rows below
+ * consecutive nodes of that level and builds their subtrees, and the first device builds the top.
+ * A device reads its rows of columns that are dealt out over the devices from the memory of all of
+ * them; this is the exchange from columns to rows.
+ */
+#ifndef COMMIT_DEVICES_H
+#define COMMIT_DEVICES_H
+
+#include "zk/commit/commit.h"
+#include "zk/operation/devices.h"
+
+struct commit_division {
+    const char *call;               /* the public function */
+    const struct commit_tree *tree; /* the whole one; matrices in host memory or sharded */
+    const pool_exec *exec;          /* of the call */
+    struct memory_devices devices;
+    uint32_t cut;                           /* the level */
+    uint64_t first[MEMORY_MAX_DEVICES + 1]; /* nodes of that level, of each device */
+    bool has_data;                          /* not a forecast */
+    bool has_row_shards;                    /* which the cut follows */
+    /* Device memory that the call has allocated before, and that limits count; NULL: none. */
+    const uint64_t *reserved;
+    /* [reader][owner]: the device can address the other one's memory. */
+    bool is_direct[MEMORY_MAX_DEVICES][MEMORY_MAX_DEVICES];
+};
+
+/* The rows below some nodes of a level, as a tree whose last level these are. */
+struct commit_part {
+    struct commit_tree tree;
+    pool_matrix *matrices;
+    struct commit_source *sources;
+};
+
+/* ---- sources.c ------------------------------------------------------------------------------- */
+
+/* Checks that matrices are in host memory or have valid shards; with has_data also their data. */
+pool_status commit_check_shards(const struct commit_division *division);
+/* Finds out which devices can address which memory, and waits for work that has been enqueued on
+ * the devices' streams, because other devices read its results. */
+pool_status commit_link_devices(struct commit_division *division);
+
+/* What device `reader` computes: nodes `first` to first + nodes - 1 of `level`, whose kept levels
+ * are stored at their places in the whole tree. The caller closes the part, also after a failure.
+ */
+pool_status commit_part_open(const struct commit_division *division, uint32_t reader,
+    uint32_t level, uint64_t first, uint64_t nodes, struct commit_part *part);
+/* The levels above the cut, whose nodes are `leaves`; on the first device. */
+pool_status commit_top_open(
+    const struct commit_division *division, const unsigned char *leaves, struct commit_part *part);
+void commit_part_close(struct commit_part *part);
+
+/* ---- devices.c ------------------------------------------------------------------------------- */
+
+/* Reads the devices, checks the matrices' spans and chooses the cut. */
+pool_status commit_divide(struct commit_division *division);
+
+/* Refuses levels that are neither in host memory nor sharded; with has_data also without data. */
+pool_status commit_check_level_space(
+    const struct commit_division *division, const pool_span *levels);
+/* Once the cut is chosen: that shards of levels have what commit_count_shards counts. */
+pool_status commit_check_level_shards(
+    const struct commit_division *division, const pool_span *levels);
+/* The digests that sharded levels have on each device: the kept ones of its subtrees, behind them
+ * on the first device those above the cut. */
+void commit_count_shards(const struct commit_division *division, uint64_t *digests);
+bool commit_keeps_cut(const struct commit_division *division);
+/* Where the nodes of the cut begin in a device's shard, if they are kept. */
+uint64_t commit_first_of_cut(const struct commit_division *division, uint32_t index);
+/* The kept levels above the cut in the first device's shard. */
+pool_span commit_top_levels(
+    const struct commit_division *division, const pool_span *levels, const struct commit_tree *top);
+
+/* pool_matrix_commit for validated params, levels and exec, except for the devices. */
+pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved);
+/* bytes[i] is what device i allocates. */
+pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
+    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes);
+
+/* digests[i] is what shard i of the levels has. */
+pool_status commit_devices_shards(
+    const char *call, const struct commit_tree *tree, const pool_exec *exec, uint64_t *digests);
+
+/* The exec of the part on device `index`, whose limit is what `reserved` leaves. */
+pool_status commit_part_exec(const struct commit_division *division, const pool_exec *given,
+    uint32_t index, pool_exec *exec);
+
+/* ---- extend_devices.c: for a validated exec -------------------------------------------------- */
+
+pool_status commit_extend_on_devices(const char *call, const pool_matrix_commit_params *params,
+    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
+    const pool_span *levels);
+pool_status commit_extend_forecast(const char *call, const pool_matrix_commit_params *params,
+    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
+    const pool_span *levels, uint64_t *bytes);
+
+#endif

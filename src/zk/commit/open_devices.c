@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Openings over several devices: each device gathers the rows and siblings of the shards in its
+ * memory for all indices, and the host puts them together. Subtrees are built again by the device
+ * that has their rows, or by the first one.
+ */
+#include "zk/commit/open.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/math.h"
+#include "base/status.h"
+
+/* ---- division -------------------------------------------------------------------------------- */
+
+/* The first row of a device's shards of rows, in rows of the tallest matrices. */
+static uint64_t first_row(const struct commit_division *division, uint32_t device)
+{
+    return division->first[device] << division->cut;
+}
+
+static pool_status check_subtrees(const struct opening *opening)
+{
+    const struct commit_division *division = opening->division;
+    const uint64_t rows = UINT64_C(1) << opening->tree.first_level;
+
+    for (uint32_t i = 0; i < division->devices.count && division->has_row_shards; i++)
+        if (first_row(division, i) % rows)
+            return base_fail(POOL_ERR_UNSUPPORTED,
+                "%s: the shards of rows of device %u begin within the %llu rows of a subtree that "
+                "is built again; `kept_levels` must be larger",
+                opening->call, i, (unsigned long long)rows);
+    return POOL_OK;
+}
+
+pool_status commit_open_divide(struct opening *opening, struct commit_division *division)
+{
+    pool_status status;
+
+    division->call = opening->call;
+    division->tree = &opening->tree;
+    division->exec = &opening->exec;
+    opening->division = division;
+    status = commit_check_level_space(division, opening->levels);
+    if (!status)
+        status = commit_divide(division);
+    if (!status)
+        status = commit_check_level_shards(division, opening->levels);
+    if (!status)
+        status = check_subtrees(opening);
+    return status ? status : commit_link_devices(division);
+}
+
+/* ---- rows in shards -------------------------------------------------------------------------- */
+
+static const pool_span no_levels = {.space = POOL_MEMORY_HOST};
+
+/* An opening of a device's shards, of columns or of rows. */
+struct shard_opening {
+    struct opening opening;
+    pool_matrix *matrices;
+    uint64_t *offsets; /* of each one's elements in a packed row of the whole opening, in bytes */
+    uint64_t *indices; /* of rows of the shards; 0 for rows of other devices */
+};
+
+static void add_shard(
+    const struct opening *whole, uint32_t index, uint32_t device, struct shard_opening *part)
+{
+    const pool_matrix *matrix = &whole->tree.matrices[index];
+    const pool_span *shards = matrix->span.data;
+    const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
+    struct commit_tree *tree = &part->opening.tree;
+    pool_matrix *shard = &part->matrices[tree->count];
+    uint64_t elements = 0;
+
+    for (uint32_t i = 0; i < index; i++)
+        elements += whole->tree.matrices[i].width;
+    for (uint32_t i = 0; i < device && !has_rows; i++)
+        elements += shards[i].count;
+    *shard = *matrix;
+    shard->span = shards[device];
+    if (has_rows)
+        shard->height = shard->span.count;
+    else
+        shard->width = (uint32_t)shard->span.count;
+    part->offsets[tree->count++] = elements * tree->field->bytes;
+    tree->row_elements += shard->width;
+}
+
+static void set_indices(const struct opening *whole, uint32_t device, pool_matrix_layout layout,
+    struct shard_opening *part)
+{
+    const uint64_t first = layout == POOL_MATRIX_ROWS ? first_row(whole->division, device) : 0;
+
+    for (uint64_t i = 0; i < whole->count && whole->indices; i++)
+        if (whole->indices[i] >= first && whole->indices[i] - first < part->opening.tree.rows)
+            part->indices[i] = whole->indices[i] - first;
+}
+
+/* The caller closes it, also after a failure. */
+static pool_status open_shards(const struct opening *whole, uint32_t device,
+    pool_matrix_layout layout, struct shard_opening *part)
+{
+    const struct commit_division *division = whole->division;
+    struct opening *opening = &part->opening;
+    const bool gathers = whole->indices != NULL;
+
+    *part = (struct shard_opening){.opening = *whole,
+        .matrices = base_calloc(whole->tree.count, sizeof(*part->matrices)),
+        .offsets = base_calloc(whole->tree.count, sizeof(*part->offsets)),
+        .indices = base_calloc(gathers ? whole->count : 1, sizeof(*part->indices))};
+    opening->packed = NULL;
+    if (!part->matrices || !part->offsets || !part->indices)
+        return base_fail_memory("openings of shards");
+    opening->division = NULL;
+    opening->levels = &no_levels;
+    opening->tree.matrices = part->matrices;
+    opening->tree.count = 0;
+    opening->tree.row_elements = 0;
+    opening->indices = part->indices;
+    opening->path_bytes = 0;
+    if (layout == POOL_MATRIX_ROWS)
+        opening->tree.rows = first_row(division, device + 1) - first_row(division, device);
+    for (uint32_t i = 0; i < whole->tree.count; i++) {
+        const pool_matrix *matrix = &whole->tree.matrices[i];
+
+        if (matrix->span.space == POOL_MEMORY_SHARDED && matrix->layout == layout &&
+            ((const pool_span *)matrix->span.data)[device].count)
+            add_shard(whole, i, device, part);
+    }
+    opening->row_bytes = opening->tree.row_elements * opening->tree.field->bytes;
+    set_indices(whole, device, layout, part);
+    return POOL_OK;
+}
+
+static void close_shards(struct shard_opening *part)
+{
+    base_free(part->matrices);
+    base_free(part->offsets);
+    base_free(part->indices);
+    base_free(part->opening.packed);
+}
+
+static bool has_row(const struct opening *whole, uint64_t query, uint32_t device)
+{
+    return whole->indices[query] >= first_row(whole->division, device) &&
+           whole->indices[query] < first_row(whole->division, device + 1);
+}
+
+static void copy_rows(const struct opening *whole, uint32_t device, pool_matrix_layout layout,
+    const struct shard_opening *part)
+{
+    const struct opening *opening = &part->opening;
+    const uint64_t bytes = opening->tree.field->bytes;
+
+    for (uint64_t query = 0; query < whole->count; query++) {
+        const unsigned char *from = opening->packed + query * opening->row_bytes;
+
+        if (layout == POOL_MATRIX_ROWS && !has_row(whole, query, device))
+            continue;
+        for (uint32_t i = 0; i < opening->tree.count; i++) {
+            memcpy(whole->packed + query * whole->row_bytes + part->offsets[i], from,
+                part->matrices[i].width * bytes);
+            from += part->matrices[i].width * bytes;
+        }
+    }
+}
+
+static pool_status read_exec(
+    const struct opening *whole, const pool_exec *given, struct opening *part)
+{
+    static const struct memory_exec_rules rules = {.has_workspace = true, .has_memory_limit = true};
+    pool_status status = memory_exec_read(whole->call, given, &rules, &part->exec);
+
+    part->exec.progress = NULL;
+    return status;
+}
+
+static pool_status gather_shards(
+    const struct opening *whole, uint32_t device, pool_matrix_layout layout, const pool_exec *exec)
+{
+    struct shard_opening part;
+    pool_status status = open_shards(whole, device, layout, &part);
+
+    if (status || !part.opening.tree.count) {
+        close_shards(&part);
+        return status;
+    }
+    part.opening.packed = base_calloc(whole->count, part.opening.row_bytes);
+    if (!part.opening.packed)
+        status = base_fail_memory("openings of shards");
+    if (!status)
+        status = read_exec(whole, exec, &part.opening);
+    if (!status)
+        status = commit_gather(&part.opening);
+    if (!status)
+        copy_rows(whole, device, layout, &part);
+    close_shards(&part);
+    return status;
+}
+
+/* ---- siblings in shards ---------------------------------------------------------------------- */
+
+/* An opening of the kept levels in a shard: those of subtrees, or those above the cut. */
+struct level_opening {
+    struct opening opening;
+    struct commit_part part;
+    pool_span levels;
+    uint64_t *indices;
+    uint32_t base;  /* the level of the whole tree that is its level 0 */
+    uint64_t first; /* node of that level */
+};
+
+static uint64_t nodes_of(const struct commit_division *division, uint32_t device)
+{
+    return division->first[device + 1] - division->first[device];
+}
+
+static bool has_level_shards(const struct opening *whole)
+{
+    return whole->levels->space == POOL_MEMORY_SHARDED;
+}
+
+static bool has_levels(const struct opening *whole, uint32_t device, bool is_top)
+{
+    const struct commit_division *division = whole->division;
+
+    return has_level_shards(whole) && whole->count &&
+           (is_top ? !device && division->cut < whole->tree.height
+                   : commit_keeps_cut(division) && nodes_of(division, device));
+}
+
+/* The caller closes it, also after a failure. */
+static pool_status open_levels(
+    const struct opening *whole, uint32_t device, bool is_top, struct level_opening *part)
+{
+    const struct commit_division *division = whole->division;
+    const pool_span *shards = whole->levels->data;
+    struct opening *opening = &part->opening;
+    const uint64_t nodes = nodes_of(division, device);
+    pool_status status;
+
+    *part = (struct level_opening){.opening = *whole,
+        .base = is_top ? division->cut : 0,
+        .first = is_top ? 0 : division->first[device] << division->cut};
+    opening->packed = NULL;
+    part->indices = base_calloc(whole->count, sizeof(*part->indices));
+    status = is_top ? commit_top_open(division, NULL, &part->part)
+                    : commit_part_open(division, device, division->cut, division->first[device],
+                          nodes, &part->part);
+    if (!part->indices)
+        status = base_fail_memory("openings of levels");
+    opening->division = NULL;
+    opening->tree = part->part.tree;
+    opening->tree.count = 0;
+    opening->indices = part->indices;
+    part->levels =
+        is_top ? commit_top_levels(division, whole->levels, &part->part.tree) : shards[device];
+    part->levels.count = part->part.tree.digest_count;
+    opening->levels = &part->levels;
+    opening->row_bytes = 0;
+    opening->path_bytes = (uint64_t)opening->tree.height * opening->tree.digest_bytes;
+    return status;
+}
+
+static void close_levels(struct level_opening *part)
+{
+    commit_part_close(&part->part);
+    base_free(part->indices);
+    base_free(part->opening.packed);
+}
+
+/* Whether the part has the node of its level 0 that is above or at row `index`. */
+static bool has_node(const struct level_opening *part, uint64_t index)
+{
+    const uint64_t node = index >> part->base;
+
+    return node >= part->first && node - part->first < part->opening.tree.rows;
+}
+
+static void copy_siblings(const struct opening *whole, const struct level_opening *part)
+{
+    const struct commit_tree *tree = &part->opening.tree;
+
+    for (uint64_t query = 0; query < whole->count; query++) {
+        const uint64_t at = tree->first_level * tree->digest_bytes;
+
+        if (has_node(part, whole->indices[query]))
+            memcpy(whole->packed + whole->count * whole->row_bytes + query * whole->path_bytes +
+                       part->base * tree->digest_bytes + at,
+                part->opening.packed + query * part->opening.path_bytes + at,
+                part->opening.path_bytes - at);
+    }
+}
+
+/* Of the levels below the cut, or, on the first device, above it. */
+static pool_status gather_siblings(
+    const struct opening *whole, uint32_t device, bool is_top, const pool_exec *exec)
+{
+    struct level_opening part;
+    struct opening *opening = &part.opening;
+    pool_status status;
+
+    if (!has_levels(whole, device, is_top))
+        return POOL_OK;
+    status = open_levels(whole, device, is_top, &part);
+    for (uint64_t i = 0; !status && i < whole->count; i++)
+        if (has_node(&part, whole->indices[i]))
+            part.indices[i] = (whole->indices[i] >> part.base) - part.first;
+    if (!status && opening->tree.first_level < opening->tree.height) {
+        opening->packed = base_calloc(whole->count, opening->path_bytes);
+        if (!opening->packed)
+            status = base_fail_memory("openings of levels");
+        if (!status)
+            status = read_exec(whole, exec, opening);
+        if (!status)
+            status = commit_gather(opening);
+        if (!status)
+            copy_siblings(whole, &part);
+    }
+    close_levels(&part);
+    return status;
+}
+
+/* The sibling of an index's node of the cut, which may be in another device's memory than the node.
+ */
+static pool_status copy_node_of_cut(const struct opening *whole, uint64_t query)
+{
+    const struct commit_division *division = whole->division;
+    const size_t digest = whole->tree.digest_bytes;
+    const uint64_t node = (whole->indices[query] >> division->cut) ^ 1;
+    const pool_span *shards = whole->levels->data;
+    struct base_error_copy first;
+    pool_buffer *view = NULL;
+    uint32_t device = 0;
+    pool_status status;
+
+    while (division->first[device + 1] <= node)
+        device++;
+    status = pool_buffer_adopt(division->devices.device[device],
+        (CUdeviceptr)(uintptr_t)shards[device].data +
+            (commit_first_of_cut(division, device) + node - division->first[device]) * digest,
+        digest, &view);
+    if (!status)
+        status = pool_copy_to_host(whole->packed + whole->count * whole->row_bytes +
+                                       query * whole->path_bytes + division->cut * digest,
+            view, 0, digest, NULL);
+    base_error_save(&first);
+    (void)pool_buffer_destroy(&view);
+    if (status)
+        base_error_restore(&first);
+    return status;
+}
+
+static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec)
+{
+    const struct opening *whole = user;
+    pool_status status = gather_shards(whole, index, POOL_MATRIX_COLUMNS, exec);
+
+    if (!status)
+        status = gather_shards(whole, index, POOL_MATRIX_ROWS, exec);
+    if (!status)
+        status = gather_siblings(whole, index, false, exec);
+    return status ? status : gather_siblings(whole, index, true, exec);
+}
+
+pool_status commit_open_gather(const struct opening *opening)
+{
+    const struct memory_parts parts = {.call = opening->call,
+        .exec = &opening->exec,
+        .devices = &opening->division->devices,
+        .compute = gather_part,
+        .user = (void *)(uintptr_t)opening};
+
+    const struct commit_division *division = opening->division;
+    pool_status status = memory_parts_run(&parts);
+
+    if (has_level_shards(opening) && commit_keeps_cut(division) &&
+        division->cut < opening->tree.height)
+        for (uint64_t query = 0; query < opening->count && !status; query++)
+            status = copy_node_of_cut(opening, query);
+    return status;
+}
+
+/* ---- subtrees -------------------------------------------------------------------------------- */
+
+/* The device that builds the subtree below a node of the lowest kept level. */
+static uint32_t device_of_node(const struct opening *opening, uint64_t node)
+{
+    const struct commit_division *division = opening->division;
+    uint32_t device = 0;
+
+    while (division->has_row_shards &&
+           first_row(division, device + 1) <= node << opening->tree.first_level)
+        device++;
+    return device;
+}
+
+/* All levels are kept, one after another. */
+static pool_status open_subtree(
+    const struct opening *opening, uint32_t device, uint64_t node, struct commit_part *part)
+{
+    const uint32_t height = opening->tree.first_level - 1;
+    struct commit_tree *tree = &part->tree;
+    pool_status status = commit_part_open(opening->division, device, height, 2 * node, 2, part);
+
+    tree->first_level = 0;
+    tree->digest_count = commit_level_start(tree, height) + 2;
+    for (uint32_t level = 0; level <= height; level++)
+        tree->level_target[level] = commit_level_start(tree, level);
+    return status;
+}
+
+pool_status commit_open_subtree(
+    const struct opening *opening, uint64_t node, const pool_span *levels)
+{
+    const struct commit_division *division = opening->division;
+    const uint32_t device = device_of_node(opening, node);
+    const pool_exec given = memory_devices_exec(&division->devices, &opening->exec, device);
+    struct memory_progress progress = {.call = opening->call};
+    struct opening part_opening = *opening;
+    struct exec_target site;
+    struct commit_part part;
+    pool_status status = open_subtree(opening, device, node, &part);
+
+    if (!status)
+        status = read_exec(opening, &given, &part_opening);
+    progress.exec = &part_opening.exec;
+    progress.total = commit_work(&part.tree);
+    if (!status)
+        status = commit_init_site(opening->call, &part.tree, &part_opening.exec, levels, &site);
+    if (!status)
+        status = commit_compute(&part.tree, &site, levels, &progress);
+    commit_part_close(&part);
+    return status;
+}
+
+/* ---- forecast -------------------------------------------------------------------------------- */
+
+static pool_status forecast_shards(
+    const struct opening *opening, uint32_t device, pool_matrix_layout layout, uint64_t *bytes)
+{
+    struct shard_opening part;
+    pool_status status = open_shards(opening, device, layout, &part);
+
+    if (!status && part.opening.tree.count)
+        *bytes = base_max(*bytes, commit_gather_bytes(&part.opening));
+    close_shards(&part);
+    return status;
+}
+
+static pool_status forecast_siblings(
+    const struct opening *opening, uint32_t device, bool is_top, uint64_t *bytes)
+{
+    struct level_opening part;
+    pool_status status;
+
+    if (!has_levels(opening, device, is_top))
+        return POOL_OK;
+    status = open_levels(opening, device, is_top, &part);
+    if (!status && part.opening.tree.first_level < part.opening.tree.height)
+        *bytes = base_max(*bytes, commit_gather_bytes(&part.opening));
+    close_levels(&part);
+    return status;
+}
+
+static pool_status forecast_subtree(
+    const struct opening *opening, uint32_t device, const pool_exec *exec, uint64_t *bytes)
+{
+    const pool_span levels = {.space = POOL_MEMORY_HOST};
+    const uint64_t node = first_row(opening->division, device) >> opening->tree.first_level;
+    struct commit_part part;
+    uint64_t needed = 0;
+    pool_status status = open_subtree(opening, device, node, &part);
+
+    if (!status)
+        status = commit_forecast(opening->call, &part.tree, exec, &levels, &needed);
+    *bytes = base_max(*bytes, needed);
+    commit_part_close(&part);
+    return status;
+}
+
+static bool builds_subtrees(const struct opening *opening, uint32_t device)
+{
+    const struct commit_division *division = opening->division;
+
+    if (!opening->tree.first_level || !opening->count)
+        return false;
+    return division->has_row_shards ? division->first[device] < division->first[device + 1]
+                                    : device == 0;
+}
+
+static pool_status forecast_device(const struct opening *opening, uint32_t device, uint64_t *bytes)
+{
+    const struct commit_division *division = opening->division;
+    const pool_exec given = memory_devices_exec(&division->devices, &opening->exec, device);
+    struct opening part = *opening;
+    uint64_t limit;
+    pool_status status = read_exec(opening, &given, &part);
+
+    *bytes = 0;
+    if (!status)
+        status = forecast_shards(opening, device, POOL_MATRIX_COLUMNS, bytes);
+    if (!status)
+        status = forecast_shards(opening, device, POOL_MATRIX_ROWS, bytes);
+    for (int is_top = 0; is_top < 2 && !status; is_top++)
+        status = forecast_siblings(opening, device, is_top, bytes);
+    if (status)
+        return status;
+    limit = memory_exec_limit(&part.exec);
+    if (*bytes > limit)
+        return memory_exec_fail_limit(opening->call, limit, *bytes);
+    return builds_subtrees(opening, device) ? forecast_subtree(opening, device, &part.exec, bytes)
+                                            : POOL_OK;
+}
+
+static pool_status forecast(const struct opening *opening, uint64_t *needed)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < opening->division->devices.count && !status; i++)
+        status = forecast_device(opening, i, &needed[i]);
+    return status;
+}
+
+pool_status commit_open_check_workspaces(const struct opening *opening)
+{
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status;
+
+    if (!opening->exec.workspaces)
+        return POOL_OK;
+    status = forecast(opening, needed);
+    return status ? status
+                  : memory_devices_check_workspaces(
+                        opening->call, &opening->division->devices, &opening->exec, needed);
+}
+
+pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes)
+{
+    const uint32_t count = opening->division->devices.count;
+    uint64_t needed[MEMORY_MAX_DEVICES];
+    pool_status status = forecast(opening, needed);
+
+    for (uint32_t i = 0; i < count && !status; i++)
+        bytes[i] = needed[i];
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs of ptx/fri and what their arguments have in common.
+ */
+#include <string.h>
+
+#include "base/math.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "zk/fri/fri.h"
+#include "pool/device/device.h"
+#include "zk/vector/kernels.h"
+
+enum { BLOCK = 256 };
+
+static const struct module_program_type program = {
+    .file = "fri/fri.cu", .subject = &vector_subject};
+static const struct module_program_type rows_program = {.file = "fri/rows.cu"};
+
+static pool_status enqueue(const struct exec_target *target, const struct module_program_key *key,
+    const char *name, struct module_launch *launch)
+{
+    pool_status status =
+        module_find_kernel(target->device, target->field, key, name, &launch->kernel);
+
+    launch->stream = target->stream;
+    return status ? status : module_launch_enqueue(launch);
+}
+
+pool_status fri_launch(const struct exec_target *target, const char *name, uint64_t blocks,
+    uint32_t threads, void *arguments, size_t size)
+{
+    const struct module_program_key key = module_key_for(&program, target->field->fingerprint);
+    struct module_launch launch = {
+        .blocks = blocks, .threads = threads, .count = 1, .arguments = &arguments, .sizes = &size};
+
+    return enqueue(target, &key, name, &launch);
+}
+
+pool_status fri_launch_items(const struct exec_target *target, const char *name, uint64_t items,
+    void *arguments, size_t size)
+{
+    return fri_launch(target, name, base_ceil_div(items, BLOCK), BLOCK, arguments, size);
+}
+
+pool_status fri_launch_rows(
+    const struct exec_target *target, uint64_t items, struct matrix_rows_args *args)
+{
+    const struct module_program_key key = module_key_for(&rows_program, NULL);
+    static const size_t size = sizeof(*args);
+    void *arguments = args;
+    struct module_launch launch = {.blocks = base_ceil_div(items, BLOCK),
+        .threads = BLOCK,
+        .count = 1,
+        .arguments = &arguments,
+        .sizes = &size};
+
+    return enqueue(target, &key, "matrix_bit_reverse", &launch);
+}
+
+pool_status fri_check_field(
+    const char *call, const pool_field *field, const pool_ntt_domain *domain)
+{
+    if (!field)
+        return base_fail_null(call, "params->field");
+    if (!field->base)
+        return base_fail(
+            POOL_ERR_UNSUPPORTED, "%s: the field %s is no extension", call, field->name);
+    if (domain && memcmp(domain->field->fingerprint, field->base->fingerprint,
+                      sizeof(field->fingerprint)) != 0)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: the domain is over %s, the coordinates of %s are in %s", call, domain->field->name,
+            field->name, field->base->name);
+    return POOL_OK;
+}
+
+void fri_store(const pool_field *field, unsigned *words, const uint64_t *limbs)
+{
+    field_store_for_device(field, words, limbs);
+}
+
+void fri_square(const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
+{
+    field_copy(field, power, x);
+    for (uint32_t i = 0; i < times; i++)
+        field_sqr(field, power, power);
+}
+
+void fri_store_points(
+    const pool_ntt_domain *domain, uint32_t log_folded, bool on_subgroup, struct fri_points *points)
+{
+    const pool_field *field = domain->field;
+    uint64_t value[FIELD_MAX_LIMBS];
+
+    memset(points, 0, sizeof(*points));
+    if (on_subgroup)
+        field_set_one(field, value);
+    else
+        fri_square(field, value, domain->coset[POOL_NTT_INVERSE], log_folded);
+    fri_store(field, points->shift, value);
+    fri_square(field, value, domain->root[POOL_NTT_INVERSE], log_folded);
+    for (uint32_t i = 0; i < FRI_POWERS; i++) {
+        fri_store(field, points->powers[i], value);
+        field_sqr(field, value, value);
+    }
+}
+
+pool_status pool_fri_warm_up(const pool_field *field, pool_device *device)
+{
+    struct module_program_key keys[2];
+    pool_status status = fri_check_field(__func__, field, NULL);
+
+    if (!status)
+        status = device_or_bound(device, &device);
+    if (status)
+        return status;
+    keys[0] = module_key_for(&program, field->fingerprint);
+    keys[1] = module_key_for(&rows_program, NULL);
+    status = module_load_keys(device, field, keys, 2);
+    return status ? status : pool_vector_warm_up(field, device);
+}

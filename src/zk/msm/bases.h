@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bases in device memory: declarations shared by bases.c, bases_precompute.c, bases_file.c and
+ * MSMs.
+ */
+#ifndef MSM_BASES_H
+#define MSM_BASES_H
+
+#include <pthread.h>
+
+#include "base/sha256.h"
+#include "zk/operation/exec.h"
+#include "pool/memory/memory.h"
+#include "zk/operation/operand.h"
+#include "zk/msm/convert.h"
+
+struct pool_bases {
+    atomic_uint references; /* the last one is released under list->lock */
+    struct msm_bases_list *list;
+    pool_device *device;
+    pool_curve *curve; /* holds a reference */
+    uint64_t count;
+    uint32_t requested_factor; /* the requested factor; 1 for 0 */
+    uint32_t factor;           /* precompute factor: multiple j of base i is at j * count + i */
+    uint32_t bucket_sets; /* per MSM; multiple j is 2^(j * window_bits * bucket_sets) P; 0: none
+                             precomputed */
+    uint32_t window_bits;
+    uint32_t scalar_bits;
+    pool_buffer *buffer;
+    CUdeviceptr address;
+    int is_listed; /* guarded by list->lock: is in the list, with its fingerprint */
+    uint8_t fingerprint[POOL_FINGERPRINT_BYTES]; /* set once listed */
+    struct pool_bases *next;                     /* guarded by list->lock */
+};
+
+/* The bases of a device whose fingerprint is known. */
+struct msm_bases_list {
+    pthread_mutex_t lock;
+    struct pool_bases *first;
+};
+
+/* The maximum precompute factor: one multiple per bit of a scalar. */
+enum { MSM_BASES_MAX_FACTOR = POOL_FIELD_MAX_BITS };
+
+/* Bases per chunk of conversions and checks: enough to fill a chip, with some MiB of scratch
+ * memory. */
+#define MSM_BASES_CHUNK ((uint64_t)1 << 17)
+
+/* Creates an object without device memory and with one reference. */
+pool_status msm_bases_begin(
+    pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases);
+/* Allocates memory for all multiples. */
+pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site);
+/* Frees an object that is not returned to the caller; returns `status` and keeps its detail. */
+pool_status msm_bases_discard(struct pool_bases *bases, pool_status status);
+/* Returns `created` to the caller, or releases it if `status` is a failure. */
+pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases);
+/* Sets the fingerprint and adds the object to the list, unless another thread has done so. */
+void msm_bases_set_fingerprint(
+    struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
+/*
+ * Describes bases that do not exist, for forecasts: a struct with device, curve, count and the
+ * precomputation of the params, without memory and references. The second one reads the header of a
+ * file of pool_bases_save; device and curve are set.
+ */
+pool_status msm_bases_describe(
+    const pool_bases_params *params, uint64_t count, struct pool_bases *described);
+pool_status msm_bases_describe_file(const char *path, struct pool_bases *described);
+/* What the creation of bases from `span`, or the checks of a load, allocate besides the bases. */
+uint64_t msm_bases_build_bytes(
+    const struct pool_bases *bases, const pool_span *span, pool_point_layout layout);
+
+/* pool_msm_workspace for described bases, whose device is set to the one of the call; `name` is the
+ * public function. */
+pool_status msm_workspace_of_described(const char *name, struct pool_bases *described,
+    const pool_msm_params *given, const pool_exec *given_exec, const pool_span *scalars,
+    const pool_span *results, uint64_t *bytes);
+
+/* Adds what the fingerprint covers besides the points: curve and count. */
+void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
+/* Device bytes of all multiples of all bases. */
+/* POOL_ERR_DEVICE_LOST for bases that have ended with the process of their device. */
+static inline pool_status msm_bases_check(const struct pool_bases *bases)
+{
+    return bases && bases->buffer ? memory_check_renewals(bases->buffer) : POOL_OK;
+}
+
+static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
+{
+    return bases->count * bases->factor * msm_affine_bytes(bases->curve);
+}
+
+/* bases_precompute.c: copies and checks the caller's params. */
+pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
+    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
+/* Performs progress->exec->checks on bases from a file, and recomputes their multiples. */
+pool_status msm_bases_check_loaded(
+    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress);
+
+#endif

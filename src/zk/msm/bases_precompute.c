@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_bases_create: copies points to a device in chunks, converts and checks them, and computes
+ * the precomputed multiples. Bases from a file are checked here too.
+ */
+#include "base/log.h"
+#include "base/math.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "zk/operation/pipeline.h"
+#include "zk/msm/bases.h"
+#include "pool/device/counters.h"
+
+enum { ALIGNMENT = 256 };
+
+static const struct base_struct points_params_type = BASE_STRUCT(pool_bases_params);
+
+void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
+{
+    base_struct_init(params, struct_size);
+}
+
+pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
+    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec)
+{
+    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
+    pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
+
+    if (!status && !params->curve)
+        status = base_fail_null(call, "params->curve");
+    if (!status)
+        status = base_check_ranges(call, {"layout", params->layout, 0, POOL_POINT_XYZZ},
+            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes});
+    if (!status && params->window_bits)
+        status = base_check_ranges(
+            call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
+    return status ? status : memory_exec_read(call, given_exec, &rules, exec);
+}
+
+/* Window bits and the length of scalars belong to precomputed multiples. */
+static pool_status check_unused_members(const char *call, const pool_bases_params *params)
+{
+    uint32_t window_bits = params->window_bits, scalar_bits = params->scalar_bits;
+
+    if (params->precompute_factor >= 2 || (!window_bits && !scalar_bits))
+        return POOL_OK;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: unsupported value %u for `%s`; it must be 0 with a `precompute_factor` of %u, which "
+        "stores no multiples; pool_msm_params has its own",
+        call, window_bits ? window_bits : scalar_bits, window_bits ? "window_bits" : "scalar_bits",
+        params->precompute_factor);
+}
+
+static uint32_t factor_of(const pool_bases_params *params, const struct chip *chip)
+{
+    const uint32_t words = (uint32_t)(params->curve->coordinates.bytes / sizeof(uint32_t));
+    const uint32_t tuned = chip_tuning(chip)->msm[tuning_msm_width(words)].table_factor;
+
+    return params->precompute_factor == POOL_PRECOMPUTE_AUTO && tuned ? tuned
+                                                                      : params->precompute_factor;
+}
+
+/* Sets factor, window bits and bucket sets by the plan of an MSM over all bases. */
+static pool_status set_precomputation(const pool_bases_params *params, struct pool_bases *bases)
+{
+    const struct chip chip = chip_of(bases->device);
+    const pool_field *order = bases->curve->scalar_field;
+    struct msm_job job = {.coordinate_words = bases->curve->coordinates.bytes / 4,
+        .scalar_words = order->words,
+        .order_bits = order->bits,
+        .scalar_bits = params->scalar_bits,
+        .count = bases->count,
+        .chunk_count = 1,
+        .batch = 1,
+        .precompute_factor = (uint32_t)base_min(factor_of(params, &chip), MSM_BASES_MAX_FACTOR),
+        .window_bits = params->window_bits};
+    struct msm_plan plan;
+    pool_status status;
+
+    bases->scalar_bits = params->scalar_bits;
+    if (params->precompute_factor < 2)
+        return POOL_OK;
+    status = msm_plan_make(&chip, &job, &plan);
+    if (status)
+        return status;
+    bases->requested_factor = params->precompute_factor;
+    bases->window_bits = plan.window_bits;
+    bases->bucket_sets = plan.sets_per_msm;
+    bases->factor = (uint32_t)base_ceil_div(plan.windows, plan.sets_per_msm);
+    if (bases->count > INT32_MAX / bases->factor)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%llu points times a precompute factor of %u are more than 2^31 - 1",
+            (unsigned long long)bases->count, bases->factor);
+    return POOL_OK;
+}
+
+/* ---- the memory of a creation ---------------------------------------------------------------- */
+
+/* Chunks, and scratch memory for an answer of checks and the multiples in progress. */
+struct build_plan {
+    uint64_t chunk_items;
+    uint32_t slots;
+    uint64_t scratch_bytes;
+};
+
+static struct build_plan plan_build(const struct pool_bases *bases, const pool_span *span)
+{
+    uint64_t count = base_min(span->count, MSM_BASES_CHUNK);
+    bool overlaps = span->space == POOL_MEMORY_HOST && span->count > count;
+
+    return (struct build_plan){.chunk_items = count,
+        .slots = overlaps ? 2 : 1,
+        .scratch_bytes = memory_scratch_bytes(
+            ALIGNMENT + (bases->factor > 1 ? 2 * count * msm_affine_bytes(bases->curve) : 0))};
+}
+
+uint64_t msm_bases_build_bytes(
+    const struct pool_bases *bases, const pool_span *span, pool_point_layout layout)
+{
+    const struct build_plan plan = plan_build(bases, span);
+    uint64_t item_bytes = pool_point_bytes(bases->curve, layout);
+    pool_span chunk = *span;
+
+    chunk.count = plan.chunk_items;
+    return plan.scratch_bytes +
+           (span->space == POOL_MEMORY_HOST
+                   ? plan.slots * memory_scratch_bytes(memory_span_extent(&chunk, item_bytes))
+                   : 0);
+}
+
+/* ---- creation -------------------------------------------------------------------------------- */
+
+/* Bases that are being created or checked, and scratch memory. */
+struct bases_builder {
+    struct pool_bases *bases;
+    struct exec_target site;
+    struct memory_progress *progress;
+    struct msm_input_bases source;
+    bool converts; /* otherwise the source is the bases themselves */
+    pool_buffer *scratch;
+    CUdeviceptr result;  /* of checks */
+    CUdeviceptr doubled; /* multiples in progress */
+};
+
+static pool_status compute_multiples(
+    const struct bases_builder *builder, const struct msm_run *run, uint64_t first, uint64_t count)
+{
+    const struct pool_bases *bases = builder->bases;
+    uint64_t bytes = msm_affine_bytes(bases->curve);
+    pool_status status = POOL_OK;
+
+    for (uint32_t level = 1; !status && level < bases->factor; level++) {
+        CUdeviceptr to = bases->address + (level * bases->count + first) * bytes;
+        const struct msm_doubling multiples = {.bases = to - bases->count * bytes,
+            .out = to,
+            .scratch = builder->doubled,
+            .count = count,
+            .doublings = bases->window_bits * bases->bucket_sets};
+
+        status = msm_double_bases(run, &multiples);
+    }
+    return status;
+}
+
+static uint32_t extras_of(const struct bases_builder *builder)
+{
+    bool doubles = builder->bases->factor > 1;
+
+    return (builder->converts || doubles ? MSM_CONVERTS_BASES : 0) |
+           (builder->progress->exec->checks & POOL_CHECK_ON_CURVE ? MSM_CHECKS_BASES : 0) |
+           (doubles ? MSM_DOUBLES_BASES : 0);
+}
+
+static pool_status build_chunk(void *user, struct memory_chunk *chunk)
+{
+    const struct bases_builder *builder = user;
+    const struct pool_bases *bases = builder->bases;
+    uint64_t bytes = msm_affine_bytes(bases->curve);
+    CUdeviceptr to = bases->address + chunk->first * bytes;
+    const struct msm_run run = {.device = bases->device,
+        .stream = chunk->target.stream,
+        .curve = bases->curve,
+        .extras = extras_of(builder)};
+    const struct msm_check_result result = {
+        .buffer = builder->scratch, .address = builder->result, .first_index = chunk->first};
+    struct msm_input_bases source = builder->source;
+    pool_status status = POOL_OK;
+
+    source.data = (CUdeviceptr)(uintptr_t)chunk->in[0].data;
+    source.count = chunk->count;
+    if (builder->converts)
+        status = msm_convert_bases(&run, &source, to);
+    if (!status)
+        status =
+            msm_check_bases(&run, &source, &result, to, bytes, builder->progress->exec->checks);
+    return status ? status : compute_multiples(builder, &run, chunk->first, chunk->count);
+}
+
+/* The points of the span are not accessed any more when this returns, whatever the status. */
+static pool_status build_bases(
+    struct bases_builder *builder, const pool_span *span, pool_point_layout layout)
+{
+    const pool_curve *curve = builder->bases->curve;
+    const struct build_plan plan = plan_build(builder->bases, span);
+    const struct memory_pipeline pipeline = {.target = builder->site,
+        .progress = builder->progress,
+        .weight = 1,
+        .count = span->count,
+        .chunk_items = plan.chunk_items,
+        .slots = plan.slots,
+        .is_serial = true,
+        .in = {{span, pool_point_bytes(curve, layout), false}},
+        .compute = build_chunk,
+        .user = builder};
+    pool_status status =
+        memory_scratch(&builder->site, plan.scratch_bytes, &builder->scratch, &builder->result);
+
+    builder->doubled = builder->result + ALIGNMENT;
+    msm_input_bases_init(&builder->source, curve, span, layout);
+    if (!status)
+        status = memory_pipeline_run(&pipeline);
+    status = memory_scratch_free(&builder->site, &builder->scratch, status);
+    return exec_target_end(&builder->site, false, status);
+}
+
+pool_status msm_bases_check_loaded(
+    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress)
+{
+    const pool_span span = {.data = (void *)(uintptr_t)bases->address,
+        .count = bases->count,
+        .form = field_device_degree(bases->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
+                                                                     : POOL_FORM_STANDARD,
+        .space = POOL_MEMORY_DEVICE};
+    struct bases_builder builder = {.bases = bases, .site = *site, .progress = progress};
+
+    return progress->exec->checks ? build_bases(&builder, &span, POOL_POINT_AFFINE) : POOL_OK;
+}
+
+static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
+    const struct exec_target *site, const pool_span *span, pool_bases **bases)
+{
+    struct memory_progress progress = {
+        .call = "pool_bases_create", .exec = exec, .total = span->count};
+    struct bases_builder builder = {.site = *site, .progress = &progress, .converts = true};
+    pool_status status = msm_bases_begin(site->device, params->curve, span->count, &builder.bases);
+
+    if (status)
+        return status;
+    status = set_precomputation(params, builder.bases);
+    if (!status)
+        status = msm_bases_allocate(builder.bases, site);
+    if (!status)
+        status = build_bases(&builder, span, params->layout);
+    if (status)
+        return msm_bases_discard(builder.bases, status);
+    *bases = builder.bases;
+    return POOL_OK;
+}
+
+static pool_status check_count(const pool_span *span)
+{
+    return span->count <= INT32_MAX
+               ? POOL_OK
+               : base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
+                     (unsigned long long)span->count);
+}
+
+pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
+    const pool_span *span, pool_bases **bases)
+{
+    MEMORY_EXEC_SCOPE(given_exec);
+    pool_bases *created = NULL;
+    pool_bases_params params;
+    pool_exec exec;
+    struct exec_target site;
+    struct device_operation counted;
+    struct device_scope scope;
+    pool_status status =
+        msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
+
+    if (!status)
+        status = check_unused_members("pool_bases_create", &params);
+    if (status)
+        return status;
+    status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});
+    if (status)
+        return status;
+    status = exec_target_init(&site, &exec);
+    const struct memory_item item = {
+        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
+    if (!status)
+        status = memory_span_check(&site, span, &item, "span of points");
+    if (!status)
+        status = check_count(span);
+    if (!status)
+        status = device_enter(site.device, &scope);
+    if (status)
+        return status;
+    device_operation_begin(&counted, site.device, "bases", params.curve->name, span->count);
+    status = device_operation_end(&counted, create_inside(&params, &exec, &site, span, &created));
+    status = device_leave(&scope, status);
+    return msm_bases_return(created, status, bases);
+}
+
+/* ---- forecasts ------------------------------------------------------------------------------- */
+
+pool_status msm_bases_describe(
+    const pool_bases_params *params, uint64_t count, struct pool_bases *described)
+{
+    pool_device *device = described->device;
+
+    *described = (struct pool_bases){.device = device,
+        .curve = (pool_curve *)(uintptr_t)params->curve,
+        .count = count,
+        .requested_factor = 1,
+        .factor = 1};
+    return set_precomputation(params, described);
+}
+
+static void report_bytes(const struct pool_bases *described, uint64_t scratch_bytes,
+    uint64_t *bases_bytes, uint64_t *bytes)
+{
+    *bases_bytes = msm_bases_bytes(described);
+    *bytes = *bases_bytes + scratch_bytes;
+}
+
+pool_status pool_bases_create_workspace(const pool_bases_params *given, const pool_exec *given_exec,
+    const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes)
+{
+    MEMORY_EXEC_SCOPE(given_exec);
+    struct pool_bases described = {0};
+    pool_bases_params params;
+    pool_exec exec;
+    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
+
+    if (!status)
+        status = check_unused_members(__func__, &params);
+    if (!status)
+        status = base_check_pointers(
+            __func__, {"points", points}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
+    if (!status)
+        status = device_or_bound(exec.device, &described.device);
+    if (status)
+        return status;
+    const struct memory_item item = {
+        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
+    status = memory_span_check_shape(points, &item, "span of points");
+    if (!status)
+        status = check_count(points);
+    if (!status)
+        status = msm_bases_describe(&params, points->count, &described);
+    if (!status)
+        report_bytes(&described, msm_bases_build_bytes(&described, points, params.layout),
+            bases_bytes, bytes);
+    return status;
+}
+
+pool_status pool_bases_load_workspace(const pool_bases_params *given, const pool_exec *given_exec,
+    const char *path, uint64_t *bases_bytes, uint64_t *bytes)
+{
+    MEMORY_EXEC_SCOPE(given_exec);
+    pool_span loaded = {.space = POOL_MEMORY_DEVICE};
+    struct pool_bases described = {0};
+    pool_bases_params params;
+    pool_exec exec;
+    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
+
+    if (!status)
+        status = base_check_pointers(
+            __func__, {"path", path}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
+    if (status)
+        return status;
+    described.curve = (pool_curve *)(uintptr_t)params.curve;
+    status = msm_bases_describe_file(path, &described);
+    if (status)
+        return status;
+    loaded.count = described.count;
+    report_bytes(&described,
+        exec.checks ? msm_bases_build_bytes(&described, &loaded, POOL_POINT_AFFINE) : 0,
+        bases_bytes, bytes);
+    return POOL_OK;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transforms that are split over devices, in steps: columns, exchange, rows, results. split_run.h
+ * has what the steps share.
+ */
+#include "zk/ntt/split_run.h"
+
+#include "base/math.h"
+
+/* ---- rows and results ------------------------------------------------------------------------ */
+
+static pool_status enqueue_transforms(
+    const struct ntt_split_device *device, struct ntt_run *transforms)
+{
+    struct device_scope scope;
+    struct ntt_plan plan;
+    pool_status status;
+
+    transforms->target = device->target;
+    status = ntt_run_plan(transforms, &plan);
+    if (!status)
+        status = device_enter(device->target.device, &scope);
+    return status ? status : device_leave(&scope, ntt_run_enqueue(transforms, &plan));
+}
+
+static CUdeviceptr output_region(
+    const struct ntt_split_run *run, const struct ntt_split_device *device)
+{
+    return ntt_split_is_on_host(&run->call->out) ? device->region[NTT_SPLIT_FIRST]
+                                                 : ntt_split_part_of(run, &device->out);
+}
+
+static pool_status compute_rows(struct ntt_split_run *run, struct ntt_split_device *device)
+{
+    struct ntt_run rows = {.domain = run->of_rows,
+        .direction = run->call->params.direction,
+        .job = run->plan.rows_job,
+        .form_change = (int)run->call->out.form - (int)run->call->in.form,
+        .in = device->region[NTT_SPLIT_SECOND],
+        .out = output_region(run, device),
+        .in_may_be_overwritten = 1};
+
+    return enqueue_transforms(device, &rows);
+}
+
+static pool_status download(void *user, uint32_t index, const pool_exec *exec)
+{
+    struct ntt_split_run *run = user;
+    const struct ntt_split *plan = &run->plan;
+    const uint64_t bytes = ntt_split_element_bytes(run), first = run->transform << plan->log_size;
+    const uint64_t rows = UINT64_C(1) << plan->log_rows >> plan->log_devices;
+    struct ntt_split_device *device = &run->device[index];
+    uint8_t *out = (uint8_t *)run->call->out.data + first * bytes;
+    const pool_pitched from = {.buffer = device->view[NTT_SPLIT_FIRST]};
+    const pool_pitched to = {.host = out + index * rows * bytes, .pitch = bytes << plan->log_rows};
+
+    (void)exec;
+    if (run->downloads_2d)
+        return pool_copy_2d(
+            &to, &from, rows * bytes, UINT64_C(1) << plan->log_columns, device->target.stream);
+    return pool_copy_to_host(out + index * run->local * bytes, device->view[NTT_SPLIT_FIRST], 0,
+        run->local * bytes, device->target.stream);
+}
+
+/* ---- the steps ------------------------------------------------------------------------------- */
+
+/* Copies of pageable memory block their thread, so that each device gets one for them. */
+static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
+    const struct memory_devices *devices,
+    pool_status (*step)(void *user, uint32_t index, const pool_exec *exec))
+{
+    pool_exec exec = run->call->exec;
+    const struct memory_parts parts = {
+        .call = "pool_ntt", .exec = &exec, .devices = devices, .compute = step, .user = run};
+    pool_status status = POOL_OK;
+
+    exec.progress = NULL; /* and the devices' streams are ordered already */
+    exec.stream = NULL;
+    exec.is_async = 0;
+    if (ntt_split_is_on_host(span))
+        return memory_parts_run(&parts);
+    for (uint32_t i = 0; i < run->count && !status; i++)
+        status = step(run, i, NULL);
+    return status;
+}
+
+/* Where the results and, unless that is scratch memory, the columns of this transform are. */
+static pool_status set_first_regions(struct ntt_split_run *run)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < run->count && !status; i++) {
+        struct ntt_split_device *device = &run->device[i];
+
+        if (device->scratch[NTT_SPLIT_FIRST])
+            continue;
+        device->region[NTT_SPLIT_FIRST] = ntt_split_part_of(run, &device->out);
+        status = memory_scratch_free(&device->target, &device->view[NTT_SPLIT_FIRST], POOL_OK);
+        if (!status)
+            status = pool_buffer_adopt(device->target.device, device->region[NTT_SPLIT_FIRST],
+                run->local * ntt_split_element_bytes(run), &device->view[NTT_SPLIT_FIRST]);
+    }
+    return status;
+}
+
+static pool_status run_transform(struct ntt_split_run *run, const struct memory_devices *devices)
+{
+    const bool is_downloaded = ntt_split_is_on_host(&run->call->out);
+    pool_status status = set_first_regions(run);
+
+    for (uint32_t i = 0; i < run->count && !status && run->is_direct; i++)
+        status = ntt_split_record(run, i, NTT_SPLIT_READY);
+    if (!status)
+        status = each_device(run, &run->call->in, devices, ntt_split_columns);
+    if (!status && !run->is_direct)
+        status = ntt_split_exchange(run);
+    for (uint32_t i = 0; i < run->count && !status; i++) {
+        if (run->is_direct)
+            status = ntt_split_wait(run, i, NTT_SPLIT_SENT);
+        if (!status)
+            status = compute_rows(run, &run->device[i]);
+    }
+    if (!status && is_downloaded && !run->plan.gives_reversed && !run->downloads_2d)
+        status = ntt_split_collect(run);
+    if (!status && is_downloaded)
+        status = each_device(run, &run->call->out, devices, download);
+    return status;
+}
+
+static pool_status run_transforms(struct ntt_split_run *run, const struct memory_devices *devices)
+{
+    const struct ntt_call *call = run->call;
+    struct memory_progress progress = {
+        .call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
+    pool_status status = POOL_OK;
+
+    for (; run->transform < call->params.batch && !status; run->transform++) {
+        status = memory_progress_add(&progress, 0);
+        if (!status)
+            status = run_transform(run, devices);
+        for (uint32_t i = 0; i < run->count && !status && memory_progress_waits(&progress); i++)
+            status = pool_stream_synchronize(run->device[i].target.stream);
+        if (!status)
+            status = memory_progress_add(&progress, UINT64_C(1) << run->plan.log_size);
+    }
+    return status;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void plan_call(const struct ntt_call *call, const struct memory_devices *devices,
+    uint32_t log_devices, struct ntt_split *plan)
+{
+    const struct chip chip = chip_of(devices->device[0]);
+
+    ntt_split_make(&chip, &call->job, log_devices, ntt_split_is_on_host(&call->in),
+        ntt_split_is_on_host(&call->out), plan);
+}
+
+/* The members that plans of transforms and of their parts need; the batch is divided in time. */
+static struct ntt_call call_of_one(const struct ntt_call *call)
+{
+    struct ntt_call one = *call;
+    const bool is_inverse = call->params.direction == POOL_NTT_INVERSE;
+
+    one.job = (struct ntt_job){.words = call->target.field->words,
+        .log_size = call->params.domain->log_size,
+        .batch = 1,
+        .order = call->params.order,
+        .coset_in = call->params.coset && !is_inverse,
+        .coset_out = call->params.coset && is_inverse,
+        .tuning = call->params.domain->tuning};
+    return one;
+}
+
+static pool_status read_execs(struct ntt_split_run *run, const struct memory_devices *devices)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < run->count && !status; i++) {
+        const pool_exec exec = memory_devices_exec(devices, &run->call->exec, i);
+        uint64_t bytes = ntt_split_bytes_of_device(run->call, &run->plan);
+        uint64_t limit;
+
+        status = memory_exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
+        if (run->fork.count)
+            run->device[i].exec.stream = run->fork.stream[i];
+        limit = status ? 0 : memory_exec_limit(&run->device[i].exec);
+        if (!status && bytes > limit)
+            status = memory_exec_fail_limit("pool_ntt", limit, bytes);
+    }
+    return status;
+}
+
+pool_status ntt_split_run(
+    const struct ntt_call *call, const struct memory_devices *devices, uint32_t log_devices)
+{
+    const struct ntt_call one = call_of_one(call);
+    struct memory_devices used = *devices;
+    struct ntt_split_run run = {.call = &one,
+        .count = 1u << log_devices,
+        .local = UINT64_C(1) << (one.job.log_size - log_devices)};
+    pool_status status;
+
+    used.count = run.count;
+    plan_call(&one, &used, log_devices, &run.plan);
+    status = memory_fork_open("pool_ntt", &used, &one.exec, false, &run.fork);
+    if (status)
+        return status;
+    status = read_execs(&run, &used);
+    if (!status)
+        status = ntt_split_open(&run);
+    if (!status)
+        status = run_transforms(&run, &used);
+    return memory_fork_close(&run.fork, ntt_split_close(&run, status));
+}
+
+pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory_devices *devices,
+    uint32_t log_devices, uint64_t *bytes)
+{
+    const struct ntt_call one = call_of_one(call);
+    struct ntt_split plan;
+
+    plan_call(&one, devices, log_devices, &plan);
+    for (uint32_t i = 0; i < devices->count; i++)
+        bytes[i] = i >> log_devices ? 0 : ntt_split_bytes_of_device(&one, &plan);
+    return POOL_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches of transforms that are dealt out over several devices: see devices.h. */
+#include "base/status.h"
+#include "zk/operation/devices.h"
+
+pool_status memory_batch_open(struct memory_batch *batch, bool is_interleaved)
+{
+    const bool is_on_host =
+        batch->in->space == POOL_MEMORY_HOST || batch->out->space == POOL_MEMORY_HOST;
+    pool_status status = memory_devices_read(batch->call, batch->exec, &batch->devices);
+
+    if (!status)
+        status = memory_devices_check_span(batch->call, &batch->devices, batch->in, "in");
+    if (!status)
+        status = memory_devices_check_span(batch->call, &batch->devices, batch->out, "out");
+    if (status || !is_interleaved || !is_on_host)
+        return status;
+    return base_fail(POOL_ERR_UNSUPPORTED,
+        "%s: `layout` POOL_NTT_COLUMNS of a batch in host memory is not supported with "
+        "`device_count` %u; it must be POOL_NTT_ROWS",
+        batch->call, batch->devices.count);
+}
+
+void memory_batch_divide(struct memory_batch *batch)
+{
+    const bool is_by_output =
+        batch->in->space != POOL_MEMORY_SHARDED && batch->out->space == POOL_MEMORY_SHARDED;
+
+    memory_devices_divide(
+        &batch->devices, is_by_output ? batch->out : batch->in, batch->items, batch->first);
+}
+
+static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
+{
+    const struct memory_batch *batch = user;
+    const uint64_t *first = batch->first;
+    const struct memory_batch_part part = {
+        .count = (first[index + 1] - first[index]) / batch->items,
+        .first = first[index],
+        .in = memory_devices_part(batch->in, batch->in_bytes, index, first),
+        .out = memory_devices_part(batch->out, batch->out_bytes, index, first)};
+
+    return part.count ? batch->compute(batch->user, &part, exec, bytes) : POOL_OK;
+}
+
+static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
+{
+    return forecast_part(user, index, exec, NULL);
+}
+
+static struct memory_parts parts_of(struct memory_batch *batch)
+{
+    return (struct memory_parts){.call = batch->call,
+        .exec = batch->exec,
+        .devices = &batch->devices,
+        .total = batch->in->count,
+        .only_enqueues =
+            batch->in->space == POOL_MEMORY_SHARDED && batch->out->space == POOL_MEMORY_SHARDED,
+        .compute = compute_part,
+        .forecast = forecast_part,
+        .user = batch};
+}
+
+pool_status memory_batch_run(struct memory_batch *batch)
+{
+    const struct memory_parts parts = parts_of(batch);
+    pool_status status = memory_parts_check_workspaces(&parts);
+
+    return status ? status : memory_parts_run(&parts);
+}
+
+pool_status memory_batch_forecast(struct memory_batch *batch, uint64_t *bytes)
+{
+    const struct memory_parts parts = parts_of(batch);
+
+    return memory_parts_forecast(&parts, bytes);
+}

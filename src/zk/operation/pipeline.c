@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host memory streamed through a device: see pipeline.h. */
+#include "zk/operation/pipeline.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "pool/stream/capture.h"
+
+static_assert((int)STREAM_SET_STREAMS == (int)MEMORY_PIPELINE_SLOTS, "one stream per slot");
+
+/* Device memory for a slot's part of a span in host memory. */
+struct staging {
+    pool_buffer *buffer; /* NULL for a span in device memory */
+    CUdeviceptr address;
+    uint64_t stride;
+    unsigned char *packed; /* host memory that strided items are copied through */
+};
+
+struct slot {
+    struct memory_chunk chunk;
+    enum { SLOT_IDLE, SLOT_COMPUTED, SLOT_ENQUEUED } state;
+    struct staging in[MEMORY_PIPELINE_INPUTS];
+    struct staging out;
+    pool_buffer *scratch;
+    CUdeviceptr scratch_address;
+};
+
+struct run {
+    const struct memory_pipeline *pipeline;
+    uint64_t next_item;
+    struct stream_set *set; /* NULL with one slot */
+    pool_event *ordered;    /* orders two streams at a time */
+    struct slot slots[MEMORY_PIPELINE_SLOTS];
+};
+
+static pool_stream *copy_stream(const struct run *run, const struct slot *slot)
+{
+    if (!run->set)
+        return run->pipeline->target.stream;
+    return run->set->stream[run->pipeline->is_serial ? 0 : slot - run->slots];
+}
+
+static pool_stream *compute_stream(const struct run *run, const struct slot *slot)
+{
+    return run->pipeline->is_serial ? run->pipeline->target.stream : copy_stream(run, slot);
+}
+
+/* With `is_serial`: recorded after the computation of the slot's chunk. */
+static pool_event *computed_event(const struct run *run, const struct slot *slot)
+{
+    return run->set->event[slot - run->slots];
+}
+
+static bool orders_stages(const struct run *run)
+{
+    return run->set && run->pipeline->is_serial;
+}
+
+static bool orders_uploads(const struct run *run)
+{
+    return orders_stages(run) && (run->pipeline->upload || run->pipeline->in[0].span);
+}
+
+static bool orders_downloads(const struct run *run)
+{
+    return orders_stages(run) && (run->pipeline->download || run->pipeline->out.span);
+}
+
+/* Work that `later` gets from now on starts after the work that `earlier` has. */
+static pool_status order_streams(pool_event *event, pool_stream *earlier, pool_stream *later)
+{
+    pool_status status = pool_event_record(event, earlier);
+
+    return status ? status : pool_stream_wait_event(later, event);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static bool is_strided(const struct memory_pipeline_span *spec)
+{
+    return memory_span_stride(spec->span, spec->item_bytes) != spec->item_bytes;
+}
+
+static pool_status alloc_staging(const struct memory_pipeline *pipeline,
+    const struct memory_pipeline_span *spec, struct staging *staging,
+    const struct exec_target *target)
+{
+    uint64_t items = pipeline->chunk_items;
+    bool is_output = spec == &pipeline->out, has_gaps;
+
+    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE || items == 0)
+        return POOL_OK;
+    has_gaps = is_strided(spec) && !is_output && !spec->packs;
+    staging->stride = has_gaps ? spec->span->stride : spec->item_bytes;
+    if (is_strided(spec) && !has_gaps) {
+        staging->packed = base_calloc(items, spec->item_bytes);
+        if (!staging->packed)
+            return base_fail_memory("a buffer for strided items");
+    }
+    if (is_output && pipeline->is_in_place)
+        return POOL_OK;
+    return memory_scratch(target, (items - 1) * staging->stride + spec->item_bytes,
+        &staging->buffer, &staging->address);
+}
+
+static pool_status free_staging(
+    struct staging *staging, const struct exec_target *target, pool_status status)
+{
+    base_free(staging->packed);
+    return memory_scratch_free(target, &staging->buffer, status);
+}
+
+/* The chunk's items in the caller's memory. */
+static pool_span slice_of(const struct memory_pipeline_span *spec, const struct memory_chunk *chunk)
+{
+    pool_span slice = *spec->span;
+
+    if (chunk->first)
+        slice.data =
+            (uint8_t *)slice.data + chunk->first * memory_span_stride(&slice, spec->item_bytes);
+    slice.count = chunk->count;
+    return slice;
+}
+
+/* The chunk's items in device memory. */
+static pool_span staged_span(const struct memory_pipeline_span *spec, const struct staging *staging,
+    const struct memory_chunk *chunk)
+{
+    pool_span span = {0};
+
+    if (spec->span)
+        span = slice_of(spec, chunk);
+    if (staging->buffer) {
+        span.data = (void *)(uintptr_t)staging->address;
+        span.stride = staging->stride;
+        span.space = POOL_MEMORY_DEVICE;
+    }
+    return span;
+}
+
+static pool_status upload_span(const struct memory_pipeline_span *spec,
+    const struct staging *staging, const struct memory_chunk *chunk)
+{
+    uint64_t item_bytes = spec->item_bytes;
+    pool_span slice;
+
+    if (!staging->buffer)
+        return POOL_OK;
+    slice = slice_of(spec, chunk);
+    for (uint64_t i = 0; staging->packed && i < slice.count; i++)
+        memcpy(staging->packed + i * item_bytes, (const uint8_t *)slice.data + i * slice.stride,
+            item_bytes);
+    return pool_copy_to_device(staging->buffer, 0, staging->packed ? staging->packed : slice.data,
+        (slice.count - 1) * staging->stride + item_bytes, chunk->target.stream);
+}
+
+/* The bytes between strided items must not be written, so the host scatters them. */
+static pool_status download_span(const struct memory_pipeline_span *spec,
+    const struct staging *staging, const struct memory_chunk *chunk)
+{
+    uint64_t item_bytes = spec->item_bytes;
+    pool_span slice;
+    pool_status status;
+
+    if (!spec->span || spec->span->space == POOL_MEMORY_DEVICE || chunk->count == 0)
+        return POOL_OK;
+    slice = slice_of(spec, chunk);
+    status = pool_copy_to_host(staging->packed ? staging->packed : slice.data, chunk->result,
+        chunk->result_offset, slice.count * item_bytes, chunk->target.stream);
+    if (status || !staging->packed)
+        return status;
+    status = pool_stream_synchronize(chunk->target.stream);
+    for (uint64_t i = 0; i < slice.count && !status; i++)
+        memcpy(
+            (uint8_t *)slice.data + i * slice.stride, staging->packed + i * item_bytes, item_bytes);
+    return status;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* False past the last one. */
+static bool set_next_chunk(struct run *run, struct slot *slot)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    struct memory_chunk *chunk = &slot->chunk;
+    uint64_t rest = pipeline->count - run->next_item;
+
+    *chunk = (struct memory_chunk){.slot = (uint32_t)(slot - run->slots),
+        .first = run->next_item,
+        .target = pipeline->target,
+        .scratch = slot->scratch_address};
+    if (pipeline->next)
+        return pipeline->next(pipeline->user, chunk);
+    chunk->count = rest < pipeline->chunk_items ? rest : pipeline->chunk_items;
+    run->next_item += chunk->count;
+    for (int i = 0; i < MEMORY_PIPELINE_INPUTS; i++)
+        chunk->in[i] = staged_span(&pipeline->in[i], &slot->in[i], chunk);
+    chunk->out = staged_span(&pipeline->out, &slot->out, chunk);
+    chunk->result = pipeline->is_in_place ? slot->in[0].buffer : slot->out.buffer;
+    return chunk->count != 0;
+}
+
+/* Waits for the slot's chunk if the caller wants to know when it is completed. Otherwise the order
+ * of the streams protects the slot. */
+static pool_status complete_chunk(const struct run *run, struct slot *slot)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    pool_status status = POOL_OK;
+
+    if (slot->state == SLOT_IDLE)
+        return POOL_OK;
+    slot->state = SLOT_IDLE;
+    if (memory_progress_waits(pipeline->progress))
+        status = orders_stages(run) && !orders_downloads(run)
+                     ? pool_event_synchronize(computed_event(run, slot))
+                     : pool_stream_synchronize(copy_stream(run, slot));
+    return status ? status
+                  : memory_progress_add(pipeline->progress, slot->chunk.count * pipeline->weight);
+}
+
+static pool_status upload_chunk(const struct run *run, struct slot *slot)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    pool_status status = POOL_OK;
+
+    slot->chunk.target.stream = copy_stream(run, slot);
+    for (int i = 0; i < MEMORY_PIPELINE_INPUTS && !status; i++)
+        status = upload_span(&pipeline->in[i], &slot->in[i], &slot->chunk);
+    if (!status && pipeline->upload)
+        status = pipeline->upload(pipeline->user, &slot->chunk);
+    return status;
+}
+
+static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reused)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    pool_status status = memory_progress_add(pipeline->progress, 0);
+
+    if (!status && orders_uploads(run) && is_reused)
+        status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
+    if (!status)
+        status = upload_chunk(run, slot);
+    if (!status && orders_uploads(run))
+        status = order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
+    slot->chunk.target.stream = compute_stream(run, slot);
+    if (!status && pipeline->compute)
+        status = pipeline->compute(pipeline->user, &slot->chunk);
+    if (!status && orders_stages(run))
+        status = pool_event_record(computed_event(run, slot), compute_stream(run, slot));
+    if (!status && pipeline->finish)
+        status = pipeline->finish(pipeline->user, &slot->chunk);
+    if (!status)
+        slot->state = SLOT_COMPUTED;
+    return status;
+}
+
+static pool_status download_chunk(const struct run *run, struct slot *slot)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    pool_status status = POOL_OK;
+
+    if (slot->state != SLOT_COMPUTED)
+        return POOL_OK;
+    slot->state = SLOT_ENQUEUED;
+    slot->chunk.target.stream = copy_stream(run, slot);
+    if (orders_downloads(run))
+        status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
+    if (!status)
+        status = download_span(&pipeline->out, &slot->out, &slot->chunk);
+    if (!status && pipeline->download)
+        status = pipeline->download(pipeline->user, &slot->chunk);
+    return status;
+}
+
+static pool_status run_chunks(struct run *run)
+{
+    const uint32_t slots = run->pipeline->slots;
+    bool has_chunk = true;
+    pool_status status = POOL_OK;
+
+    for (uint64_t i = 0; has_chunk && !status; i++) {
+        struct slot *slot = &run->slots[i % slots];
+
+        status = complete_chunk(run, slot);
+        if (!status)
+            has_chunk = set_next_chunk(run, slot);
+        if (!status && has_chunk)
+            status = enqueue_chunk(run, slot, i >= slots);
+        /* The previous chunk; with one slot it is this one. */
+        if (!status)
+            status = download_chunk(run, &run->slots[(i + slots - 1) % slots]);
+        for (uint32_t k = 1; k < slots && !has_chunk && !status; k++)
+            status = complete_chunk(run, &run->slots[(i + k) % slots]);
+    }
+    return status;
+}
+
+static bool is_host_span(const struct memory_pipeline_span *spec)
+{
+    return spec->span && spec->span->space == POOL_MEMORY_HOST;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static uint32_t stream_count(const struct memory_pipeline *pipeline)
+{
+    return pipeline->is_serial ? 1 : pipeline->slots;
+}
+
+/* The slots' memory is allocated in the order of the streams that compute. */
+static pool_status open_slots(struct run *run)
+{
+    const struct memory_pipeline *pipeline = run->pipeline;
+    struct exec_target target = pipeline->target;
+    pool_status status = POOL_OK;
+
+    if (pipeline->slots > 1)
+        status =
+            stream_set_take(target.device, stream_count(pipeline), pipeline->slots + 1, &run->set);
+    if (!status && run->set)
+        run->ordered = run->set->event[pipeline->slots];
+    for (uint32_t i = 0; i < pipeline->slots && !status; i++) {
+        struct slot *slot = &run->slots[i];
+
+        target.stream = compute_stream(run, slot);
+        for (int k = 0; k < MEMORY_PIPELINE_INPUTS && !status; k++)
+            status = alloc_staging(pipeline, &pipeline->in[k], &slot->in[k], &target);
+        if (!status)
+            status = alloc_staging(pipeline, &pipeline->out, &slot->out, &target);
+        if (!status && pipeline->scratch_bytes)
+            status = memory_scratch(
+                &target, pipeline->scratch_bytes, &slot->scratch, &slot->scratch_address);
+    }
+    for (uint32_t i = 0; run->set && i < stream_count(pipeline) && !status; i++)
+        status = order_streams(run->ordered, pipeline->target.stream, run->set->stream[i]);
+    return status;
+}
+
+/* After a failure the host waits, because copies may still access the caller's memory. */
+static pool_status join_streams(struct run *run, pool_status status)
+{
+    struct base_error_copy first;
+
+    for (uint32_t i = 0; run->set && i < stream_count(run->pipeline); i++) {
+        if (!status)
+            status = order_streams(run->ordered, run->set->stream[i], run->pipeline->target.stream);
+    }
+    if (!status || !run->set)
+        return status;
+    base_error_save(&first);
+    for (uint32_t i = 0; i < stream_count(run->pipeline); i++)
+        (void)pool_stream_synchronize(run->set->stream[i]);
+    base_error_restore(&first);
+    return status;
+}
+
+static pool_status close_slots(struct run *run, pool_status status)
+{
+    struct exec_target target = run->pipeline->target;
+
+    status = join_streams(run, status);
+    for (uint32_t i = 0; i < run->pipeline->slots; i++) {
+        struct slot *slot = &run->slots[i];
+
+        target.stream = compute_stream(run, slot);
+        for (int k = 0; k < MEMORY_PIPELINE_INPUTS; k++)
+            status = free_staging(&slot->in[k], &target, status);
+        status = free_staging(&slot->out, &target, status);
+        status = memory_scratch_free(&target, &slot->scratch, status);
+    }
+    if (run->set)
+        stream_set_return(run->set);
+    return status;
+}
+
+/* Streams of the library take no part in captures. */
+static pool_status check_captured(const struct memory_pipeline *pipeline)
+{
+    bool has_host_memory = is_host_span(&pipeline->out);
+
+    for (int i = 0; i < MEMORY_PIPELINE_INPUTS; i++)
+        has_host_memory |= is_host_span(&pipeline->in[i]);
+    if (!has_host_memory && pipeline->slots == 1)
+        return POOL_OK;
+    return stream_refuse_captured(pipeline->target.stream,
+        "operands of host memory, or work in several chunks (pool_exec.memory_limit)");
+}
+
+pool_status memory_pipeline_run(const struct memory_pipeline *pipeline)
+{
+    struct run run = {.pipeline = pipeline};
+    pool_status status = memory_progress_add(pipeline->progress, 0);
+
+    if (!status && stream_capture_of(pipeline->target.stream))
+        status = check_captured(pipeline);
+    if (status)
+        return status;
+    status = open_slots(&run);
+    if (!status)
+        status = run_chunks(&run);
+    return close_slots(&run, status);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Host memory that is streamed through a device in chunks: while one chunk is computed, the next
+ * one is uploaded and the previous one is downloaded. All operations use it, also for a single
+ * chunk and for device memory, which is not copied.
+ */
+#ifndef MEMORY_PIPELINE_H
+#define MEMORY_PIPELINE_H
+
+#include "zk/operation/exec.h"
+#include "zk/operation/operand.h"
+
+enum { MEMORY_PIPELINE_SLOTS = 3, MEMORY_PIPELINE_INPUTS = 2 };
+
+/* A span that is uploaded or downloaded if it is in host memory. */
+struct memory_pipeline_span {
+    const pool_span *span; /* NULL: none */
+    uint64_t item_bytes;
+    bool packs; /* the calling thread packs strided items; otherwise the bytes between them are
+                   uploaded as well */
+};
+
+/* A chunk in progress. */
+struct memory_chunk {
+    uint64_t first; /* item of the call */
+    uint64_t count;
+    uint32_t slot;
+    struct exec_target target; /* with the stream of the stage */
+    CUdeviceptr scratch;       /* of the slot */
+    /* The chunk's items in device memory. */
+    pool_span in[MEMORY_PIPELINE_INPUTS];
+    pool_span out;
+    /* The memory that `out` is downloaded from. The computation may choose another one, which has
+     * to live until the pipeline has run. */
+    pool_buffer *result;
+    uint64_t result_offset;
+};
+
+typedef pool_status (*memory_pipeline_stage)(void *user, struct memory_chunk *chunk);
+
+struct memory_pipeline {
+    struct exec_target target; /* of the call */
+    struct memory_progress *progress;
+    uint64_t weight; /* of an item in the progress */
+    /* Chunks of `chunk_items` items, or those that `next` sets; it returns false past the last. */
+    uint64_t count;
+    uint64_t chunk_items; /* also the most of a chunk, where spans are copied */
+    bool (*next)(void *user, struct memory_chunk *chunk);
+    /*
+     * Chunks in progress at a time. One: everything is enqueued on the call's stream. Several: each
+     * slot has a stream, or, with `is_serial`, the chunks are computed one after the other on the
+     * call's stream and one more stream has the copies. Those streams start after the work that the
+     * call's stream has, and work that follows there starts after theirs.
+     */
+    uint32_t slots;
+    bool is_serial;
+    struct memory_pipeline_span in[MEMORY_PIPELINE_INPUTS];
+    struct memory_pipeline_span out;
+    bool is_in_place;       /* results replace the uploaded in[0] and need no memory of their own */
+    uint64_t scratch_bytes; /* of device memory for the computation, per slot */
+    /* Stages besides the copies of the spans; NULL: none. All but `next` only enqueue work. */
+    memory_pipeline_stage upload;
+    memory_pipeline_stage compute;
+    memory_pipeline_stage finish; /* computes on, without the uploaded or downloaded memory */
+    memory_pipeline_stage download;
+    void *user;
+};
+
+/*
+ * Runs all chunks, none where there are no items. A chunk is downloaded after the next one has been
+ * enqueued, because copies of pageable memory block the host. Chunks count as progress when a slot
+ * is used again and at the end; for that the host waits for them if the call is not asynchronous.
+ * After a failure the pipeline's streams have nothing left to do; the caller waits for its own.
+ */
+pool_status memory_pipeline_run(const struct memory_pipeline *pipeline);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Building a Merkle tree on a device, level by level. Leaves in host memory pass through the
+ * pipeline in chunks, with which the level above them is computed. Kept levels that the caller
+ * wants in host memory are downloaded while the next ones are computed.
+ */
+#include "base/math.h"
+#include "base/status.h"
+#include "zk/operation/pipeline.h"
+#include "zk/operation/workspace.h"
+#include "pool/device/counters.h"
+#include "zk/poseidon/merkle.h"
+#include "zk/poseidon/run.h"
+
+struct build {
+    const pool_poseidon *set;
+    const struct poseidon_tree *tree;
+    struct exec_target site;
+    pool_span kept;          /* the kept levels in device memory */
+    const pool_span *levels; /* the caller's span of them */
+    pool_buffer *staging;    /* the memory of `kept` if that is in host memory */
+    pool_buffer *scratch[2]; /* levels that are not kept, alternating */
+    CUdeviceptr scratch_address[2];
+    uint32_t next_level;
+    size_t digest_bytes;
+    uint64_t first_leaf; /* index of the first leaf in messages */
+    struct memory_progress *progress;
+};
+
+/* The nodes of the largest level that is not kept and uses scratch memory `parity`: levels
+ * alternate between both. Leaves that are their own digests are read where they are. */
+static uint64_t count_scratch_nodes(const struct poseidon_tree *tree, uint32_t parity)
+{
+    uint32_t level = parity == 0 && !tree->hashes_leaves ? 2 : parity;
+
+    return level < tree->first_level ? tree->level_nodes[level] : 0;
+}
+
+/* The device memory of a level. */
+static pool_span level_span(const struct build *build, uint32_t level)
+{
+    const struct poseidon_tree *tree = build->tree;
+    uint64_t nodes = tree->level_nodes[level];
+
+    if (level >= tree->first_level)
+        return poseidon_span_slice(
+            &build->kept, build->digest_bytes, tree->level_start[level], nodes);
+    return (pool_span){.data = (void *)(uintptr_t)build->scratch_address[level % 2],
+        .count = nodes,
+        .form = poseidon_device_form(build->set),
+        .space = POOL_MEMORY_DEVICE};
+}
+
+/* Enqueues the computation of nodes of a level from their children. */
+static pool_status enqueue_nodes(const struct build *build, const struct exec_target *site,
+    uint32_t level, const pool_span *children, const pool_span *nodes)
+{
+    const pool_poseidon *set = build->set;
+    const pool_field *field = set->field;
+    const uint64_t *padding =
+        build->tree->padding + (size_t)(level - 1) * set->digest_elements * field->limbs;
+    struct poseidon_operation operation = {.set = set,
+        .kernel = POSEIDON_MERKLE_LEVEL,
+        .in_bytes = build->digest_bytes,
+        .out_bytes = build->digest_bytes,
+        .args = {.arity = build->tree->arity, .child_count = children->count}};
+
+    for (uint32_t i = 0; i < set->digest_elements; i++)
+        poseidon_device_words(
+            field, operation.args.padding_node + i * field->words, padding + i * field->limbs);
+    return poseidon_operation_enqueue(&operation, site, children, nodes);
+}
+
+/* Level 0 of some leaves: hashed, converted, or the leaves themselves if they need neither. */
+static pool_status enqueue_leaf_digests(struct build *build, const struct exec_target *site,
+    const pool_span *leaves, uint64_t first, pool_span *digests)
+{
+    const struct poseidon_tree *tree = build->tree;
+    struct poseidon_operation operation = {.set = build->set,
+        .kernel = tree->hashes_leaves ? POSEIDON_SPONGE : POSEIDON_CONVERT,
+        .in_bytes = (size_t)tree->leaf_elements * build->set->field->bytes,
+        .out_bytes = build->digest_bytes,
+        .args = {.elements = tree->leaf_elements}};
+    pool_span level;
+
+    *digests = *leaves;
+    if (!tree->hashes_leaves && tree->first_level > 0)
+        return POOL_OK;
+    level = level_span(build, 0);
+    if (tree->hashes_leaves)
+        poseidon_operation_set_sponge(&operation, &tree->leaf_sponge);
+    *digests = poseidon_span_slice(&level, build->digest_bytes, first, leaves->count);
+    return poseidon_operation_enqueue(&operation, site, leaves, digests);
+}
+
+/* Levels 0 and 1 of a chunk of the leaves. */
+static pool_status compute_leaf_chunk(void *user, const struct exec_target *site,
+    const pool_span *leaves, const pool_span *out, uint64_t first)
+{
+    struct build *build = user;
+    uint64_t arity = build->tree->arity;
+    pool_span digests, level, nodes;
+    pool_status status = enqueue_leaf_digests(build, site, leaves, first, &digests);
+
+    (void)out;
+    if (build->tree->height == 0 || status)
+        return status;
+    level = level_span(build, 1);
+    nodes = poseidon_span_slice(
+        &level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
+    return enqueue_nodes(build, site, 1, &digests, &nodes);
+}
+
+/* The pipeline of the leaves, without the members that only the run needs. */
+static struct poseidon_pipeline leaf_pipeline(const struct build *build, const pool_span *leaves)
+{
+    const struct poseidon_tree *tree = build->tree;
+    const size_t bytes = build->digest_bytes;
+    uint64_t common = memory_scratch_bytes(count_scratch_nodes(tree, 0) * bytes) +
+                      memory_scratch_bytes(count_scratch_nodes(tree, 1) * bytes);
+
+    if (build->levels->space == POOL_MEMORY_HOST)
+        common += memory_scratch_bytes(tree->digest_count * bytes);
+    return (struct poseidon_pipeline){.set = build->set,
+        .site = build->site,
+        .in = {leaves, tree->leaf_elements, "leaves"},
+        .multiple = tree->arity,
+        .weight = tree->hashes_leaves ? 2 : 1,
+        .first_index = build->first_leaf,
+        .checks = build->progress->exec->checks != 0,
+        .common_bytes = common,
+        .progress = build->progress};
+}
+
+static pool_status compute_level(struct build *build, uint32_t level)
+{
+    const pool_span children = level_span(build, level - 1), nodes = level_span(build, level);
+    pool_status status = enqueue_nodes(build, &build->site, level, &children, &nodes);
+
+    if (!status && memory_progress_waits(build->progress))
+        status = pool_stream_synchronize(build->site.stream);
+    return status ? status : memory_progress_add(build->progress, children.count);
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* Before the first chunk, in the order of the call's stream. */
+static pool_status allocate_levels(struct build *build)
+{
+    CUdeviceptr address = 0;
+    pool_status status = POOL_OK;
+
+    build->kept = *build->levels;
+    if (build->levels->space == POOL_MEMORY_HOST) {
+        status = memory_scratch(&build->site, build->tree->digest_count * build->digest_bytes,
+            &build->staging, &address);
+        build->kept.data = (void *)(uintptr_t)address;
+        build->kept.stride = 0;
+        build->kept.space = POOL_MEMORY_DEVICE;
+    }
+    for (uint32_t i = 0; i < 2 && !status; i++) {
+        uint64_t nodes = count_scratch_nodes(build->tree, i);
+
+        if (nodes)
+            status = memory_scratch(&build->site, nodes * build->digest_bytes, &build->scratch[i],
+                &build->scratch_address[i]);
+    }
+    return status;
+}
+
+/* The chunk is a level, or nothing if the level is not kept. */
+static bool set_next_level(void *user, struct memory_chunk *chunk)
+{
+    struct build *build = user;
+    const struct poseidon_tree *tree = build->tree;
+    uint32_t level = build->next_level++;
+
+    if (level > tree->height)
+        return false;
+    if (level >= tree->first_level) {
+        chunk->first = tree->level_target[level];
+        chunk->count = tree->level_nodes[level];
+    }
+    return true;
+}
+
+/* The level above the chunk's one; levels 0 and 1 have been computed with the leaves. */
+static pool_status compute_next_level(void *user, struct memory_chunk *chunk)
+{
+    struct build *build = user;
+
+    /* The chunk's level is next_level - 1. */
+    chunk->result = build->staging;
+    chunk->result_offset = build->tree->level_start[build->next_level - 1] * build->digest_bytes;
+    return build->next_level > 1 && build->next_level <= build->tree->height
+               ? compute_level(build, build->next_level)
+               : POOL_OK;
+}
+
+/* Level i is downloaded after level i + 2 has been enqueued. */
+static pool_status compute_and_download_levels(struct build *build)
+{
+    const struct poseidon_tree *tree = build->tree;
+    const struct memory_pipeline levels = {.target = build->site,
+        .progress = build->progress,
+        .chunk_items = tree->level_nodes[tree->first_level],
+        .next = set_next_level,
+        .slots = build->staging ? 2 : 1,
+        .is_serial = true,
+        .out = {build->levels, build->digest_bytes, true},
+        .is_in_place = true,
+        .compute = compute_next_level,
+        .user = build};
+
+    return memory_pipeline_run(&levels);
+}
+
+static pool_status build_tree(struct build *build, const pool_span *leaves)
+{
+    struct poseidon_pipeline pipeline = leaf_pipeline(build, leaves);
+    const struct memory_progress *progress = build->progress;
+    struct poseidon_chunk_plan plan;
+    struct memory_workspace workspace;
+    pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
+
+    if (!status)
+        status = memory_workspace_open(
+            &workspace, progress->call, progress->exec, plan.bytes, &build->site);
+    pipeline.site = build->site;
+    pipeline.compute = compute_leaf_chunk;
+    pipeline.user = build;
+    if (!status)
+        status = allocate_levels(build);
+    if (!status)
+        status = poseidon_pipeline_run(&pipeline, &plan);
+    if (!status)
+        status = compute_and_download_levels(build);
+    status = memory_scratch_free(&build->site, &build->staging, status);
+    for (int i = 0; i < 2; i++)
+        status = memory_scratch_free(&build->site, &build->scratch[i], status);
+    return status;
+}
+
+static struct build build_of(const pool_poseidon *set, const struct poseidon_tree *tree,
+    const pool_span *levels, struct memory_progress *progress)
+{
+    return (struct build){.set = set,
+        .tree = tree,
+        .levels = levels,
+        .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
+        .progress = progress};
+}
+
+static pool_status check_node_words(const char *call, const pool_poseidon *set)
+{
+    uint32_t node_words = set->digest_elements * set->field->words;
+
+    return node_words <= POSEIDON_NODE_WORDS
+               ? POOL_OK
+               : base_fail(POOL_ERR_UNSUPPORTED,
+                     "%s: digests of %s have %u words; devices support up to %d, the host any "
+                     "number",
+                     call, set->name, node_words, POSEIDON_NODE_WORDS);
+}
+
+pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
+    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
+    struct memory_progress *progress, uint64_t *bytes)
+{
+    const struct build build = build_of(set, tree, levels, progress);
+    const struct poseidon_pipeline pipeline = leaf_pipeline(&build, leaves);
+    struct poseidon_chunk_plan plan;
+    pool_status status = check_node_words(progress->call, set);
+
+    if (!status)
+        status = poseidon_pipeline_plan(&pipeline, &plan);
+    if (!status)
+        *bytes = plan.bytes;
+    return status;
+}
+
+pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
+    const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
+    const pool_span *levels, struct memory_progress *progress)
+{
+    size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
+    struct build build = build_of(set, tree, levels, progress);
+    const struct memory_workspace_span spans[] = {
+        {leaves, leaf_bytes, "leaves"}, {levels, build.digest_bytes, "levels"}};
+    struct device_operation counted;
+    pool_status status = check_node_words(progress->call, set);
+
+    build.first_leaf = first_leaf;
+    if (!status)
+        status = exec_target_init(&build.site, exec);
+    if (!status)
+        status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
+    if (!status)
+        status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
+    if (!status)
+        status = memory_workspace_check_spans(progress->call, exec, spans, 2);
+    if (status)
+        return status;
+    device_operation_begin(&counted, build.site.device, "merkle", set->name, leaves->count);
+    status = exec_target_end(&build.site, exec->is_async, build_tree(&build, leaves));
+    return device_operation_end(&counted, status);
+}

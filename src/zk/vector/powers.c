@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The powers of an element. */
+#include "zk/vector/vector.h"
+
+#include "base/log.h"
+#include "base/params.h"
+#include "base/status.h"
+
+enum { BLOCK = 256 };
+
+pool_status vector_store_powers_of_two(
+    struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *squares)
+{
+    const pool_field *field = call->target.field;
+    uint8_t packed[VECTOR_POWER_CONSTANTS * POOL_FIELD_MAX_BYTES];
+
+    ntt_store_powers_of_two(field, packed, number);
+    field_store_for_device(field, packed + (size_t)NTT_POWERS_OF_TWO * field->bytes, more);
+    return vector_upload_constants(call, packed, VECTOR_POWER_CONSTANTS, squares);
+}
+
+/* The powers from number^start on. */
+static pool_status compute_powers(struct vector_call *call)
+{
+    const pool_field *field = call->target.field;
+    const uint64_t *number = call->user;
+    const struct vector_arg target = vector_arg_of(field, &call->chunk->out);
+    uint64_t first[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS], start = call->chunk->first;
+    uint64_t count = call->chunk->count, stride = target.stride;
+    int exponent = (int)call->out->form - field_device_degree(field);
+    uint32_t log_threads = vector_log_threads(count);
+    CUdeviceptr out = target.data, squares = 0, scale = 0;
+    void *arguments[] = {&out, &count, &stride, &squares, &scale, &log_threads};
+    static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
+    struct module_launch launch = {.count = 6,
+        .arguments = arguments,
+        .sizes = sizes,
+        .threads = BLOCK,
+        .stream = call->target.stream};
+    pool_status status;
+
+    field_power_of_r(field, first, exponent);
+    field_pow(field, power, number, &start, 1);
+    field_mul(field, first, first, power);
+    status = vector_store_powers_of_two(call, number, first, &squares);
+    if (exponent || start)
+        scale = squares + (uint64_t)NTT_POWERS_OF_TWO * field->bytes;
+    if (1u << log_threads < BLOCK)
+        launch.threads = 1u << log_threads;
+    launch.blocks = (1u << log_threads) / launch.threads;
+    if (!status)
+        status = ntt_tables_kernel(call->target.device, field, "ntt_powers", &launch.kernel);
+    return status ? status : module_launch_enqueue(&launch);
+}
+
+pool_status pool_vector_powers(
+    const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
+{
+    MEMORY_EXEC_SCOPE(exec);
+    uint64_t number[FIELD_MAX_LIMBS];
+    struct vector_call call;
+    pool_status status;
+
+    if (!out)
+        return base_fail_null("pool_vector_powers", "out");
+    status = vector_begin(field, exec, &call, POOL_VECTOR_POWERS, "pool_vector_powers");
+    if (!status)
+        status = vector_load_scalar(call.target.field, base, "pool_vector_powers", number);
+    if (!status)
+        status = memory_elements_check(&call.target, out, "result");
+    if (status)
+        return status;
+    call.out = out;
+    call.compute = compute_powers;
+    call.user = number;
+    return vector_run(&call);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a function of vectors: its chunks, and what their computations share.
+ */
+#include "base/math.h"
+#include "base/status.h"
+#include "zk/operation/pipeline.h"
+#include "pool/device/counters.h"
+#include "zk/vector/check.h"
+#include "zk/vector/kernels.h"
+#include "zk/vector/vector.h"
+
+enum { BLOCK = 256 };
+
+static pool_status check_inputs(const struct vector_call *call)
+{
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < 2 && call->exec.checks && !status; i++) {
+        const pool_span *span = &call->chunk->in[i];
+        const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)span->data,
+            .stride = memory_span_stride(span, call->target.field->bytes),
+            .count = span->count,
+            .elements = 1,
+            .first = call->chunk->first,
+            .what = i ? "vector b" : "vector a"};
+
+        status = vector_check_elements(&call->target, call->target.field, &items);
+    }
+    return status;
+}
+
+static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+{
+    struct vector_call *call = user;
+    pool_status status;
+
+    call->chunk = chunk;
+    status = check_inputs(call);
+    if (!status)
+        status = call->compute(call);
+    status = memory_scratch_free(&call->target, &call->scratch, status);
+    return memory_scratch_free(&call->target, &call->constants, status);
+}
+
+static uint64_t host_stride(const pool_field *field, const pool_span *span)
+{
+    return span && span->space == POOL_MEMORY_HOST ? memory_span_stride(span, field->bytes) : 0;
+}
+
+static struct vector_scratch scratch_of(const struct vector_call *call)
+{
+    struct vector_exponents exponents;
+
+    switch (call->operation) {
+    case POOL_VECTOR_ADD:
+    case POOL_VECTOR_SUB:
+    case POOL_VECTOR_MUL:
+        exponents = vector_factor_exponents(call);
+        return (struct vector_scratch){
+            .constants = exponents.a || exponents.b || exponents.out ? 3 : 0};
+    case POOL_VECTOR_SCALE: /* the scalar is part of a factor */
+        return (struct vector_scratch){.constants = 3};
+    case POOL_VECTOR_INVERSE:
+        return (struct vector_scratch){
+            .constants = vector_inverse_exponent(call) != 0, .has_products = true};
+    case POOL_VECTOR_POWERS:
+        return (struct vector_scratch){.constants = VECTOR_POWER_CONSTANTS};
+    case POOL_VECTOR_EVALUATE:
+        return (struct vector_scratch){.constants = VECTOR_POWER_CONSTANTS, .has_sums = true};
+    default:
+        return (struct vector_scratch){0};
+    }
+}
+
+/* The input that is copied besides `a`. */
+static const pool_span *second_input(const struct vector_call *call)
+{
+    return call->b == call->a ? NULL : call->b;
+}
+
+pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan)
+{
+    const pool_field *field = call->target.field;
+    const struct vector_job job = {.count = call->out ? call->out->count : call->a->count,
+        .element_bytes = field->bytes,
+        .upload_stride = {host_stride(field, call->a), host_stride(field, second_input(call))},
+        .download_stride = host_stride(field, call->out),
+        .has_checks = call->exec.checks != 0 && call->a,
+        .is_divisible =
+            call->operation != POOL_VECTOR_BIT_REVERSE && call->operation != POOL_VECTOR_TRANSPOSE,
+        .scratch = scratch_of(call)};
+    uint64_t limit = memory_exec_limit(&call->exec);
+
+    return vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, plan)
+               ? POOL_OK
+               : memory_exec_fail_limit(call->name, limit, plan->bytes);
+}
+
+pool_status vector_run(struct vector_call *call)
+{
+    const pool_field *field = call->target.field;
+    const pool_span *a = call->a, *out = call->out, *b = second_input(call);
+    uint64_t count = out ? out->count : a->count;
+    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = count};
+    struct memory_pipeline pipeline = {.target = call->target,
+        .progress = &progress,
+        .weight = 1,
+        .count = count,
+        .slots = 1,
+        .in = {{a, field->bytes, false}, {b, field->bytes, false}},
+        .out = {out, field->bytes, false},
+        .compute = compute_chunk,
+        .user = call};
+    struct device_operation counted;
+    struct vector_plan plan;
+    pool_status status = vector_plan_call(call, &plan);
+
+    if (status)
+        return status;
+    pipeline.chunk_items = plan.chunk_elements;
+    device_operation_begin(&counted, call->target.device, "vector", field->name, count);
+    status = memory_pipeline_run(&pipeline);
+    return device_operation_end(
+        &counted, exec_target_end(&call->target, call->exec.is_async, status));
+}
+
+struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
+{
+    return (struct vector_arg){
+        (CUdeviceptr)(uintptr_t)span->data, memory_span_stride(span, field->bytes) / 4};
+}
+
+pool_status vector_upload_constants(
+    struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
+{
+    uint64_t bytes = count * call->target.field->bytes;
+    pool_status status = memory_scratch(&call->target, bytes, &call->constants, address);
+
+    return status ? status
+                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
+}
+
+pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,
+    struct module_launch *launch)
+{
+    pool_status status = vector_kernel(target->device, target->field, name, &launch->kernel);
+
+    launch->threads = launch->threads ? launch->threads : BLOCK;
+    launch->blocks = base_ceil_div(items, launch->threads);
+    launch->stream = target->stream;
+    return status ? status : module_launch_enqueue(launch);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of a vector function: what the files of this layer share.
+ */
+#ifndef VECTOR_VECTOR_H
+#define VECTOR_VECTOR_H
+
+#include <stdbool.h>
+
+#include "zk/operation/exec.h"
+#include "zk/operation/pipeline.h"
+#include "zk/ntt/ntt.h"
+
+/* ---- plan.c: pure ---------------------------------------------------------------------------- */
+
+/* What the computation of a chunk allocates besides copies of its spans, in elements. */
+struct vector_scratch {
+    uint64_t constants;
+    bool has_products; /* one per element */
+    bool has_sums;     /* two halves of partial sums */
+};
+
+/* The constants that vector_store_powers_of_two stores. */
+enum { VECTOR_POWER_CONSTANTS = NTT_POWERS_OF_TWO + 1 };
+
+struct vector_job {
+    uint64_t count;
+    uint64_t element_bytes;
+    uint64_t upload_stride[2]; /* of inputs in host memory; 0: none */
+    uint64_t download_stride;  /* of an output in host memory; 0: none */
+    bool has_checks;
+    bool is_divisible; /* false: all elements are one chunk */
+    struct vector_scratch scratch;
+};
+
+struct vector_plan {
+    uint64_t chunk_elements;
+    uint64_t bytes; /* of device memory */
+};
+
+/* False when the smallest chunk, whose bytes are plan->bytes, needs more than `limit`. */
+bool vector_plan_make(const struct vector_tuning *tuning, const struct vector_job *job,
+    uint64_t limit, struct vector_plan *plan);
+
+/* log2 of the threads for `count` powers: enough for every chip, few enough for short sums. */
+uint32_t vector_log_threads(uint64_t count);
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+struct vector_call {
+    const char *name; /* of the function */
+    enum pool_vector_operation operation;
+    pool_exec exec;
+    struct exec_target target;
+    /* Those that the function does not have are NULL; b is a where both are the same. */
+    const pool_span *a;
+    const pool_span *b;
+    const pool_span *out;
+    pool_status (*compute)(struct vector_call *call); /* enqueues the computation of `chunk` */
+    const void *user;
+    struct memory_chunk *chunk;
+    pool_buffer *scratch; /* of the chunk */
+    pool_buffer *constants;
+};
+
+/* `exec` copied and checked. */
+pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
+    struct vector_call *call, enum pool_vector_operation operation, const char *name);
+/* The same, and finds device and stream. */
+pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
+    enum pool_vector_operation operation, const char *name);
+/* The same for functions of one vector: sets and checks the spans. */
+pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
+    struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
+    enum pool_vector_operation operation, const char *name);
+
+/* ---- vector.c -------------------------------------------------------------------------------- */
+
+/* Copies elements in device memory, which keep their form. */
+pool_status vector_copy(
+    const struct exec_target *target, const pool_span *from, const pool_span *to);
+/* The powers of R that the factors of a, b and out are in a sum, a product or a copy, other factors
+ * left aside; 0 where there is none. */
+struct vector_exponents {
+    int a, b, out;
+};
+struct vector_exponents vector_factor_exponents(const struct vector_call *call);
+/* invert.c: likewise, of the factor of an inverse. */
+int vector_inverse_exponent(const struct vector_call *call);
+/* A number of the caller's, in standard form, as Montgomery limbs (FIELD_MAX_LIMBS of them). */
+pool_status vector_load_scalar(
+    const pool_field *field, const void *packed, const char *name, uint64_t *limbs);
+
+/* ---- run.c ----------------------------------------------------------------------------------- */
+
+/* The chunks of a call; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest exceeds the limit. */
+pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan);
+/* Streams the spans through the device, computes each chunk and waits unless the call is
+ * asynchronous. */
+pool_status vector_run(struct vector_call *call);
+
+/* Elements in the device's form, copied there. */
+pool_status vector_upload_constants(
+    struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address);
+/*
+ * powers.c: stores number^(2^i) for i < NTT_POWERS_OF_TWO on the device, and one more element after
+ * them; `number` and `more` are Montgomery limbs.
+ */
+pool_status vector_store_powers_of_two(
+    struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *address);
+struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span);
+/* Fills in kernel, stream and blocks for `items` threads. */
+pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,
+    struct module_launch *launch);
+
+#endif
