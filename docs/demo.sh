@@ -17,11 +17,11 @@ if [ ! -f build/demo/build.ninja ]; then
     }
 fi
 if [ -t 1 ]; then
-    ninja -C build/demo src/cli/devicepool || exit 1
+    ninja -C build/demo src/tools/command/devicepool || exit 1
 else
-    ninja -C build/demo src/cli/devicepool >build/demo.log 2>&1 || {
+    ninja -C build/demo src/tools/command/devicepool >build/demo.log 2>&1 || {
         grep -v '^\[' build/demo.log | tail -n 40
         exit 1
     }
 fi
-exec build/demo/src/cli/devicepool demo --data tests/vectors "$@"
+exec build/demo/src/tools/command/devicepool demo --data tests/vectors "$@"

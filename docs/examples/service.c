@@ -24,7 +24,7 @@
  *
  * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
  *
- *     P=../../src/cli
+ *     P=../../src/tools/prove
  *     cc -I$P service.c service_jobs.c $P/groth16*.c $P/snarkjs_json.c \
  *         $(pkg-config --cflags --libs devicepool libmicrohttpd) -o service
  *

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../cli/mpi_usage.h"
+#include "../tools/command/mpi_usage.h"
 
 enum { MAX_LOG_SIZE = 36, CALLS = 5 };
 

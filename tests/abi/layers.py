@@ -49,14 +49,15 @@ LAYERS = {
     # Programs of their own that use the public interface only.
     "driver/mock": [],
     "mpi": ["base"],
-    "bench": [],
-    "cli": ["bench"],
+    "tools/bench": [],
+    "tools/command": ["tools/bench", "tools/prove"],
+    "tools/prove": ["tools/bench", "tools/command"],
 }
 # Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that
 # begin with sim_cu_ and mock_cu_.
 # NCCL belongs to transfers between hosts, which have a library of their own.
 # The suite of measurements compares with the driver's own calls, without the library between.
-OPENS_LIBRARIES = ["mpi/nccl.c", "bench/apart.c", "bench/calls_driver.c"]
+OPENS_LIBRARIES = ["mpi/nccl.c", "tools/bench/apart.c", "tools/bench/calls_driver.c"]
 VENDOR_CALL = re.compile(r"\b(?:cu|nvrtc)[A-Z]\w*\s*\(|\bdl(?:open|sym|mopen)\s*\(")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 
@@ -96,7 +97,7 @@ def self_test():
         "base/a.c": '#include "driver/driver.h"\n',
         "driver/sim/exec/b.c": '#include "driver/sim/ptx/lower.h"\n',
         "driver/sim/ptx/c.c": '#include "driver/sim/exec/executor.h"\n',
-        "cli/d.c": '#include "base/alloc.h"\n',
+        "tools/command/d.c": '#include "base/alloc.h"\n',
         "zk/msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
         "other/f.c": "\n",
     }

@@ -2,7 +2,7 @@
 /*
  * The stages of MSMs on a device, each timed by events, beside the time of the whole call by the
  * host's clock: resident bases, with and without precomputed multiples, scalars in device memory.
- * Every result is checked exactly, see src/bench/msm.c. `devicepool bench --suite msm` measures the
+ * Every result is checked exactly, see src/tools/bench/msm.c. `devicepool bench --suite msm` measures the
  * rows of docs/performance.md.
  *
  * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N,...] [--batch B] [--factor F]

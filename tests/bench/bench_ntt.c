@@ -2,7 +2,7 @@
 /*
  * Transforms on a device with other numbers of the plan (points and threads per block, tables,
  * quotients), alone and one behind the other, and transforms from and to host memory. Every result
- * is checked, see src/bench/ntt.c. `devicepool bench --suite ntt` measures the rows of
+ * is checked, see src/tools/bench/ntt.c. `devicepool bench --suite ntt` measures the rows of
  * docs/performance.md.
  *
  * bench_ntt [--device STRING] [--only FIELD] [--most LOG]

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/bench.h"
+#include "tools/bench/bench.h"
 
 enum { LIMBS = 8, ROUNDS = 400, BLOCKS = 16, THREADS = 128, RUNS = 5 };
 

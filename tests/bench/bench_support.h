@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the programs that measure: calls that end the program when they fail (with 77 when this
- * host lacks what they need), the device, and measurements of operations by src/bench.
+ * host lacks what they need), the device, and measurements of operations by src/tools/bench.
  */
 #ifndef TESTS_BENCH_BENCH_SUPPORT_H
 #define TESTS_BENCH_BENCH_SUPPORT_H
@@ -11,7 +11,7 @@
 
 #include <devicepool.h>
 
-#include "bench/bench.h"
+#include "tools/bench/bench.h"
 
 #define MUST(call) must((call), #call)
 

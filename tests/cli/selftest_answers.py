@@ -3,7 +3,7 @@
 """Computes the expected answers of 'devicepool selftest' with Python's integers, and
 takes the Poseidon values from tests/vectors/poseidon.
 
-usage: selftest_answers.py SOURCE-ROOT > src/cli/selftest_answers.c
+usage: selftest_answers.py SOURCE-ROOT > src/tools/command/selftest_answers.c
 """
 import json
 import pathlib

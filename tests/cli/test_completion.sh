@@ -4,7 +4,7 @@
 # usage: test_completion.sh DEVICEPOOL SOURCE-ROOT
 set -u
 PATH=$(dirname "$1"):$PATH
-. "$2/src/cli/completion.bash"
+. "$2/src/tools/command/completion.bash"
 failed=0
 
 # proposes "LINE" WORD...: each word is among the proposals for the last word of the line.

@@ -53,7 +53,7 @@ def run(command, **options):
 
 
 def environment(build):
-    result = dict(os.environ, PATH=f"{build}/src/cli:" + os.environ["PATH"],
+    result = dict(os.environ, PATH=f"{build}/src/tools/command:" + os.environ["PATH"],
                   LD_LIBRARY_PATH=f"{build}/src")
     result.setdefault("DEVICEPOOL_DEVICES", "sim:2")
     return result

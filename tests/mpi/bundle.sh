@@ -5,7 +5,7 @@
 # to be found for.
 #
 #   meson setup build/mpich -Dmpi_package=mpich -Dtests=enabled
-#   ninja -C build/mpich src/cli/devicepool src/mpi/devicepool-mpi tests/mpi/test_ranks_mpich
+#   ninja -C build/mpich src/tools/command/devicepool src/mpi/devicepool-mpi tests/mpi/test_ranks_mpich
 #   tests/mpi/bundle.sh build/mpich DIRECTORY
 # and on the other host
 #   LD_LIBRARY_PATH=DIRECTORY/lib tests/mpi/on_gpus.sh DIRECTORY 2 DIRECTORY/bin/mpiexec.hydra
@@ -16,7 +16,7 @@ build=$1
 directory=$2
 mkdir -p "$directory/bin" "$directory/lib"
 hydra=$(command -v mpiexec.hydra)
-cp "$build/src/cli/devicepool" "$build/src/mpi/devicepool-mpi" "$build/tests/mpi/test_ranks_mpich" \
+cp "$build/src/tools/command/devicepool" "$build/src/mpi/devicepool-mpi" "$build/tests/mpi/test_ranks_mpich" \
     "$(readlink -f "$hydra")" "$(dirname "$hydra")/hydra_pmi_proxy" "$directory/bin"
 for file in "$directory"/bin/*; do
     ldd "$file" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p'

@@ -34,7 +34,7 @@ program() { # PATH-IN-BUILD-DIRECTORY: there, or where bundle.sh puts it
     echo "$build/$1"
 }
 tool=$(program src/mpi/devicepool-mpi)
-local_tool=$(program src/cli/devicepool)
+local_tool=$(program src/tools/command/devicepool)
 tests=$(program "tests/mpi/test_ranks_$kind")
 
 # step SECONDS COMMAND...: its output goes to $scratch/output as well.

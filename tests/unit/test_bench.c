@@ -3,7 +3,7 @@
  * The measurements that the command and tests/bench share: statistics, threads, and the checks of
  * results, which have to accept right transforms of all kinds and refuse each wrong element.
  */
-#include "bench/bench.h"
+#include "tools/bench/bench.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

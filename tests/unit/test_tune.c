@@ -3,7 +3,7 @@
  * Which candidate wins when numbers are tuned: with made-up measurements, and on a simulated device
  * with a clock of the test's.
  */
-#include "bench/tune.h"
+#include "tools/bench/tune.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * devicepool tune: measures on one device what plans choose by tuned numbers, and writes the
- * numbers that are faster to a file that pools read (devicepool/tuning.h). src/bench/tune.h
+ * numbers that are faster to a file that pools read (devicepool/tuning.h). src/tools/bench/tune.h
  * measures and decides; tune_groups.c lists the candidates.
  */
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool bench: measures an operation on each device, see src/bench, and prints or plots the
+ * devicepool bench: measures an operation on each device, see src/tools/bench, and prints or plots the
  * results.
  */
 #include <stdlib.h>
