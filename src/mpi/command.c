@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../tools/command/mpi_usage.h"
+#include "usage.h"
 
 enum { MAX_LOG_SIZE = 36, CALLS = 5 };
 
@@ -537,7 +537,7 @@ int main(int count, char **arguments)
     pool_status status;
 
     if (count > 1 && (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0))
-        return fputs(CLI_MPI_USAGE, stdout) < 0;
+        return fputs(MPI_USAGE, stdout) < 0;
     if (!is_valid)
         return fputs("devicepool-mpi: invalid command line; --help explains it\n", stderr) < 0 ? 1
                                                                                                : 2;

@@ -18,17 +18,16 @@ for command in demo devices list info msm ntt poseidon prove warm-up bench selft
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
 done
-# 'mpi' is a program of its own; its help is here too.
-for help in "mpi --help" "mpi -h" "help mpi"; do
-    # shellcheck disable=SC2086
-    expect 0 'devicepool mpi COMMAND' "$tool" $help
-done
 expect 2 'info, demo, msm, ntt or bench' "$tool" mpi
 expect 4 'cannot be run.*-Dmpi=enabled' env PATH=/nowhere "$tool" mpi info
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho "runs $*"\n' >"$scratch/bin/devicepool-mpi"
 chmod +x "$scratch/bin/devicepool-mpi"
 expect 0 'runs info -d sim' env PATH="$scratch/bin:$PATH" "$tool" mpi info -d sim
+for help in "mpi --help" "help mpi"; do
+    # shellcheck disable=SC2086
+    expect 0 'runs --help' env PATH="$scratch/bin:$PATH" "$tool" $help
+done
 # The one beside the program comes first.
 cp "$tool" "$scratch/bin/devicepool"
 expect 0 'runs demo --inverse' env PATH=/usr/bin:/bin "$scratch/bin/devicepool" mpi demo --inverse

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "mpi_usage.h"
 
 #define PROGRAM "devicepool-mpi"
 
@@ -29,11 +28,6 @@ static int find_beside(char *path, size_t size)
     return access(path, X_OK) == 0;
 }
 
-static int is_help(const char *argument)
-{
-    return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
-}
-
 int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
 {
     static char name[] = PROGRAM;
@@ -41,8 +35,6 @@ int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
 
     if (line->count < 2)
         return cli_usage(self, "mpi needs a command: info, demo, msm, ntt or bench");
-    if (is_help(line->arguments[1]))
-        return fputs(CLI_MPI_USAGE, stdout) < 0 ? CLI_FAILED : CLI_OK;
     line->arguments[0] = name;
     if (find_beside(path, sizeof(path)))
         execv(path, line->arguments);

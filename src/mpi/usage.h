@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The help of 'devicepool mpi', which runs devicepool-mpi. Both programs print it.
- */
-#ifndef CLI_MPI_USAGE_H
-#define CLI_MPI_USAGE_H
+/* The help of devicepool-mpi, which 'devicepool mpi' runs. */
+#ifndef MPI_USAGE_H
+#define MPI_USAGE_H
 
-#define CLI_MPI_USAGE                                                                              \
+#define MPI_USAGE                                                                              \
     "usage: mpirun -n RANKS devicepool mpi COMMAND [OPTIONS] [FILES]\n\n"                          \
     "Operations over the ranks of an MPI job, each with a device of its host.\n\n"                 \
     "  info       devices, transports and MPI of every rank\n"                                     \
