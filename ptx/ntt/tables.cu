@@ -1,46 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of powers of a base b. `powers_of_two` holds b^(2^0), b^(2^1), ... in the form that
- * kernels compute with.
+ * Tables of twiddles, which are powers of a root of unity. Tables of consecutive powers are made by
+ * vector_powers of vector/vector.cu.
  */
 #include "fr.cuh"
 
 #include "fr_shoup.cuh"
-
-typedef unsigned long long u64;
-
-__device__ fr power(const fr *powers_of_two, u64 exponent)
-{
-    fr result = fr_one();
-#pragma unroll 1
-    for (unsigned bit = 0; exponent >> bit != 0; bit++)
-        if (exponent >> bit & 1)
-            result = fr_mul(result, powers_of_two[bit]);
-    return result;
-}
-
-/*
- * out[i] = scale b^i (scale may be null), with elements `stride` words apart. The number of threads
- * is a power of two, 2^log_threads, so that each thread proceeds by multiplying with
- * powers_of_two[log_threads].
- */
-extern "C" __global__ void ntt_powers(unsigned *out, u64 count, u64 stride, const fr *powers_of_two,
-    const fr *scale, unsigned log_threads)
-{
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count)
-        return;
-    fr value = power(powers_of_two, i);
-    if (scale != nullptr)
-        value = fr_mul(value, *scale);
-    fr factor = powers_of_two[log_threads];
-#pragma unroll 1
-    for (; i < count; i += 1ull << log_threads) {
-        for (unsigned w = 0; w < FR_WORDS; w++)
-            out[i * stride + w] = value.word[w];
-        value = fr_mul(value, factor);
-    }
-}
+#include "vector/power.cuh"
 
 /*
  * Twiddles of the stages within a pass, for a root of unity b of order 2^log_order. For each

@@ -10,8 +10,7 @@
 
 #include "base/element.cuh"
 #include "vector/args.h"
-
-typedef unsigned long long u64;
+#include "vector/power.cuh"
 
 __device__ __forceinline__ fr scaled(fr x, const fr *factor)
 {
@@ -141,6 +140,29 @@ extern "C" __global__ void vector_evaluate(
         if (thread >> bit & 1)
             sum = fr_mul(sum, powers_of_two[bit]);
     partial[thread] = sum;
+}
+
+/*
+ * out[i] = scale b^i (scale may be null), with elements `stride` words apart. The number of threads
+ * is a power of two, 2^log_threads, so that each thread proceeds by multiplying with
+ * powers_of_two[log_threads].
+ */
+extern "C" __global__ void vector_powers(unsigned *out, u64 count, u64 stride, const fr *powers_of_two,
+    const fr *scale, unsigned log_threads)
+{
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count)
+        return;
+    fr value = power(powers_of_two, i);
+    if (scale != nullptr)
+        value = fr_mul(value, *scale);
+    fr factor = powers_of_two[log_threads];
+#pragma unroll 1
+    for (; i < count; i += 1ull << log_threads) {
+        for (unsigned w = 0; w < FR_WORDS; w++)
+            out[i * stride + w] = value.word[w];
+        value = fr_mul(value, factor);
+    }
 }
 
 /* out[b] = the sum of the elements of block b, at most 256. */

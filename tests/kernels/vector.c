@@ -65,14 +65,14 @@ static void run_kernel(struct vector_case *one, pool_kernel *kernel, uint64_t it
     stage_time(&one->stage, kernel_launch, &launch, (double)one->count);
 }
 
-/* base^(2^i) for i < NTT_POWERS_OF_TWO, on the device. */
+/* base^(2^i) for i < VECTOR_POWERS_OF_TWO, on the device. */
 static CUdeviceptr upload_powers_of_two(struct vector_case *one, const uint64_t *base)
 {
-    uint8_t *packed = harness_memory(NTT_POWERS_OF_TWO, one->field->bytes);
+    uint8_t *packed = harness_memory(VECTOR_POWERS_OF_TWO, one->field->bytes);
     CUdeviceptr address;
 
-    ntt_store_powers_of_two(one->field, packed, base);
-    address = stage_upload(&one->stage, packed, NTT_POWERS_OF_TWO * (size_t)one->field->bytes);
+    vector_pack_powers_of_two(one->field, packed, base);
+    address = stage_upload(&one->stage, packed, VECTOR_POWERS_OF_TWO * (size_t)one->field->bytes);
     free(packed);
     return address;
 }
@@ -352,8 +352,8 @@ static const struct vector_stage stages[] = {
     {"sum_blocks", "vector_sum_blocks", launch_sum_blocks, reference_sum_blocks, 0, false, 1000,
         1 << 18},
     {"check", "vector_check", launch_check, NULL, 0, false, 700, 1 << 18},
-    {"powers", "ntt_powers", launch_powers, reference_powers, 0, false, 500, 1 << 16},
-    {"powers scaled", "ntt_powers", launch_powers, reference_powers, 0, true, 500, 1 << 16},
+    {"powers", "vector_powers", launch_powers, reference_powers, 0, false, 500, 1 << 16},
+    {"powers scaled", "vector_powers", launch_powers, reference_powers, 0, true, 500, 1 << 16},
     {"stage_twiddles", "ntt_stage_twiddles", launch_stage_twiddles, reference_stage_twiddles, 0,
         false, 512, 2048},
 };

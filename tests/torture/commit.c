@@ -92,7 +92,7 @@ static void prepare(struct torture *torture)
         {.name = "vector_check", .argument_bytes = check, .argument_count = 3},
         {.name = "ntt_pass", .argument_bytes = pass, .argument_count = 1},
         {.name = "ntt_extend", .argument_bytes = spread, .argument_count = 1},
-        {.name = "ntt_powers", .argument_bytes = powers, .argument_count = 6},
+        {.name = "vector_powers", .argument_bytes = powers, .argument_count = 6},
         {.name = "ntt_stage_twiddles", .argument_bytes = twiddles, .argument_count = 4},
         {.name = "fri_fold2", .argument_bytes = fold, .argument_count = 1},
         {.name = "fri_denominators", .argument_bytes = denominators, .argument_count = 1},

@@ -33,7 +33,7 @@ static void prepare(struct torture *torture)
 {
     add(torture, "ntt_pass", pass_sizes, 1);
     add(torture, "ntt_extend", extend_sizes, 1);
-    add(torture, "ntt_powers", powers_sizes, 6);
+    add(torture, "vector_powers", powers_sizes, 6);
     add(torture, "ntt_stage_twiddles", levels_sizes, 4);
     add(torture, "ntt_quotients", quotients_sizes, 4);
     add(torture, "vector_check", check_sizes, 3);

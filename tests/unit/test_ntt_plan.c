@@ -292,7 +292,7 @@ static void test_tables(void **state)
                 layout.twiddles_high - layout.stage_twiddles >= (uint64_t)2 << layout.log_order);
             assert_true(
                 layout.twiddles_low - layout.twiddles_high >= (uint64_t)1 << layout.high_bits);
-            assert_true(layout.total - layout.powers_of_two >= (uint64_t)5 * NTT_POWERS_OF_TWO);
+            assert_true(layout.total - layout.powers_of_two >= (uint64_t)5 * VECTOR_POWERS_OF_TWO);
         }
 }
 

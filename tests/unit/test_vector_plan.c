@@ -47,7 +47,7 @@ static void test_limits(void **state)
         .has_checks = true,
         .is_divisible = true,
         .scratch = {.constants = 3}};
-    const uint64_t constants = ((NTT_POWERS_OF_TWO + 1) * 32 + 255) / 256 * 256;
+    const uint64_t constants = ((VECTOR_POWERS_OF_TWO + 1) * 32 + 255) / 256 * 256;
     struct vector_plan plan;
 
     (void)state;

@@ -10,8 +10,8 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/workspace.h"
 #include "pool/device/counters.h"
+#include "zk/operation/workspace.h"
 
 static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
 

@@ -6,9 +6,9 @@
 #ifndef NTT_EXTEND_H
 #define NTT_EXTEND_H
 
-#include "zk/operation/devices.h"
 #include "ntt/extend_args.h"
 #include "zk/ntt/ntt.h"
+#include "zk/operation/devices.h"
 
 /* ---- plan_extend.c: pure --------------------------------------------------------------------- */
 

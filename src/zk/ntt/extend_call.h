@@ -5,8 +5,8 @@
 #ifndef NTT_EXTEND_CALL_H
 #define NTT_EXTEND_CALL_H
 
-#include "zk/operation/pipeline.h"
 #include "zk/ntt/extend.h"
+#include "zk/operation/pipeline.h"
 
 /* A call, validated. */
 struct ntt_extend_call {

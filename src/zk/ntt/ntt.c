@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/workspace.h"
 #include "pool/device/counters.h"
+#include "zk/operation/workspace.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
 

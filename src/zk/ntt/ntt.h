@@ -13,15 +13,16 @@
 #include <devicepool/ntt.h>
 #include <devicepool/vector.h>
 
+#include "ntt/args.h"
+#include "ntt/word_args.h"
+#include "pool/memory/resident.h"
+#include "pool/module/program.h"
+#include "pool/tuning/chip.h"
+#include "vector/args.h"
 #include "zk/field/field.h"
 #include "zk/operation/exec.h"
 #include "zk/operation/operand.h"
-#include "pool/memory/resident.h"
-#include "pool/module/program.h"
-#include "ntt/args.h"
-#include "ntt/word_args.h"
-#include "pool/tuning/chip.h"
-#include "vector/args.h"
+#include "zk/vector/kernels.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
@@ -150,8 +151,6 @@ enum ntt_constant {
     NTT_CONSTANTS
 };
 
-enum { NTT_POWERS_OF_TWO = 64 }; /* b^(2^0) ... b^(2^63) of a base b */
-
 /* One direction's tables on one device, and the kernel that goes with them. */
 struct ntt_tables {
     struct memory_resident entry; /* in the device's list, which may evict the tables */
@@ -207,9 +206,6 @@ void ntt_tables_release(struct ntt_tables *tables);
 /* Frees all tables of a domain that is destroyed. After a failure the rest is left for another
  * attempt; a failure that was survived is in *survived. */
 pool_status ntt_tables_destroy_all(pool_ntt_domain *domain, pool_status *survived);
-
-/* base^(2^i) for i < NTT_POWERS_OF_TWO, in the form that kernels compute with. */
-void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base);
 
 /* ---- kernels.c --------------------------------------------------------------------------------
  */

@@ -379,7 +379,7 @@ void ntt_table_layout_make(
     layout->coset_high = at, at += (uint64_t)1 << layout->high_bits;
     layout->coset_low = at, at += (uint64_t)1 << layout->low_bits;
     layout->constants = at, at += NTT_CONSTANTS;
-    layout->powers_of_two = at, at += 5 * NTT_POWERS_OF_TWO;
+    layout->powers_of_two = at, at += 5 * VECTOR_POWERS_OF_TWO;
     layout->total = at;
 }
 

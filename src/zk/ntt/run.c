@@ -5,8 +5,8 @@
 #include "zk/ntt/ntt.h"
 
 #include "base/status.h"
-#include "zk/operation/pipeline.h"
 #include "pool/stream/phase.h"
+#include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 

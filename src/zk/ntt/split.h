@@ -5,10 +5,10 @@
 #ifndef NTT_SPLIT_H
 #define NTT_SPLIT_H
 
-#include "zk/operation/devices.h"
-#include "zk/ntt/ntt.h"
 #include "ntt/split_args.h"
 #include "pool/tuning/rates.h"
+#include "zk/ntt/ntt.h"
+#include "zk/operation/devices.h"
 
 struct ntt_split {
     uint32_t log_size;

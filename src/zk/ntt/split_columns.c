@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "base/math.h"
-#include "zk/ntt/split_run.h"
 #include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
+#include "zk/ntt/split_run.h"
 #include "zk/vector/check.h"
 
 /* Work that `later` gets from now on starts after the work that `earlier` has. */

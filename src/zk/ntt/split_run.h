@@ -9,10 +9,10 @@
 #ifndef NTT_SPLIT_RUN_H
 #define NTT_SPLIT_RUN_H
 
-#include "pool/memory/memory.h"
-#include "zk/operation/workspace.h"
-#include "zk/ntt/split.h"
 #include "pool/device/counters.h"
+#include "pool/memory/memory.h"
+#include "zk/ntt/split.h"
+#include "zk/operation/workspace.h"
 
 enum { NTT_SPLIT_FIRST, NTT_SPLIT_SECOND, NTT_SPLIT_REGIONS };
 /* READY: other devices may write to the device's regions. SENT: it has written to theirs. UPLOADED:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A domain's twiddle tables on a device, computed there by the kernels of ptx/ntt/tables.cu from a
- * few powers that the host computes.
+ * A domain's twiddle tables on a device, computed there by the kernels of ptx/ntt/tables.cu and
+ * vector_powers, from a few powers that the host computes.
  */
 #include "zk/ntt/ntt.h"
 
@@ -17,7 +17,8 @@
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
-/* The bases whose powers the tables hold; each has NTT_POWERS_OF_TWO entries of powers_of_two. */
+/* The bases whose powers the tables hold; each has VECTOR_POWERS_OF_TWO entries of powers_of_two.
+ */
 enum table_base {
     BASE_STAGE_TWIDDLES,
     BASE_HIGH,
@@ -26,17 +27,6 @@ enum table_base {
     BASE_COSET_LOW,
     BASES
 };
-
-void ntt_store_powers_of_two(const pool_field *field, void *packed, const uint64_t *base)
-{
-    uint64_t power[FIELD_MAX_LIMBS];
-
-    field_copy(field, power, base);
-    for (uint32_t i = 0; i < NTT_POWERS_OF_TWO; i++) {
-        field_store_for_device(field, (uint8_t *)packed + (size_t)i * field->bytes, power);
-        field_sqr(field, power, power);
-    }
-}
 
 /* power = x^(2^times). */
 static void square_times(
@@ -82,9 +72,10 @@ static pool_status compute_host_part(
         uint64_t base[FIELD_MAX_LIMBS];
 
         square_times(field, base, i >= BASE_COSET_HIGH ? coset : root, squarings[i]);
-        ntt_store_powers_of_two(field,
-            bytes + (layout->powers_of_two - layout->constants + (uint64_t)i * NTT_POWERS_OF_TWO) *
-                        field->bytes,
+        vector_pack_powers_of_two(field,
+            bytes +
+                (layout->powers_of_two - layout->constants + (uint64_t)i * VECTOR_POWERS_OF_TWO) *
+                    field->bytes,
             base);
     }
     *packed = bytes;
@@ -112,7 +103,7 @@ static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint
     uint32_t log_threads = (uint32_t)base_min(log_count, LOG_THREADS);
     CUdeviceptr out = address_of(job, at);
     CUdeviceptr powers_of_two =
-        address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * NTT_POWERS_OF_TWO);
+        address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * VECTOR_POWERS_OF_TWO);
     void *arguments[] = {&out, &count, &stride, &powers_of_two, &scale, &log_threads};
     static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
     struct module_launch launch = {.blocks = ((1u << log_threads) + BLOCK - 1) / BLOCK,
@@ -122,7 +113,7 @@ static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint
         .sizes = sizes,
         .stream = job->stream};
     pool_status status =
-        ntt_tables_kernel(job->tables->device, job->domain->field, "ntt_powers", &launch.kernel);
+        vector_kernel(job->tables->device, job->domain->field, "vector_powers", &launch.kernel);
 
     return status ? status : module_launch_enqueue(&launch);
 }
@@ -131,8 +122,8 @@ static pool_status enqueue_stage_twiddles(const struct table_job *job)
 {
     const struct ntt_table_layout *layout = &job->tables->layout;
     CUdeviceptr out = address_of(job, layout->stage_twiddles);
-    CUdeviceptr powers_of_two =
-        address_of(job, layout->powers_of_two + (uint64_t)BASE_STAGE_TWIDDLES * NTT_POWERS_OF_TWO);
+    CUdeviceptr powers_of_two = address_of(
+        job, layout->powers_of_two + (uint64_t)BASE_STAGE_TWIDDLES * VECTOR_POWERS_OF_TWO);
     uint32_t log_order = layout->log_order, log_radix = job->tables->tuning.log_radix;
     void *arguments[] = {&out, &powers_of_two, &log_order, &log_radix};
     static const size_t sizes[] = {8, 8, 4, 4};
@@ -377,9 +368,12 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
 {
     const struct ntt_build build = ntt_build_of(
         domain->field, domain->root[wanted->direction], domain->log_size, &wanted->tuning);
-    pool_kernel *powers;
-    pool_status status = ntt_tables_kernel(wanted->device, domain->field, "ntt_powers", &powers);
+    pool_kernel *kernel;
+    pool_status status =
+        ntt_tables_kernel(wanted->device, domain->field, "ntt_stage_twiddles", &kernel);
 
+    if (!status)
+        status = vector_kernel(wanted->device, domain->field, "vector_powers", &kernel);
     wanted->quotients = build.quotients;
     if (wanted->tuning.by_length)
         return status;

@@ -25,6 +25,13 @@ struct module_program_key vector_key(const pool_field *field)
     return module_key_for(&program, field->fingerprint);
 }
 
+pool_status vector_load_programs(pool_device *device, const pool_field *field)
+{
+    const struct module_program_key key = vector_key(field);
+
+    return module_load_keys(device, field, &key, 1);
+}
+
 pool_status vector_kernel(
     pool_device *device, const pool_field *field, const char *name, pool_kernel **kernel)
 {

@@ -8,14 +8,25 @@
 
 enum { BLOCK = 256 };
 
+void vector_pack_powers_of_two(const pool_field *field, void *packed, const uint64_t *base)
+{
+    uint64_t power[FIELD_MAX_LIMBS];
+
+    field_copy(field, power, base);
+    for (uint32_t i = 0; i < VECTOR_POWERS_OF_TWO; i++) {
+        field_store_for_device(field, (uint8_t *)packed + (size_t)i * field->bytes, power);
+        field_sqr(field, power, power);
+    }
+}
+
 pool_status vector_store_powers_of_two(
     struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *squares)
 {
     const pool_field *field = call->target.field;
     uint8_t packed[VECTOR_POWER_CONSTANTS * POOL_FIELD_MAX_BYTES];
 
-    ntt_store_powers_of_two(field, packed, number);
-    field_store_for_device(field, packed + (size_t)NTT_POWERS_OF_TWO * field->bytes, more);
+    vector_pack_powers_of_two(field, packed, number);
+    field_store_for_device(field, packed + (size_t)VECTOR_POWERS_OF_TWO * field->bytes, more);
     return vector_upload_constants(call, packed, VECTOR_POWER_CONSTANTS, squares);
 }
 
@@ -44,12 +55,12 @@ static pool_status compute_powers(struct vector_call *call)
     field_mul(field, first, first, power);
     status = vector_store_powers_of_two(call, number, first, &squares);
     if (exponent || start)
-        scale = squares + (uint64_t)NTT_POWERS_OF_TWO * field->bytes;
+        scale = squares + (uint64_t)VECTOR_POWERS_OF_TWO * field->bytes;
     if (1u << log_threads < BLOCK)
         launch.threads = 1u << log_threads;
     launch.blocks = (1u << log_threads) / launch.threads;
     if (!status)
-        status = ntt_tables_kernel(call->target.device, field, "ntt_powers", &launch.kernel);
+        status = vector_kernel(call->target.device, field, "vector_powers", &launch.kernel);
     return status ? status : module_launch_enqueue(&launch);
 }
 

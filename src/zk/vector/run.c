@@ -4,8 +4,8 @@
  */
 #include "base/math.h"
 #include "base/status.h"
-#include "zk/operation/pipeline.h"
 #include "pool/device/counters.h"
+#include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 #include "zk/vector/kernels.h"
 #include "zk/vector/vector.h"

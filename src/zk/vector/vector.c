@@ -2,7 +2,6 @@
 /*
  * Sums, products and copies of vectors, element by element, with the factors that forms call for.
  */
-#include "zk/ntt/ntt.h"
 
 #include <string.h>
 
@@ -315,5 +314,5 @@ pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)
     if (!field)
         return base_fail_null("pool_vector_warm_up", "field");
     status = device_or_bound(device, &device);
-    return status ? status : ntt_load_programs(device, field, NULL, 0);
+    return status ? status : vector_load_programs(device, field);
 }

@@ -7,9 +7,13 @@
 
 #include <stdbool.h>
 
+#include <devicepool/vector.h>
+
+#include "pool/tuning/chip.h"
+#include "vector/args.h"
 #include "zk/operation/exec.h"
 #include "zk/operation/pipeline.h"
-#include "zk/ntt/ntt.h"
+#include "zk/vector/kernels.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
@@ -21,7 +25,7 @@ struct vector_scratch {
 };
 
 /* The constants that vector_store_powers_of_two stores. */
-enum { VECTOR_POWER_CONSTANTS = NTT_POWERS_OF_TWO + 1 };
+enum { VECTOR_POWER_CONSTANTS = VECTOR_POWERS_OF_TWO + 1 };
 
 struct vector_job {
     uint64_t count;
@@ -103,8 +107,8 @@ pool_status vector_run(struct vector_call *call);
 pool_status vector_upload_constants(
     struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address);
 /*
- * powers.c: stores number^(2^i) for i < NTT_POWERS_OF_TWO on the device, and one more element after
- * them; `number` and `more` are Montgomery limbs.
+ * powers.c: stores number^(2^i) for i < VECTOR_POWERS_OF_TWO on the device, and one more element
+ * after them; `number` and `more` are Montgomery limbs.
  */
 pool_status vector_store_powers_of_two(
     struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *address);
