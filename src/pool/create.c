@@ -14,11 +14,12 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "driver/attributes.h"
-#include "pool/pool.h"
-#include "pool/device/release.h"
-#include "pool/source.h"
-#include "pool/status_socket.h"
 #include "driver/sim/table/sim.h"
+#include "pool/device/pool.h"
+#include "pool/device/release.h"
+#include "pool/metrics/status_socket.h"
+#include "pool/source.h"
+#include "pool/tuning/tuning.h"
 
 static const struct base_struct params_type = BASE_STRUCT(pool_params);
 
@@ -298,7 +299,7 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         goto close_source;
     status = start_devices(created, &params);
     if (!status)
-        status = device_pool_start_isolation(created);
+        status = device_pool_start_isolation(created, pool_device_probe);
     if (!status)
         status = device_pool_start_watch(created);
     if (!status && params.status_socket)

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/nvrtc.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* A growing string. */
 struct text_buffer {

@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /*
  * Sizes are JSON numbers: a double represents integers up to 2^53 exactly, which is eight thousand

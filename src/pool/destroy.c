@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/thread.h"
-#include "pool/pool.h"
-#include "pool/status_socket.h"
+#include "pool/device/pool.h"
+#include "pool/metrics/status_socket.h"
 
 /* How long pool_destroy waits for a task of the monitor, which may be in a slow driver call such as
  * the creation of a context, and for driver calls that an abandoned device may block. */

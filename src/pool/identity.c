@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "driver/attributes.h"
-#include "pool/device_spec.h"
-#include "pool/pool.h"
+#include "pool/device/device_spec.h"
+#include "pool/device/pool.h"
 
 static void write_uuid(const pool_cu_uuid *uuid, int is_mig, char text[POOL_UUID_TEXT])
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "driver/attributes.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* Reads an attribute; `fallback` if the driver does not know it. Fails only with class PROCESS. */
 static pool_status read_attribute(

@@ -12,10 +12,10 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "pool/device_spec.h"
-#include "pool/pool.h"
 #include "driver/sim/table/sim.h"
 #include "driver/worker/worker.h"
+#include "pool/device/device_spec.h"
+#include "pool/device/pool.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
 

@@ -1,58 +1,40 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The layers of src/: which directory may include headers of which others, and who may name the driver's symbols.
+"""The layers of src/, and who may name the driver's symbols.
 
-usage: layers.py SOURCE_ROOT
+The order of the layers is that of the subdir() calls of src/meson.build and of the files it reads, lower layers
+first; the sources that a meson.build lists itself stand where it lists them. A directory may include headers, and
+use symbols of objects, of those before it only.
+
+usage: layers.py SOURCE_ROOT [NM ARCHIVE...]
 """
 import glob
 import os
 import re
+import subprocess
 import sys
 import tempfile
 
-# Directory: the directories, or single headers, that it may include, lower layers first. A directory may always
-# include its own headers; public headers (<devicepool/...>) are open to all.
-OPERATIONS = ["base", "zk/field", "zk/curve", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "pool/module"]
-LAYERS = {
-    "base": [],
-    "zk/field": ["base"],
-    "zk/curve": ["base", "zk/field"],
-    "zk/formats": ["base", "zk/field", "zk/curve"],
-    "driver": ["base"],
+# What uses less than the directories before it.
+ONLY = {
     # The simulator: one header from each directory to the next.
     "driver/sim/exec": ["base"],
     "driver/sim/ptx": ["base", "driver/sim/exec/program.h"],
     "driver/sim/table": ["base", "driver/attributes.h", "driver/sim/exec/executor.h"],
-    "pool": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool/device", "pool/tuning"],
-    "pool/device": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool", "pool/tuning"],
-    "pool/tuning": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/worker.h", "pool", "pool/device"],
-    # Both sides of the table whose functions run in another process.
-    "driver/worker": ["base", "driver", "driver/sim/table/sim.h", "driver/worker/client", "driver/worker/server"],
-    "driver/worker/client": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/server"],
-    "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker", "driver/worker/client"],
-    "pool/stream": ["base", "driver", "pool", "pool/device", "pool/tuning"],
-    "pool/lease": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream"],
-    "zk/operation": ["base", "zk/field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory"],
-    "pool/memory": ["base", "zk/field", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation"],
-    "pool/module": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "pool/memory/resident.h"],
-    # One layer: transforms use the kernels of vectors, vectors the domains of transforms.
-    "zk/vector": OPERATIONS + ["zk/ntt"],
-    "zk/ntt": OPERATIONS + ["zk/vector"],
-    "zk/poseidon": OPERATIONS + ["zk/vector"],
-    "zk/commit": OPERATIONS + ["zk/ntt", "zk/poseidon", "zk/vector"],
-    "zk/fri": OPERATIONS + ["zk/ntt", "zk/vector", "zk/commit"],
-    "zk/msm": OPERATIONS,
-    "zk/ecntt": OPERATIONS + ["zk/msm", "zk/ntt", "zk/vector"],
-    "zk/custom": OPERATIONS + ["zk/poseidon"],
-    "zk/resident": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "zk/msm/bases.h"],
-    "pool/metrics": ["base", "driver", "pool", "pool/device", "pool/tuning", "pool/stream", "pool/lease", "zk/operation", "pool/memory", "pool/module"],
-    # Programs of their own that use the public interface only.
+    # The other side of a worker.
+    "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker"],
+    # Above base and driver: no device is known.
+    "zk/field": ["base"],
+    "zk/curve": ["base", "zk/field"],
+    "zk/formats": ["base", "zk/field", "zk/curve"],
+    # Programs and libraries of their own that use the public interface only.
     "driver/mock": [],
     "mpi": ["base"],
     "tools/bench": [],
+    "tools/prove": [],
     "tools/command": ["tools/bench", "tools/prove"],
-    "tools/prove": ["tools/bench", "tools/command"],
 }
+# The rings, layouts and descriptors of workers are below both sides; the layer's interface is for those above.
 # Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that
 # begin with sim_cu_ and mock_cu_.
 # NCCL belongs to transfers between hosts, which have a library of their own.
@@ -60,30 +42,50 @@ LAYERS = {
 OPENS_LIBRARIES = ["mpi/nccl.c", "tools/bench/apart.c", "tools/bench/calls_driver.c"]
 VENDOR_CALL = re.compile(r"\b(?:cu|nvrtc)[A-Z]\w*\s*\(|\bdl(?:open|sym|mopen)\s*\(")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
+STEP = re.compile(r"^\s*subdir\('([^']+)'\)|^\w*sources \+?= files\(", re.M)
+
+
+def read_order(root, directory=""):
+    """The directories of src/ with sources, lower layers first."""
+    with open(f"{root}/src/{directory}/meson.build", encoding="utf-8") as file:
+        text = re.sub(r"#[^\n]*", "", file.read())
+    order = []
+    for step in STEP.finditer(text):
+        if step.group(1):
+            order += read_order(root, f"{directory}/{step.group(1)}".strip("/"))
+        elif directory not in order:
+            order.append(directory)
+    return order if directory in order or not directory else order + [directory]
 
 
 def includes(text):
     return re.findall(r'^\s*#\s*include\s+"([^"]+)"', text, re.M)
 
 
-def check(root):
-    """The violations below root/src, one string each."""
+def check_sources(root, order):
+    """The violations of the text below root/src, one string each."""
     wrong = []
+    rank = {directory: i for i, directory in enumerate(order)}
     for path in sorted(glob.glob(f"{root}/src/**/*.[ch]", recursive=True)):
         name = os.path.relpath(path, f"{root}/src")
         directory = os.path.dirname(name)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        if directory not in LAYERS:
-            wrong.append(f"src/{name}: directory {directory} has no layer in tests/abi/layers.py")
+        if directory not in rank:
+            wrong.append(f"src/{name}: directory {directory} is in no meson.build")
             continue
         for header in includes(text):
             if not os.path.exists(f"{root}/src/{header}"):
                 continue  # of the same directory, or a piece of a generated source
             target = os.path.dirname(header)
-            if target != directory and target not in LAYERS[directory] and header not in LAYERS[directory]:
+            if target == directory:
+                continue
+            only = ONLY.get(directory)
+            if only is not None and target not in only and header not in only:
                 wrong.append(f"src/{name} includes {header}: {directory}/ may include "
-                             f"{', '.join(LAYERS[directory]) or 'public headers only'}")
+                             f"{', '.join(only) or 'public headers only'}")
+            elif rank.get(target, len(order)) > rank[directory]:
+                wrong.append(f"src/{name} includes {header}: {target}/ is above {directory}/")
         if directory != "driver" and name not in OPENS_LIBRARIES:
             code = TOKEN.sub(" ", text)
             for call in VENDOR_CALL.finditer(code):
@@ -91,34 +93,104 @@ def check(root):
     return wrong
 
 
+def read_symbols(root, nm, archives):
+    """Of each source in the archives the symbols that it defines and those that it uses."""
+    object_of = {}
+    for path in glob.glob(f"{root}/src/**/*.c", recursive=True):
+        name = os.path.relpath(path, f"{root}/src")
+        object_of[name.replace("/", "_") + ".o"] = name
+    symbols = {}
+    for archive in archives:
+        member = None
+        output = subprocess.run([nm, "-P", archive], check=True, capture_output=True, text=True).stdout
+        for line in output.splitlines():
+            heading = re.search(r"([^\[\]/]+\.o)\]?:$", line)
+            if heading:
+                member = object_of.get(heading.group(1))
+                continue
+            fields = line.split()
+            if member and len(fields) > 1 and re.fullmatch("[A-Z]", fields[1]):
+                defined, used = symbols.setdefault(member, (set(), set()))
+                (used if fields[1] == "U" else defined).add(fields[0])
+    return symbols
+
+
+def check_symbols(symbols, order):
+    """Uses of symbols of a layer above."""
+    rank = {directory: i for i, directory in enumerate(order)}
+    owner = {symbol: name for name, (defined, _) in symbols.items() for symbol in defined}
+    wrong = []
+    for name, (_, used) in sorted(symbols.items()):
+        for symbol in sorted(used):
+            target = owner.get(symbol, name)
+            if rank[os.path.dirname(target)] > rank[os.path.dirname(name)]:
+                wrong.append(f"src/{name} uses {symbol} of src/{target}, which is above it")
+    return wrong
+
+
 def self_test():
     """Each rule finds what breaks it."""
+    lists = {
+        "": "subdir('base')\nsubdir('driver')\nsubdir('zk')\nsubdir('tools')\n",
+        "base": "core_sources += files(\n)\n",
+        "driver": "core_sources += files(\n)\nsubdir('sim') # subdir('mpi')\n",
+        "driver/sim": "subdir('exec')\nsubdir('ptx')\n",
+        "driver/sim/exec": "core_sources += files(\n)\n",
+        "driver/sim/ptx": "core_sources += files(\n)\n",
+        "zk": "subdir('msm')\n",
+        "zk/msm": "msm_sources = files(\n)\n",
+        "tools": "subdir('command')\n",
+        "tools/command": "executable('devicepool', 'main.c')\n",
+    }
     broken = {
         "base/a.c": '#include "driver/driver.h"\n',
         "driver/sim/exec/b.c": '#include "driver/sim/ptx/lower.h"\n',
         "driver/sim/ptx/c.c": '#include "driver/sim/exec/executor.h"\n',
+        "driver/f.c": '#include "zk/msm/msm.h"\n',
         "tools/command/d.c": '#include "base/alloc.h"\n',
         "zk/msm/e.c": 'int f(void) { return cuInit(0); } /* cuMemAlloc(x) in a comment is none */\n',
         "other/f.c": "\n",
     }
     fine = {
         "driver/driver.h": "int cuInit(unsigned flags);\n", "driver/sim/ptx/lower.h": "", "base/alloc.h": "",
-        "driver/sim/exec/executor.h": "", "zk/msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
+        "driver/sim/exec/executor.h": "", "zk/msm/msm.h": "",
+        "zk/msm/g.c": '#include "base/alloc.h"\nconst char *s = "cuMemAlloc(";\n',
     }
     with tempfile.TemporaryDirectory() as root:
+        for directory, text in lists.items():
+            os.makedirs(f"{root}/src/{directory}", exist_ok=True)
+            with open(f"{root}/src/{directory}/meson.build", "w", encoding="utf-8") as file:
+                file.write(text)
         for name, text in {**broken, **fine}.items():
             os.makedirs(os.path.dirname(f"{root}/src/{name}"), exist_ok=True)
             with open(f"{root}/src/{name}", "w", encoding="utf-8") as file:
                 file.write(text)
-        found = check(root)
-    missed = [name for name in broken if not any(line.startswith(f"src/{name}") for line in found)]
-    return [f"layers.py does not find what is wrong with {name}" for name in missed] + (
-        [f"layers.py finds too much: {found}"] if len(found) != len(broken) else [])
+        order = read_order(root)
+        found = check_sources(root, order)
+    failures = []
+    if order != ["base", "driver", "driver/sim/exec", "driver/sim/ptx", "driver/sim", "zk/msm", "zk", "tools/command",
+                 "tools"]:
+        failures.append(f"layers.py reads the order {order}")
+    failures += [f"layers.py does not find what is wrong with {name}" for name in broken
+                 if not any(line.startswith(f"src/{name}") for line in found)]
+    if len(found) != len(broken):
+        failures.append(f"layers.py finds too much: {found}")
+    up = check_symbols({"base/a.c": ({"low"}, {"high"}), "zk/msm/m.c": ({"high"}, {"low", "malloc"})}, order)
+    if up != ["src/base/a.c uses high of src/zk/msm/m.c, which is above it"]:
+        failures.append(f"layers.py finds of symbols {up}")
+    return failures
 
 
 def main():
-    wrong = self_test() + check(sys.argv[1])
-    print("\n".join(wrong) or f"layers of {len(LAYERS)} directories: no violation")
+    root, archives = sys.argv[1], sys.argv[3:]
+    order = read_order(root)
+    wrong = self_test() + check_sources(root, order)
+    if archives:
+        symbols = read_symbols(root, sys.argv[2], archives)
+        if len(symbols) < 300:
+            wrong.append(f"only {len(symbols)} objects were found in the archives")
+        wrong += check_symbols(symbols, order)
+    print("\n".join(wrong) or f"layers of {len(order)} directories: no violation")
     return 1 if wrong else 0
 
 

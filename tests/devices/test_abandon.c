@@ -19,7 +19,7 @@
 #include <devicepool.h>
 
 #include "base/clock.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 #include "support/child.h"
 
 #define BYTES 65536

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "driver/work.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 #include "pool/stream/stream.h"
 
 #define BYTES 4096

@@ -24,7 +24,7 @@
 #include <devicepool.h>
 #include <devicepool/mock.h>
 
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 #include "support/assert.h"
 
 #define MIB ((uint64_t)1 << 20)

@@ -7,7 +7,7 @@
 #include <cjson/cJSON.h>
 
 #include "base/alloc.h"
-#include "pool/device_spec.h"
+#include "pool/device/device_spec.h"
 
 static void test_grammar(void **state)
 {

@@ -9,7 +9,7 @@
 #include "base/env.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 #define LIMIT_VARIABLE "DEVICEPOOL_MEMORY_LIMIT"
 

@@ -14,7 +14,7 @@
 #include "base/lock.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* The record grows beyond this depth; no known program nests deeper than three. */
 #define FIRST_CAPACITY 8

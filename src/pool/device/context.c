@@ -9,7 +9,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* The device that this thread has entered: a fault detected now showed there. */
 static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));

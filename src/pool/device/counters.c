@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/params.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 struct device_counters *device_counters(pool_device *device)
 {

@@ -7,7 +7,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 pool_status pool_bound_device(device_pool *pool, pool_device **device)
 {

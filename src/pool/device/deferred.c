@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "driver/cleanup.h"
 #include "driver/work.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 #include "pool/device/release.h"
 
 enum device_release device_enter_to_destroy(

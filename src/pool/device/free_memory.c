@@ -5,7 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /*
  * cuMemGetInfo takes 6.5 µs per device (H200, driver 580): sampling eight devices every 10 ms costs

@@ -9,7 +9,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 pool_status device_pool_refusal(const device_pool *pool)
 {

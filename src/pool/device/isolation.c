@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "pool/pool.h"
 #include "driver/worker/worker.h"
+#include "pool/device/pool.h"
 
 static bool is_isolated(const device_pool *pool)
 {
@@ -106,10 +106,11 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
 }
 
 /* Worker processes may have ended while the devices were prepared, before anyone listened. */
-pool_status device_pool_start_isolation(device_pool *pool)
+pool_status device_pool_start_isolation(device_pool *pool, device_probe_function *probe)
 {
     pool_status status;
 
+    pool->probe = probe;
     pool->readmission_task = (struct monitor_task){.run = device_pool_readmit, .user = pool};
     if (!is_isolated(pool))
         return POOL_OK;

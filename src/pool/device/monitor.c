@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "driver/driver.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 struct monitor {
     unsigned generation; /* of the process that created it */

@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "pool/pool.h"
 #include "driver/worker/worker.h"
+#include "pool/device/pool.h"
 
 /* Between two looks whether a lost device is still in use: a job that fails releases its lease
  * within milliseconds. */
@@ -99,7 +99,7 @@ static pool_status probe(pool_device *device)
 {
     pool_status status;
 
-    while ((status = pool_device_probe(device, PROBE_NS)) == POOL_ERR_BUSY)
+    while ((status = device->pool->probe(device, PROBE_NS)) == POOL_ERR_BUSY)
         base_sleep_ns(1000000); /* another thread probes it */
     if (status && status != POOL_ERR_DEVICE_UNUSABLE)
         give_up_process(device, status, "the probe of the new process failed");

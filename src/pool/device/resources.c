@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* Longer than a call needs to fail. */
 #define LOST_PAUSE_NS 100000u

@@ -22,7 +22,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* The first and the longest pause between two looks of pool_device_wait_drained. */
 #define FIRST_PAUSE_NS 50000u

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 static struct device_set no_devices = {0};
 

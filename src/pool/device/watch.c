@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/work.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* A device is checked this often within its timeout, but not more often than SHORTEST_NS. */
 #define LOOKS_PER_TIMEOUT 4

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 /* Requests that wait for memory see what others release after one interval of the samples. */
 #define SAMPLE_INTERVAL_NS 10000000u

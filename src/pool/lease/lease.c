@@ -11,7 +11,7 @@
 #include "base/params.h"
 #include "driver/trace.h"
 #include "pool/lease/admission.h"
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 /* How often a thread examines a cancel object that has too many waiting threads to wake it. */
 #define CANCEL_POLL_NS 2000000u

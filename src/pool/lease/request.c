@@ -12,7 +12,7 @@
 #include "base/params.h"
 #include "base/text.h"
 #include "pool/lease/admission.h"
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 static const struct base_struct request_type = BASE_STRUCT(pool_request);
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 #include "pool/lease/admission.h"
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 #define BOUND_NS(seconds) (uint64_t)((seconds)*1e9),
 const uint64_t lease_bounds_ns[LEASE_BUCKETS - 1] = {LEASE_BOUNDS(BOUND_NS)};

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/params.h"
 #include "pool/lease/admission.h"
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 #define TICKET_MAGIC 0x7469636bu
 #define TICKET_DEAD 0xdead7469u

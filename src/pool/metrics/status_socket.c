@@ -7,7 +7,7 @@
  * There is no lock: one thread at a time uses the state, first the creating thread, then the
  * monitor, and the destroying thread once the monitor has ended.
  */
-#include "pool/status_socket.h"
+#include "pool/metrics/status_socket.h"
 
 #include <errno.h>
 #include <string.h>

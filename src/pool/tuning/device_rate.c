@@ -5,7 +5,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/device/device.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 uint64_t device_model_rate(const pool_device *device)
 {

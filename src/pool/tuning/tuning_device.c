@@ -17,7 +17,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/nvrtc.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 #include "pool/tuning/tuning.h"
 
 #define VARIABLE "DEVICEPOOL_TUNING"

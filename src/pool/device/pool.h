@@ -15,13 +15,13 @@
 #include <stdbool.h>
 
 #include <devicepool/pool.h>
+#include <devicepool/tuning.h>
 
 #include "driver/work.h"
 #include "pool/device/account.h"
 #include "pool/device/counters.h"
 #include "pool/device/device.h"
 #include "pool/device/monitor.h"
-#include "pool/tuning/tuning.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
  * pairs. */
@@ -112,6 +112,9 @@ struct pool_device {
     struct device_counters counters;
 };
 
+/* Whether a device computes correctly, see pool_device_probe. */
+typedef pool_status device_probe_function(pool_device *device, uint64_t timeout_ns);
+
 struct device_pool {
     /* read by every choice */
     unsigned generation; /* of the process that created it */
@@ -135,7 +138,8 @@ struct device_pool {
     struct status_socket *status_socket; /* NULL: none; constant */
     uint64_t stall_timeout_ns;           /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;
-    struct monitor *readmission; /* its thread takes lost devices into service again */
+    device_probe_function *probe; /* of lost devices that return; constant */
+    struct monitor *readmission;  /* its thread takes lost devices into service again */
     struct monitor_task readmission_task;
     atomic_bool is_ending;  /* no other device is taken into service: the pool is being destroyed */
     atomic_uint references; /* pool_create's and pool_retain's; the last one destroys */
@@ -328,8 +332,9 @@ void device_report_stall(pool_device *device, const struct driver_fault *fault);
 
 /* --- isolation.c --- */
 
-/* Notices the end of worker processes; no-op for a pool without them. */
-pool_status device_pool_start_isolation(device_pool *pool);
+/* Notices the end of worker processes, whose replacements `probe` examines; no-op for a pool
+ * without them. */
+pool_status device_pool_start_isolation(device_pool *pool, device_probe_function *probe);
 void device_pool_stop_isolation(device_pool *pool);
 /* Takes lost devices into service again, as far as possible; no-op before
  * device_pool_start_isolation. */

@@ -3,7 +3,7 @@
  * The device string: "all", ordinals and ranges, prefixes of UUIDs, PCI addresses, in a
  * comma-separated list. A pure parser: it does not know which devices exist.
  */
-#include "pool/device_spec.h"
+#include "pool/device/device_spec.h"
 
 #include <ctype.h>
 #include <limits.h>

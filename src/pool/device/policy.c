@@ -9,7 +9,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* Candidates that fit on the stack; for a pool with more devices a pick allocates host memory. */
 #define CANDIDATES_ON_STACK 32

@@ -2,11 +2,11 @@
 /*
  * The object of the layer of leases, and what that layer reads of a pool.
  */
-#include "pool/extension.h"
+#include "pool/device/extension.h"
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 void *device_pool_extension(device_pool *pool)
 {

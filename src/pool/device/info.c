@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 static void fill_state(const pool_device *device, pool_device_info *info)
 {

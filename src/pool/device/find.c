@@ -8,8 +8,8 @@
 
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/device_spec.h"
-#include "pool/pool.h"
+#include "pool/device/device_spec.h"
+#include "pool/device/pool.h"
 
 size_t pool_device_count(const device_pool *pool)
 {
