@@ -28,6 +28,7 @@ INDEX = "docs/README.md"
 PUBLIC_WRAPPERS = {"job.c": "docs/examples/frame.c"}  # which readers use as well
 # A public name, but no file's name and no start of names (pool_copy_…).
 NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
+SOURCE = r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.(?:cuh|cu|c|h|def))`"
 # Commands of which the tests elsewhere are better: installing, and building with what was installed.
 ELSEWHERE = {"meson", "ninja", "cc", "c++", "apt-get", "cd", "git", "export"}
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
@@ -169,6 +170,10 @@ class Checker:
             for word in re.findall(r"\bDEVICEPOOL_\w+", text):
                 if word not in variables:
                     self.fail(f"{name}: no source reads '{word}'")
+            for path in re.findall(SOURCE, text):
+                if not any(os.path.exists(os.path.join(self.root, place, path))
+                           for place in ("", "src", "ptx", "include", os.path.dirname(name))):
+                    self.fail(f"{name}: there is no source file '{path}'")
             self.passed += 1
             self.follow(name, text)
             if name == INDEX:
