@@ -576,7 +576,8 @@ typedef enum pool_cu_attribute {
     X(IpcGetEventHandle, "cuIpcGetEventHandle", "", 4010, EXTRA,                                   \
         (pool_cu_ipc_handle * handle, CUevent event))                                              \
     X(IpcOpenEventHandle, "cuIpcOpenEventHandle", "", 4010, EXTRA,                                 \
-        (CUevent * event, pool_cu_ipc_handle handle))
+        (CUevent * event, pool_cu_ipc_handle handle))                                              \
+    X(CtxGetId, "cuCtxGetId", "", 12000, EXTRA, (CUcontext context, unsigned long long *id))
 
 /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
 #define POOL_CUDA_PTX_ONLY 1u

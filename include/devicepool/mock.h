@@ -132,6 +132,14 @@ pool_cu_result pool_mock_poisoned(pool_mock *mock);
 typedef pool_cu_result (*pool_mock_hook)(void *user, const char *function, uint64_t call);
 void pool_mock_set_hook(pool_mock *mock, pool_mock_hook hook, void *user);
 
+/*
+ * Acts as cudaDeviceReset of another part of the process (cuDevicePrimaryCtxReset): the device's
+ * primary context and everything in it ends, and the references of its owners stay. The next
+ * cuDevicePrimaryCtxRetain makes it active again, under the same handle. No-op while it is not
+ * active.
+ */
+pool_status pool_mock_reset_device(pool_mock *mock, int device);
+
 /* ---- expectations ---------------------------------------------------------------------------- */
 
 /*

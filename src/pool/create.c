@@ -225,13 +225,16 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
     }
     if (status == POOL_ERR_BUSY || status == POOL_ERR_UNSUPPORTED)
         return status; /* not a fault of the device: the flags cannot be had */
-    if (!status && params->context_mode == POOL_CONTEXT_ADOPT)
-        atomic_store(&device->context, params->contexts[device->properties.index]);
-    else if (!status && !params->lazy)
+    if (!status && params->context_mode == POOL_CONTEXT_ADOPT) {
+        context = params->contexts[device->properties.index];
+        device_note_context(device, context);
+        atomic_store(&device->context, context);
+    } else if (!status && !params->lazy) {
         status = device_context_create(device, &context);
-    else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED)
+    } else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED) {
         status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
             "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
+    }
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
         if (device_accepts_calls(device))
             device_mark_unusable(device);

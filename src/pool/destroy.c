@@ -55,7 +55,7 @@ static pool_status destroy_resource(pool_device *device, int driver_alive)
         return POOL_OK;
     if (driver_alive && device_alive(device)) {
         status = device_enter_to_release(device, &scope);
-        if (status && device_pool_is_usable(device->pool))
+        if (status && device_pool_is_usable(device->pool) && device_alive(device))
             return status;
         is_inside = !status;
     }
@@ -130,7 +130,8 @@ void device_pool_stop(device_pool *pool)
         /* A context that has ended with its worker process is not released: the call names only the
          * device, and another pool may use the context of the successor. */
         if (driver_alive && !device_is_abandoned(&pool->devices[i]) &&
-            !is_renewing(&pool->devices[i]) && device_has_same_worker(&pool->devices[i]))
+            !is_renewing(&pool->devices[i]) && device_has_same_worker(&pool->devices[i]) &&
+            !device_has_lost_context(&pool->devices[i]))
             device_context_release(&pool->devices[i]);
     }
     driver_unlisten(pool->driver, device_pool_fault, pool);

@@ -164,6 +164,7 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(CtxSynchronize, cuCtxSynchronize, PFN_cuCtxSynchronize_v2000)                                \
     X(CtxGetFlags, cuCtxGetFlags, PFN_cuCtxGetFlags_v7000)                                         \
     X(CtxGetApiVersion, cuCtxGetApiVersion, PFN_cuCtxGetApiVersion_v3020)                          \
+    X(CtxGetId, cuCtxGetId, PFN_cuCtxGetId_v12000)                                                 \
     X(CtxGetLimit, cuCtxGetLimit, PFN_cuCtxGetLimit_v3010)                                         \
     X(CtxSetLimit, cuCtxSetLimit, PFN_cuCtxSetLimit_v3010)                                         \
     X(CtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange,                                      \

@@ -30,12 +30,15 @@ static bool push_context(struct mock_thread *thread, CUcontext context)
     return true;
 }
 
-static void set_limits(struct mock_context *context)
+/* What a context has from its beginning: a primary one each time it becomes active. */
+static void begin_context(pool_mock *mock, struct mock_context *context)
 {
     static const size_t limits[MOCK_LIMITS] = {1024, 7340032, 8388608, 2, 2048, 64, 0,
         0}; /* stack, printf, heap, depth, launches, L2, … */
 
     memcpy(context->limits, limits, sizeof(limits));
+    context->active = true;
+    context->id = ++mock->context_ids;
 }
 
 /* Charges the context's memory to the device; false: not enough free memory. */
@@ -65,13 +68,25 @@ pool_cu_result mock_cu_DevicePrimaryCtxRetain(CUcontext *context, CUdevice devic
     if (!of->primary->active) {
         if (!charge_context(call.mock, device))
             return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-        of->primary->active = true;
         of->primary->failed_releases = 0;
-        set_limits(of->primary);
+        begin_context(call.mock, of->primary);
     }
     of->primary->references++;
     *context = mock_object_handle(call.mock, &of->primary->object);
     return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+/* No-op while it is not active. */
+static void end_primary(pool_mock *mock, int device)
+{
+    struct mock_context *primary = mock->devices[device].primary;
+
+    if (!primary->active)
+        return;
+    mock_release_context(mock, primary);
+    primary->active = false;
+    primary->flags = 0;
+    mock->devices[device].used -= mock->context_bytes;
 }
 
 pool_cu_result mock_cu_DevicePrimaryCtxRelease(CUdevice device)
@@ -93,13 +108,18 @@ pool_cu_result mock_cu_DevicePrimaryCtxRelease(CUdevice device)
     struct mock_context *primary = call.mock->devices[device].primary;
     if (primary->references == 0)
         return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
-    if (--primary->references == 0) {
-        mock_release_context(call.mock, primary);
-        primary->active = false;
-        primary->flags = 0;
-        call.mock->devices[device].used -= call.mock->context_bytes;
-    }
+    if (--primary->references == 0)
+        end_primary(call.mock, device);
     return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_status pool_mock_reset_device(pool_mock *mock, int device)
+{
+    if (!mock_device_lock(mock, device, "pool_mock_reset_device"))
+        return POOL_ERR_NOT_FOUND;
+    end_primary(mock, device);
+    pthread_mutex_unlock(&mock->lock);
+    return POOL_OK;
 }
 
 pool_cu_result mock_cu_DevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *active)
@@ -154,9 +174,8 @@ static pool_cu_result create_context(
         free(made);
         return POOL_CU_OUT_OF_MEMORY;
     }
-    made->active = true;
     made->flags = flags;
-    set_limits(made);
+    begin_context(mock, made);
     if (!push_context(call->thread, mock_object_handle(mock, &made->object))) {
         mock->devices[device].used -= mock->context_bytes;
         mock_object_release(mock, &made->object);
@@ -359,6 +378,22 @@ pool_cu_result mock_cu_CtxGetApiVersion(CUcontext context, unsigned int *version
     if (context ? !mock_context_get(call.mock, context) : !call.context)
         return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
     *version = 3020;
+    return mock_leave(&call, POOL_CU_SUCCESS);
+}
+
+pool_cu_result mock_cu_CtxGetId(CUcontext context, unsigned long long *id)
+{
+    struct mock_call call;
+
+    if (!mock_enter(&call, MOCK_FN_CtxGetId, MOCK_STACK, -1, "h", context))
+        return call.code;
+    const struct mock_context *asked =
+        context ? mock_context_get(call.mock, context) : call.context;
+    if (!asked)
+        return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
+    if (!id)
+        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    *id = asked->id;
     return mock_leave(&call, POOL_CU_SUCCESS);
 }
 

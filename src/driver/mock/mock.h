@@ -88,6 +88,7 @@ struct mock_context {
     uint64_t *peers; /* serial numbers of the contexts whose memory it may access */
     size_t peer_count;
     uint64_t stall_number;
+    uint64_t id; /* another one each time it becomes active */
 };
 
 struct mock_event {
@@ -276,6 +277,7 @@ struct pool_mock {
     size_t memory_capacity;
     unsigned memory_numbers[MOCK_MEMORY_KINDS];
     uint64_t next_memory_id;
+    uint64_t context_ids; /* used so far */
     unsigned orphaned;
     struct mock_string orphaned_names;
     struct mock_thread *threads;

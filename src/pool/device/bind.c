@@ -225,9 +225,12 @@ pool_status pool_unbind(pool_device *device)
         return unbind_poisoned(device);
     status = device_context_pop(
         device->driver, atomic_load_explicit(&device->context, memory_order_relaxed), &is_off);
-    if (is_off)
+    if (__builtin_expect(status != POOL_OK, 0))
+        status = device_classify(device, status);
+    /* An ended context may have left the stack without us. */
+    if (is_off || device_has_lost_context(device))
         pop_entry();
-    return __builtin_expect(status != POOL_OK, 0) ? device_classify(device, status) : POOL_OK;
+    return status;
 }
 
 pool_status device_or_bound(pool_device *wanted, pool_device **device)

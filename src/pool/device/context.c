@@ -138,6 +138,7 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
         return status;
     base_log(POOL_LOG_INFO, "device %d (%s): context created", device->properties.ordinal,
         device->properties.uuid);
+    device_note_context(device, *context);
     atomic_store_explicit(&device->context, *context, memory_order_release);
     /* Its free memory can be queried now; 1 makes the next pool_best_device sample it. */
     if (atomic_load_explicit(&device->pool->sampled_at, memory_order_relaxed))
@@ -261,6 +262,9 @@ static pool_status push_context(struct device_scope *scope)
     scope->is_counted = 0;
     scope->outer = acting;
     acting = scope->device;
+    status = device_verify_context(scope->device, scope->context);
+    if (status)
+        goto fail;
     DRIVER_TRY(scope->driver, status, fail, CtxGetCurrent(&current));
     if (current != scope->context) {
         DRIVER_TRY_FOR(scope->driver, status, fail, CtxPushCurrent(scope->context), "device %d",
@@ -345,12 +349,15 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
     scope->driver = device->driver;
     scope->is_inside = device_count_inside(device);
     scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
-    if (scope->context)
+    if (device_has_lost_context(device))
+        status = device_unusable(device);
+    else if (scope->context)
         status = push_context(scope);
     else
         status = base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
             device->properties.ordinal, device->properties.uuid);
-    if (status && scope->context && pool_status_class(status) != POOL_CLASS_PROCESS)
+    if (status && scope->context && pool_status_class(status) != POOL_CLASS_PROCESS &&
+        !device_has_lost_context(device))
         status = push_context(scope);
     if (status)
         device_count_outside(device, scope->is_inside);

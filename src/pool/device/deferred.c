@@ -24,6 +24,10 @@ enum device_release device_enter_to_destroy(
         *status = device_enter_to_release(device, scope);
     if (!*status)
         return DEVICE_RELEASE_ENTERED;
+    if (device_has_lost_context(device)) {
+        *status = POOL_OK; /* what is to be released has ended with the context */
+        return DEVICE_RELEASE_HOST_ONLY;
+    }
     return pool_status_class(*status) == POOL_CLASS_PROCESS ? DEVICE_RELEASE_HOST_ONLY
                                                             : DEVICE_RELEASE_RETAIN;
 }
@@ -243,7 +247,8 @@ void device_release_all_deferred(pool_device *device, int driver_alive)
         if (driver_alive && !driver_is_poisoned(driver) &&
             !(is_host_memory(at) && device_may_block(device)))
             (void)release_one(driver, at);
-        else if (at->is_secret && !device_is_forked(device))
+        else if (at->is_secret && !device_is_forked(device) &&
+                 (at->kind != DEVICE_DEFERRED_PINNED || !device_has_lost_context(device)))
             base_wipe(at->handle, (size_t)at->bytes);
         device_deferred_free(at);
     }

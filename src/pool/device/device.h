@@ -105,10 +105,21 @@ int device_is_abandoned(const pool_device *device);
 /* POOL_ERR_UNSUPPORTED for a device in a worker process, whose handles of the driver are of no use
  * in this one; `call` is the function that gives or takes one. */
 pool_status device_check_raw(const pool_device *device, const char *call);
-/* Whether its worker process has ended and no other one has taken over. */
+/* Whether its worker process or its context has ended and no other one has taken over. */
 bool device_is_lost(const pool_device *device);
-/* POOL_ERR_DEVICE_UNUSABLE there, else POOL_OK; for waits that query again and again. */
-pool_status device_check_abandoned(const pool_device *device);
+/* POOL_ERR_DEVICE_UNUSABLE if it was abandoned, POOL_ERR_DEVICE_LOST if its context was ended, else
+ * POOL_OK; for waits that query again and again. */
+pool_status device_check_waiting(pool_device *device);
+/*
+ * POOL_ERR_DEVICE_LOST if another part of the process has ended the device's context, which is
+ * examined: for handles of it that a call on another device gives to the driver, and for pinned
+ * memory, which the driver has freed then. Without a driver call on devices in worker processes.
+ */
+pool_status device_check_context(pool_device *device);
+/* The same for clean-ups after a failure: the thread's error detail stays as it was. */
+bool device_has_context(pool_device *device);
+/* Whether it was found ended. */
+bool device_has_lost_context(const pool_device *device);
 
 /*
  * 1 once a device of the pool is abandoned: from then on a driver call that waits for all work of

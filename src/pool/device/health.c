@@ -115,11 +115,21 @@ pool_status device_mark_unusable(pool_device *device)
     return device_notify_unusable(device, device_set_unusable(device));
 }
 
+/* Whether the status may say that the context has ended: any code of the driver may, as what is
+ * stale depends on the call. UNBALANCED: the context is not where it was pushed. */
+static bool is_of_driver(pool_status status)
+{
+    return pool_status_class(status) == POOL_CLASS_CALL && status != POOL_ERR_NOT_READY &&
+           (pool_last_error()->driver_code || status == POOL_ERR_UNBALANCED);
+}
+
 pool_status device_classify(pool_device *device, pool_status status)
 {
+    if (__builtin_expect(!status, 1))
+        return POOL_OK;
     if (status == POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
         return device_mark_unusable(device);
-    return status;
+    return is_of_driver(status) ? device_find_context_ended(device, status) : status;
 }
 
 static pool_device *device_of_ordinal(device_pool *pool, int ordinal)

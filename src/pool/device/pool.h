@@ -72,10 +72,11 @@ struct pool_device {
     const struct tuning *tuning;
 
     /* read by every use, written rarely */
-    _Atomic(CUcontext) context;    /* NULL until it is created */
-    atomic_int state;              /* written with the pool's state_lock held; never POISONED */
-    pthread_mutex_t context_lock;  /* one thread creates the context */
-    pthread_mutex_t resource_lock; /* one thread creates resources; recursive */
+    _Atomic(CUcontext) context;       /* NULL until it is created */
+    atomic_uint_least64_t context_id; /* by cuCtxGetId; 0: not known */
+    atomic_int state;                 /* written with the pool's state_lock held; never POISONED */
+    pthread_mutex_t context_lock;     /* one thread creates the context */
+    pthread_mutex_t resource_lock;    /* one thread creates resources; recursive */
     _Atomic(struct device_resource *) resources;
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
@@ -87,7 +88,7 @@ struct pool_device {
     unsigned quarantines;            /* how often it has entered that state */
     bool is_probed;                  /* a probe has succeeded since */
     bool is_probing;                 /* a probe is in progress */
-    atomic_bool is_lost;             /* its worker process has ended */
+    atomic_bool is_lost;             /* its worker process or its context has ended */
     bool needs_resume;               /* guarded by state_lock: not resumed by its return */
     atomic_bool is_readmitting;      /* a replacement of its worker process is being probed */
     atomic_bool is_renewing;         /* the thread of pool->readmission uses it */
@@ -223,7 +224,7 @@ pool_status device_pool_none_usable(const device_pool *pool);
 struct device_reason device_reason(const pool_device *device);
 /* The same for the loss of a device, which may have returned since. */
 struct device_reason device_loss(const pool_device *device);
-/* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if its worker has ended. */
+/* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if the device is lost. */
 pool_status device_unusable(const pool_device *device);
 /* Calls the listener of the layer above. */
 void device_notify_state(pool_device *device);
@@ -231,8 +232,8 @@ int device_pool_has_abandoned(const device_pool *pool);
 
 /*
  * Marks the device unusable for good with the calling thread's last error as the reason, publishes
- * the new set and calls the hook. Returns POOL_ERR_DEVICE_UNUSABLE, or POOL_ERR_DEVICE_LOST if its
- * worker has ended; the detail has the reason.
+ * the new set and calls the hook. Returns POOL_ERR_DEVICE_UNUSABLE, or POOL_ERR_DEVICE_LOST if it
+ * is lost; the detail has the reason.
  */
 pool_status device_mark_unusable(pool_device *device);
 /* Its two halves, for callers that hold a lock over the first, which returns 1 when the device was
@@ -252,7 +253,10 @@ pool_status device_set_returned(pool_device *device, const char *reason);
 pool_status device_resume_returned(pool_device *device);
 bool device_is_probing(const pool_device *device);
 
-/* Returns `status`; if its class is DEVICE, the device is marked unusable first. */
+/*
+ * Returns `status`; if its class is DEVICE, the device is marked unusable first. After a failure of
+ * the driver the context is examined: POOL_ERR_DEVICE_LOST if it was ended.
+ */
 pool_status device_classify(pool_device *device, pool_status status);
 
 /* Listener of the driver's first sticky fault; `user` is the pool. */
@@ -293,6 +297,35 @@ void device_register_log_device(void);
  * POOL_ERR_UNBALANCED with *is_off 0. With *is_off 1 the context is popped, whatever the status.
  */
 pool_status device_context_pop(struct driver *driver, CUcontext context, int *is_off);
+
+/* --- context_loss.c --- */
+
+/* Stores the id of the device's new context, to which later ones are compared. */
+void device_note_context(pool_device *device, CUcontext context);
+/*
+ * After a failure with `status`: if another part of the process has ended the context, the device
+ * is lost, and the result is POOL_ERR_DEVICE_LOST; otherwise `status`, with its detail.
+ */
+pool_status device_find_context_ended(pool_device *device, pool_status status);
+/* The parts of device_verify_context: after a difference or a failure of cuCtxGetId, and where the
+ * driver has no ids. */
+pool_status device_verify_context_slowly(pool_device *device, pool_cu_result code);
+pool_status device_verify_without_id(pool_device *device);
+
+/* POOL_ERR_DEVICE_LOST if the context, which is about to be used, is not the one that the pool
+ * obtained. Inside a device that can be lost. */
+static inline pool_status device_verify_context(pool_device *device, CUcontext context)
+{
+    unsigned long long known = atomic_load_explicit(&device->context_id, memory_order_relaxed), id;
+    pool_cu_result code;
+
+    if (!known)
+        return device_verify_without_id(device);
+    id = known;
+    code = device->driver->api.CtxGetId(context, &id);
+    return __builtin_expect(!code && id == known, 1) ? POOL_OK
+                                                     : device_verify_context_slowly(device, code);
+}
 
 /* --- create.c, destroy.c --- */
 

@@ -74,9 +74,9 @@ int device_may_block(const pool_device *device)
     return device_pool_has_abandoned(device->pool);
 }
 
-pool_status device_check_abandoned(const pool_device *device)
+pool_status device_check_waiting(pool_device *device)
 {
-    return device_is_abandoned(device) ? device_unusable(device) : POOL_OK;
+    return device_is_abandoned(device) ? device_unusable(device) : device_check_context(device);
 }
 
 struct device_reason device_reason(const pool_device *device)

@@ -156,7 +156,8 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
         if (!status)
             status = copy_one_side(copy->to, in, ring->slots, copy->pair.to + done, bytes, 0);
     }
-    base_wipe(ring->slots, (size_t)size);
+    if (!status || device_has_context(here->device))
+        base_wipe(ring->slots, (size_t)size);
     memory_ring_release(here, ring);
     return status;
 }

@@ -164,7 +164,8 @@ static void disable_access(struct device_memory *memory, struct device_memory *p
 {
     struct device_scope scope;
 
-    if (device_alive(peer->device) && !device_enter_to_release(peer->device, &scope))
+    if (device_alive(peer->device) && device_alive(memory->device) &&
+        !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 

@@ -211,7 +211,10 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
         status = device_leave(&scope, unpin(&scope, object));
-    else if (!device_is_forked(object->device)) { /* in a child the pages are not there */
+    else if (device_has_lost_context(object->device)) { /* and the driver has freed the pages */
+        if (object->registered)
+            overwrite(object);
+    } else if (!device_is_forked(object->device)) { /* in a child the pages are not there */
         overwrite(object);
         /* For its reuse after the return of the device: driver calls can be made again then. */
         if (object->block.record && device_is_lost(object->device))

@@ -268,6 +268,10 @@ static pool_status finish_copy(struct job *job, pool_status status)
         if (!status)
             ring->in_flight = 0;
     }
+    if (status && !device_has_context(job->memory->device)) {
+        job->is_unsafe = 1; /* the slots have ended with the context */
+        return status;
+    }
     if (status) {
         base_error_save(&first);
         /* The event of the last chunk may be missing, so this waits for the whole stream. */

@@ -432,6 +432,8 @@ pool_status pool_stream_wait_event(pool_stream *stream, pool_event *event)
         status = check_event(__func__, event);
     if (!status && device_driver(stream->device) != device_driver(event->device))
         status = base_fail(POOL_ERR_WRONG_DEVICE, "the event belongs to another driver");
+    if (!status && event->device != stream->device)
+        status = device_check_context(event->device);
     if (!status)
         status = device_enter(stream->device, &scope);
     if (status)

@@ -137,7 +137,7 @@ pool_status stream_synchronize(struct driver *driver, CUstream stream, struct dr
 
 /* Polls `query` until it returns other than NOT_READY; POOL_ERR_TIMEOUT after `timeout_ns`. */
 typedef pool_status (*stream_query_call)(struct driver *driver, const void *object);
-pool_status stream_poll(const pool_device *device, stream_query_call query, const void *object,
+pool_status stream_poll(pool_device *device, stream_query_call query, const void *object,
     const char *what, uint64_t timeout_ns);
 
 #endif

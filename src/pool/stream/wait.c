@@ -17,7 +17,7 @@
 #define FIRST_PAUSE_NS 2000u
 #define LONGEST_PAUSE_NS 200000u
 
-pool_status stream_poll(const pool_device *device, stream_query_call query, const void *object,
+pool_status stream_poll(pool_device *device, stream_query_call query, const void *object,
     const char *what, uint64_t timeout_ns)
 {
     struct driver *driver = device_driver(device);
@@ -32,7 +32,7 @@ pool_status stream_poll(const pool_device *device, stream_query_call query, cons
         /* A fault on another thread may leave this work unfinished forever. */
         status = driver_usable(driver);
         if (!status)
-            status = device_check_abandoned(device);
+            status = device_check_waiting(device);
         if (status)
             return status;
         elapsed = base_clock_ns() - start;

@@ -40,6 +40,24 @@ pool_cu_result sim_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
     return sim_leave(POOL_CU_SUCCESS);
 }
 
+pool_cu_result sim_cu_CtxGetId(CUcontext context, unsigned long long *id)
+{
+    CUcontext asked = context ? context : sim_stack_top();
+    struct sim_context *found = NULL;
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_CtxGetId, SIM_NEED_INIT, -1);
+
+    if (code)
+        return code;
+    if (!id)
+        return sim_leave(POOL_CU_INVALID_VALUE);
+    code = asked ? sim_context_of(asked, &found) : POOL_CU_INVALID_CONTEXT;
+    if (code)
+        return sim_leave(code);
+    *id = found->id;
+    return sim_leave(POOL_CU_SUCCESS);
+}
+
 /* The code for a limit that these devices lack: one defined by cuda.h, or an invalid one. */
 static pool_cu_result unsupported_limit_code(pool_cu_enum limit)
 {

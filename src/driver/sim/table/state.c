@@ -364,6 +364,7 @@ static void free_state(void)
     sim_state.poison = POOL_CU_SUCCESS;
     sim_state.is_initialised = false;
     sim_state.next_allocation_id = 0;
+    sim_state.last_context_id = 0;
 }
 
 /* Ends all work: running work is cancelled, waiting or hanging work is dropped. */

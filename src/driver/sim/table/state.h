@@ -241,6 +241,7 @@ struct sim_context {
     bool is_alive;     /* false: a primary context without references */
     unsigned retained; /* references of a primary context */
     unsigned flags;
+    uint64_t id; /* another one each time it becomes alive */
     uint64_t cost;
     uint64_t limits[SIM_LIMITS];
     struct sim_context *next; /* of the device */
@@ -434,6 +435,7 @@ struct sim_state {
     uint64_t launches; /* launches started */
     uint64_t hang_epoch;
     uint64_t next_allocation_id;
+    uint64_t last_context_id;
     pool_cu_result poison; /* sticky code, 0: none */
     uint32_t cancel;       /* read by the executor, written atomically */
     struct sim_config config;

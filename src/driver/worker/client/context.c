@@ -190,6 +190,26 @@ pool_cu_result client_cu_CtxGetDevice(CUdevice *device)
     return POOL_CU_SUCCESS;
 }
 
+/* The process, the number and how often that was reused. */
+pool_cu_result client_cu_CtxGetId(CUcontext context, unsigned long long *id)
+{
+    CUcontext asked = context ? context : client_current();
+    struct client_worker *worker;
+    unsigned number;
+    pool_cu_result code = call_check();
+
+    if (!code)
+        code = asked ? client_context_find(asked, &worker, &number) : POOL_CU_INVALID_CONTEXT;
+    if (code)
+        return code;
+    if (!id)
+        return POOL_CU_INVALID_VALUE;
+    *id = (unsigned long long)(worker->ordinal + 1) << 56 |
+          (unsigned long long)(atomic_load(&worker->generation) & 0xffff) << 40 |
+          context_id(number, atomic_load(&worker->contexts[number].serial));
+    return POOL_CU_SUCCESS;
+}
+
 /* --- creation and destruction ----------------------------------------------------------------- */
 
 /* Runs a call that retains or releases the primary context. Threads do so one after another:

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contexts that another part of the process ends: by one cuDevicePrimaryCtxRelease too many, by
+ * cudaDeviceReset, or by destroying a context that the pool created or adopted. Everything that the
+ * library had there has ended, and the device is lost.
+ *
+ * A primary context keeps its handle when it is made again, so that the handle alone says nothing:
+ * none of the old streams, modules and memory pools may be passed to the driver then, which would
+ * read freed memory. Hence a call that enters the device compares the context's id before, which
+ * the driver never uses twice. Drivers before CUDA 12.0 have no ids: there a context is found ended
+ * while it is not active.
+ */
+#include "base/log.h"
+#include "base/status.h"
+#include "pool/pool.h"
+
+/* Contexts of worker processes are nobody else's. */
+static bool can_be_ended(const pool_device *device)
+{
+    return !(device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES);
+}
+
+bool device_has_lost_context(const pool_device *device)
+{
+    return atomic_load(&device->is_lost) && can_be_ended(device);
+}
+
+void device_note_context(pool_device *device, CUcontext context)
+{
+    const pool_cuda_api *api = &device->driver->api;
+    unsigned long long id = 0;
+
+    if (!can_be_ended(device) || !api->CtxGetId || api->CtxGetId(context, &id))
+        id = 0;
+    atomic_store(&device->context_id, id);
+}
+
+static bool is_primary_inactive(const pool_device *device)
+{
+    unsigned flags = 0;
+    int is_active = 1;
+
+    return device->pool->context_mode == POOL_CONTEXT_PRIMARY &&
+           !device->driver->api.DevicePrimaryCtxGetState(device->handle, &flags, &is_active) &&
+           !is_active;
+}
+
+static bool means_ended(pool_cu_result code)
+{
+    return code == POOL_CU_INVALID_CONTEXT || code == POOL_CU_CONTEXT_IS_DESTROYED;
+}
+
+/* Without an id a context is asked for what only a living one knows. */
+static bool fails_when_used(const pool_device *device, CUcontext context)
+{
+    const pool_cuda_api *api = &device->driver->api;
+    size_t free_bytes, total_bytes;
+    CUcontext popped;
+    pool_cu_result code = api->CtxPushCurrent(context);
+
+    if (code)
+        return means_ended(code);
+    code = api->MemGetInfo(&free_bytes, &total_bytes);
+    (void)api->CtxPopCurrent(&popped);
+    return means_ended(code);
+}
+
+static bool is_ended(const pool_device *device)
+{
+    CUcontext context = atomic_load_explicit(&device->context, memory_order_acquire);
+    unsigned long long known = atomic_load(&device->context_id), id = 0;
+    pool_cu_result code;
+
+    if (!context || !device_pool_is_usable(device->pool))
+        return false;
+    if (is_primary_inactive(device))
+        return true;
+    if (!known)
+        return fails_when_used(device, context);
+    code = device->driver->api.CtxGetId(context, &id);
+    return code ? means_ended(code) : id != known;
+}
+
+/*
+ * A primary context that was reset still counts the pool's reference, one that was released too
+ * often does not, and the driver refuses another release then. While it is active the reference
+ * that a release would take may be another owner's: the pool's own stays.
+ */
+static void drop_reference(const pool_device *device)
+{
+    if (is_primary_inactive(device))
+        (void)device->driver->api.DevicePrimaryCtxRelease(device->handle);
+}
+
+static pool_status lose_context(pool_device *device)
+{
+    struct base_error_copy failed;
+    int is_first;
+
+    base_error_save(&failed);
+    atomic_store(&device->is_lost, true);
+    (void)base_fail_driver(POOL_ERR_DEVICE_LOST, failed.error.driver_code, failed.error.driver_name,
+        failed.call,
+        "its context was destroyed by another part of the process (cudaDeviceReset, "
+        "cuDevicePrimaryCtxReset or one cuDevicePrimaryCtxRelease too many end a primary context, "
+        "cuCtxDestroy any other)");
+    is_first = device_set_unusable(device);
+    if (is_first) {
+        drop_reference(device);
+        driver_work_end(&device->work);
+    }
+    return device_notify_unusable(device, is_first);
+}
+
+pool_status device_find_context_ended(pool_device *device, pool_status status)
+{
+    struct base_error_copy failed;
+    int is_inside;
+
+    if (!can_be_ended(device))
+        return status;
+    base_error_save(&failed);
+    is_inside = device_count_inside(device);
+    if (!device_accepts_calls(device))
+        status = device_is_lost(device) ? device_unusable(device) : status;
+    else if (is_ended(device))
+        status = lose_context(device);
+    else
+        base_error_restore(&failed);
+    device_count_outside(device, is_inside);
+    return status;
+}
+
+pool_status device_check_context(pool_device *device)
+{
+    pool_status status = POOL_OK;
+    CUcontext context;
+    int is_inside;
+
+    if (!can_be_ended(device) || !device_pool_is_usable(device->pool))
+        return POOL_OK;
+    is_inside = device_count_inside(device);
+    context = atomic_load_explicit(&device->context, memory_order_acquire);
+    if (device_is_lost(device))
+        status = device_unusable(device);
+    else if (context && device_accepts_calls(device))
+        status = device_verify_context(device, context);
+    device_count_outside(device, is_inside);
+    return status;
+}
+
+bool device_has_context(pool_device *device)
+{
+    struct base_error_copy first;
+    pool_status status;
+
+    base_error_save(&first);
+    status = device_check_context(device);
+    base_error_restore(&first);
+    return status != POOL_ERR_DEVICE_LOST;
+}
+
+pool_status device_verify_without_id(pool_device *device)
+{
+    return can_be_ended(device) && is_primary_inactive(device)
+               ? device_find_context_ended(device, POOL_OK)
+               : POOL_OK;
+}
+
+pool_status device_verify_context_slowly(pool_device *device, pool_cu_result code)
+{
+    pool_status status = POOL_OK;
+
+    if (code && !means_ended(code))
+        status = driver_check(device->driver, code, "cuCtxGetId");
+    if (!status || pool_status_class(status) == POOL_CLASS_CALL)
+        status = device_find_context_ended(device, status);
+    return status;
+}
