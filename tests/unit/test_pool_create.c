@@ -79,7 +79,8 @@ static void test_primary(void **state)
     assert_int_equal(pool_mock_depth(world.mock), 0);
     assert_ptr_not_equal(context_of(device_of(&world, 0)), context_of(device_of(&world, 1)));
     assert_int_equal(pool_mock_calls(world.mock, "cuDevicePrimaryCtxRetain"), 3);
-    assert_int_equal(pool_mock_calls(world.mock, "cuCtx*"), 0);
+    assert_int_equal(pool_mock_calls(world.mock, "cuCtxGetId"), 3);
+    assert_int_equal(pool_mock_calls(world.mock, "cuCtx*"), 3);
     world_end(&world);
 }
 
@@ -382,7 +383,8 @@ static void test_cost_in_calls(void **state)
     assert_int_equal(pool_mock_calls(world.mock, "cuDeviceGetCount"), 1);
     assert_int_equal(pool_mock_calls(world.mock, "cuDeviceGetP2PAttribute"), 0);
     assert_int_equal(pool_mock_calls(world.mock, "cuMem*"), 0);
-    assert_int_equal(pool_mock_calls(world.mock, "cuCtx*"), 0);
+    assert_int_equal(pool_mock_calls(world.mock, "cuCtx*"), 4); /* each context's id */
+    assert_int_equal(pool_mock_calls(world.mock, "cuCtxGetId"), 4);
     assert_true(pool_mock_calls(world.mock, NULL) <= 4 * 32 + 8);
     world_end(&world);
 }
