@@ -265,7 +265,8 @@ POOL_API pool_status pool_pinned_register(
  */
 POOL_API pool_status pool_pinned_destroy(pool_pinned **pinned);
 
-/* The memory, its size, flags and device; NULL or 0 for NULL. */
+/* The memory, its size, flags and device; NULL or 0 for NULL. Memory of pool_pinned_create has
+ * ended with a context that another part of the process has destroyed: its address is NULL then. */
 POOL_API void *pool_pinned_data(const pool_pinned *pinned);
 POOL_API uint64_t pool_pinned_bytes(const pool_pinned *pinned);
 POOL_API uint32_t pool_pinned_flags(const pool_pinned *pinned);

@@ -46,7 +46,7 @@ typedef enum pool_status {
 
     /* The device: other devices continue to work. */
     POOL_ERR_DEVICE_UNUSABLE = -100, /* no context, or lost; its info has the reason */
-    POOL_ERR_DEVICE_LOST = -101,     /* its worker process has ended; see docs/workers.md */
+    POOL_ERR_DEVICE_LOST = -101,     /* its worker process or context has ended; docs/errors.md */
 
     /* The host: no device can be used until the installation is changed. */
     POOL_ERR_NO_DRIVER = -200,      /* libcuda.so.1 is missing or is the toolkit's stub */

@@ -58,7 +58,7 @@ static const struct status_row {
     ROW(ERR_UNBALANCED, "bind and unbind do not match"),
     ROW(ERR_DRIVER, "a driver call failed"),
     ROW(ERR_DEVICE_UNUSABLE, "the device cannot be used"),
-    ROW(ERR_DEVICE_LOST, "the worker process of the device has ended"),
+    ROW(ERR_DEVICE_LOST, "the worker process or the context of the device has ended"),
     ROW(ERR_NO_DRIVER, "there is no usable CUDA driver"),
     ROW(ERR_DRIVER_TOO_OLD, "the CUDA driver is too old"),
     ROW(ERR_NO_DEVICE, "there is no usable device"),

@@ -94,6 +94,7 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->properties.index = (uint32_t)i;
         device->properties.ordinal = source->ordinals[i];
         device->properties.numa_node = -1;
+        device->can_return = pool->context_mode != POOL_CONTEXT_ADOPT; /* none with workers */
         device_set_pinned_threshold(device, DEVICE_PINNED_THRESHOLD);
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);

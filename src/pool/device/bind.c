@@ -146,6 +146,15 @@ static void pop_entry(void)
     atomic_store_explicit(&thread_stack->depth, depth_of(thread_stack) - 1, memory_order_release);
 }
 
+static pool_status unbind_ended(pool_device *device)
+{
+    CUcontext popped;
+
+    (void)device->driver->api.CtxPopCurrent(&popped);
+    pop_entry();
+    return device_unusable(device);
+}
+
 static pool_status bind(pool_device *device)
 {
     CUcontext context;
@@ -166,6 +175,10 @@ static pool_status bind(pool_device *device)
         return device_classify(device, DRIVER_CHECK_FOR(device->driver, code, "cuCtxPushCurrent",
                                            "device %d", device->properties.ordinal));
     push_entry(thread_stack, device);
+    /* The device was lost and came back meanwhile, which it does not while bindings exist. */
+    if (__builtin_expect(
+            atomic_load_explicit(&device->context, memory_order_acquire) != context, 0))
+        return unbind_ended(device);
     return POOL_OK;
 }
 
@@ -176,7 +189,9 @@ pool_status pool_bind(pool_device *device)
 
     if (!device)
         return base_fail_null("pool_bind", "device");
-    is_inside = device_count_inside(device);
+    /* Only the context itself is used in a process of its own: a pair makes no atomic addition. */
+    is_inside =
+        device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES ? device_count_inside(device) : 0;
     status = bind(device);
     device_count_outside(device, is_inside);
     return status;

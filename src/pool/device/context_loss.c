@@ -10,9 +10,10 @@
  * the driver never uses twice. Drivers before CUDA 12.0 have no ids: there a context is found ended
  * while it is not active.
  */
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "pool/pool.h"
+#include "pool/device/pool.h"
 
 /* Contexts of worker processes are nobody else's. */
 static bool can_be_ended(const pool_device *device)
@@ -23,6 +24,17 @@ static bool can_be_ended(const pool_device *device)
 bool device_has_lost_context(const pool_device *device)
 {
     return atomic_load(&device->is_lost) && can_be_ended(device);
+}
+
+bool device_pinned_has_ended(const pool_device *device, unsigned renewals)
+{
+    return can_be_ended(device) &&
+           (device_has_lost_context(device) || device_renewals(device) != renewals);
+}
+
+bool device_can_return(const pool_device *device)
+{
+    return device->can_return;
 }
 
 void device_note_context(pool_device *device, CUcontext context)
@@ -95,6 +107,7 @@ static void drop_reference(const pool_device *device)
 static pool_status lose_context(pool_device *device)
 {
     struct base_error_copy failed;
+    pool_status status;
     int is_first;
 
     base_error_save(&failed);
@@ -106,10 +119,17 @@ static pool_status lose_context(pool_device *device)
         "cuCtxDestroy any other)");
     is_first = device_set_unusable(device);
     if (is_first) {
+        atomic_store(&device->lost_at_ns, base_clock_ns());
         drop_reference(device);
         driver_work_end(&device->work);
     }
-    return device_notify_unusable(device, is_first);
+    status = device_notify_unusable(device, is_first);
+    base_error_save(&failed);
+    if (is_first && device_pool_start_readmission(device->pool))
+        base_log(POOL_LOG_WARN, "device %d (%s) is not taken into service again: %s",
+            device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
+    base_error_restore(&failed);
+    return status;
 }
 
 pool_status device_find_context_ended(pool_device *device, pool_status status)

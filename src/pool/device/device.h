@@ -120,6 +120,12 @@ pool_status device_check_context(pool_device *device);
 bool device_has_context(pool_device *device);
 /* Whether it was found ended. */
 bool device_has_lost_context(const pool_device *device);
+/* Whether pinned memory of that many renewals has ended with a context. The end of a worker process
+ * leaves it as it is, because it belongs to this process. */
+bool device_pinned_has_ended(const pool_device *device, unsigned renewals);
+/* Whether the device comes back after it was lost: with another worker process, or with another
+ * context unless the caller's was adopted. What it had is then forgotten. */
+bool device_can_return(const pool_device *device);
 
 /*
  * 1 once a device of the pool is abandoned: from then on a driver call that waits for all work of

@@ -69,6 +69,7 @@ struct pool_device {
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
     int has_clusters; /* of thread blocks */
+    bool can_return;  /* it can be lost and come back, see readmit.c */
     const struct tuning *tuning;
 
     /* read by every use, written rarely */
@@ -97,7 +98,6 @@ struct pool_device {
     /* Of the process that was taken into service last: generation and driver_work_finished then. */
     atomic_uint served_generation;
     atomic_uint_least64_t served_from;
-    atomic_uint inside;       /* threads that have entered it; counted where it can be lost */
     atomic_uint abandoned_as; /* it was the n-th device of the pool to be abandoned; 0: never */
 
     _Alignas(CACHE_LINE) struct device_account account;
@@ -108,6 +108,8 @@ struct pool_device {
     atomic_uint renewals; /* how often, at most, another process has taken the device over */
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
+    atomic_uint inside; /* threads that have entered it; counted where it can return */
+    atomic_uint_least64_t lost_at_ns; /* when its context was found ended */
     struct driver_work work;
     struct device_watch watch;
     struct device_counters counters;
@@ -269,12 +271,12 @@ pool_status device_context_create(pool_device *device, CUcontext *context);
 /* Forgets the context of a device that was lost, creates another one and enters it. */
 pool_status device_enter_again(pool_device *device, struct device_scope *scope);
 /*
- * Around whatever uses the context, in pools whose devices can be lost: while threads are inside, a
- * lost device does not come back. To be counted before the state is read.
+ * Around whatever uses the context, on devices that can come back: while threads are inside, a lost
+ * device does not. To be counted before the state is read.
  */
 static inline int device_count_inside(pool_device *device)
 {
-    if (!(device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+    if (!device->can_return)
         return 0;
     atomic_fetch_add(&device->inside, 1);
     return 1;

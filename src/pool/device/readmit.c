@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lost devices come back: when a replacement of the worker process runs and nothing of the ended
- * process is in use any more, the device gets a context and new driver objects for its resources,
- * is quarantined, probed, and put into service.
+ * Lost devices come back: when a replacement of the worker process runs, or after a moment where
+ * another part of the process has ended the context, and nothing of what has ended is in use any
+ * more, the device gets a context and new driver objects for its resources, is quarantined, probed,
+ * and put into service.
  *
  * Nothing is in use when no thread is inside the device or in an operation on it, no resident
  * object is in use, and no lease, binding, range or physical memory of it exists. As its state is
  * UNUSABLE, none can be added meanwhile. Other objects of callers stay: they know by
- * device->renewals that they are of the ended process, and handles and addresses that have passed
- * that check are refused by the worker layer.
+ * device->renewals that they are of the ended process or context. Handles and addresses that have
+ * passed that check are refused by the worker layer; where there is none, a device stays lost long
+ * enough for a call that has made the check to enter the device, which refuses it.
  */
 #include <stdio.h>
 
@@ -27,6 +29,10 @@
 /* New driver objects and the probe, also one that another thread has begun. A process that needs
  * longer is replaced, as other devices wait meanwhile. */
 #define RETURN_NS (2 * PROBE_NS)
+
+/* From the loss of a context to its successor, and between two attempts to create that. */
+#define CONTEXT_PAUSE_NS UINT64_C(100000000)
+#define CONTEXT_RETRY_NS UINT64_C(1000000000)
 
 static bool is_bound(const pool_device *device)
 {
@@ -165,6 +171,41 @@ static void return_into_service(pool_device *device, const struct worker_status 
     atomic_store(&device->is_readmitting, false);
 }
 
+/* The same after the loss of its context. What could not be created is tried again later. */
+static bool try_readmit_context(pool_device *device)
+{
+    uint64_t lost_at = atomic_load(&device->lost_at_ns), now = base_clock_ns();
+    pool_status status;
+    bool is_returned;
+
+    if (now < lost_at || now - lost_at < CONTEXT_PAUSE_NS)
+        return false;
+    if (!begin_renewal(device) || device_reserve_return(device))
+        return false;
+    driver_work_end(&device->work);
+    device_release_all_deferred(device, 0);
+    atomic_store(&device->is_readmitting, true);
+    status = renew(device);
+    if (!status)
+        status = device_set_returned(device,
+            "it has a new context after another part of the process had destroyed the previous "
+            "one");
+    is_returned = !status;
+    if (!status)
+        status = probe(device);
+    if (!status)
+        status = device_resume_returned(device);
+    if (status)
+        base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",
+            device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
+    if (!is_returned) { /* with what was created there; the next attempt has another context */
+        device_context_release(device);
+        atomic_store(&device->lost_at_ns, now + CONTEXT_RETRY_NS - CONTEXT_PAUSE_NS);
+    }
+    atomic_store(&device->is_readmitting, false);
+    return is_returned;
+}
+
 /* false: it is to be tried again. */
 static bool try_readmit(pool_device *device)
 {
@@ -172,6 +213,8 @@ static bool try_readmit(pool_device *device)
     struct worker_status worker;
 
     device_lose_resources(device);
+    if (device_has_lost_context(device))
+        return !device->can_return || try_readmit_context(device);
     if (!runs(device, &worker)) {
         if (worker.state == WORKER_STATE_FAILED && !worker.pid)
             driver_work_end(&device->work);

@@ -151,9 +151,10 @@ pool_status device_check_renewals(const pool_device *device, unsigned renewals, 
     if (status)
         return status;
     return base_fail(POOL_ERR_DEVICE_LOST,
-        "%s was lost with an earlier worker process of device %d (%s), destroy it and create "
+        "%s was lost with an earlier %s of device %d (%s), destroy it and create "
         "another one: %s",
-        what, device->properties.ordinal, device->properties.uuid, device_loss(device).text);
+        what, device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES ? "worker process" : "context",
+        device->properties.ordinal, device->properties.uuid, device_loss(device).text);
 }
 
 /* What follows fails on a lost device; threads that repeat it leave it the time to come back. */

@@ -72,7 +72,7 @@ bool memory_is_foreign(const struct memory_request *request)
 void memory_list_charged(
     struct device_memory *memory, struct memory_charged **list, struct memory_charged *item)
 {
-    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES))
+    if (!device_can_return(memory->device))
         return;
     pthread_mutex_lock(&memory->charged_lock);
     *item = (struct memory_charged){.next = *list, .link = list, .is_listed = true};
@@ -94,8 +94,7 @@ bool memory_unlist_charged(struct device_memory *memory, struct memory_charged *
 {
     bool was_listed;
 
-    if (!(memory->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES) ||
-        device_is_forked(memory->device))
+    if (!device_can_return(memory->device) || device_is_forked(memory->device))
         return true;
     pthread_mutex_lock(&memory->charged_lock);
     was_listed = item->is_listed;

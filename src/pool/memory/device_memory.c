@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
+#include "pool/device/release.h"
 #include "pool/memory/allocator.h"
 #include "pool/memory/durable.h"
 #include "pool/memory/virtual.h"
-#include "pool/device/release.h"
 #include "pool/tuning/tuning.h"
 
 /* Creates the device's pool, if driver and device support stream-ordered allocation. */
@@ -170,11 +170,12 @@ static pool_status renew_memory(pool_device *device, void **object)
     uint64_t threshold = atomic_load(&memory->threshold);
     pool_status status;
 
-    (void)device;
     memory_lose_blocks(memory);
     memory_lose_physical(memory);
     memory_forget_quarantined(memory);
     memory_staging_renew(memory);
+    if (device_has_lost_context(device))
+        memory_close_peers(memory, 0);
     memory_digest_free(memory, 0);
     memory_ranges_free(memory, 0);
     status = DRIVER_CALL(memory->driver, CtxGetCurrent(&memory->context));

@@ -11,10 +11,10 @@
 #include <devicepool/memory.h>
 #include <devicepool/virtual.h>
 
-#include "pool/lease/lease.h"
 #include "pool/device/device.h"
-#include "pool/tuning/tuning.h"
+#include "pool/lease/lease.h"
 #include "pool/stream/stream.h"
+#include "pool/tuning/tuning.h"
 
 /* The first word of a live object; overwritten when it is freed, so that stale handles are
  * detected. */
@@ -324,7 +324,7 @@ void memory_host_release(
 pool_status memory_staging_init(const struct copy_numbers *numbers, struct memory_staging *staging);
 void memory_staging_free(struct device_memory *memory, int driver_alive);
 pool_status memory_staging_trim(struct device_memory *memory);
-/* Frees the rings of a lost device, whose events have ended with its process. */
+/* Frees the rings of a lost device, whose events have ended with its process or context. */
 void memory_staging_renew(struct device_memory *memory);
 
 /* One copy of pageable memory. */

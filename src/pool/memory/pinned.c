@@ -7,12 +7,13 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
-#include "pool/memory/memory.h"
 #include "pool/device/release.h"
+#include "pool/memory/memory.h"
 
 struct pool_pinned {
     atomic_uint magic;
     pool_device *device;
+    unsigned renewals; /* of the device when it was pinned */
     struct device_memory *memory;
     void *data;
     uint64_t bytes;
@@ -113,6 +114,7 @@ static pool_status create(pool_device *device, const pool_pinned *wanted, pool_p
     if (!created)
         return device_leave(&scope, base_fail_memory("pinned memory"));
     created->device = device;
+    created->renewals = device_renewals(device);
     created->data = wanted->data;
     created->bytes = wanted->bytes;
     created->flags = wanted->flags;
@@ -199,6 +201,7 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     pool_pinned *object;
     pool_status status;
     enum device_release release;
+    bool has_ended;
 
     if (!pinned || !*pinned)
         return POOL_OK;
@@ -209,12 +212,13 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     release = device_enter_to_destroy(object->device, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
+    has_ended = device_pinned_has_ended(object->device, object->renewals);
     if (release == DEVICE_RELEASE_ENTERED)
-        status = device_leave(&scope, unpin(&scope, object));
-    else if (device_has_lost_context(object->device)) { /* and the driver has freed the pages */
-        if (object->registered)
-            overwrite(object);
-    } else if (!device_is_forked(object->device)) { /* in a child the pages are not there */
+        status = device_leave(&scope, has_ended ? POOL_OK : unpin(&scope, object));
+    /* The driver has freed the pages that were its own. In a child the pages are not there. */
+    if (has_ended && object->registered)
+        overwrite(object);
+    if (!has_ended && release == DEVICE_RELEASE_HOST_ONLY && !device_is_forked(object->device)) {
         overwrite(object);
         /* For its reuse after the return of the device: driver calls can be made again then. */
         if (object->block.record && device_is_lost(object->device))
@@ -227,7 +231,10 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
 
 void *pool_pinned_data(const pool_pinned *pinned)
 {
-    return pinned && !check_live(__func__, pinned) ? pinned->data : NULL;
+    if (!pinned || check_live(__func__, pinned) ||
+        (!pinned->registered && device_pinned_has_ended(pinned->device, pinned->renewals)))
+        return NULL;
+    return pinned->data;
 }
 
 uint64_t pool_pinned_bytes(const pool_pinned *pinned)

@@ -315,7 +315,7 @@ static uint64_t evict(
         pthread_mutex_unlock(&list->lock);
         base_log(POOL_LOG_INFO, "device %d: %s %s, %s, is %s", pool_device_ordinal(device),
             victim->kind, victim->name, base_size_text(victim->bytes).text,
-            victims == VICTIMS_LOST ? "lost with the process of the device" : "evicted");
+            victims == VICTIMS_LOST ? "lost with the device" : "evicted");
         victim->evict(victim);
         pthread_mutex_lock(&list->lock);
         list->evicting--;

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
-#include "pool/memory/memory.h"
 #include "pool/device/release.h"
+#include "pool/memory/memory.h"
 
 /* Rings per device: four threads can copy at once, further ones wait. */
 #define RINGS_MAX 4
@@ -112,7 +112,8 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
     }
 }
 
-pool_status memory_staging_trim(struct device_memory *memory)
+/* The driver has freed the slots of a context that has ended. */
+static pool_status trim_rings(struct device_memory *memory, int driver_alive)
 {
     pool_status first = POOL_OK, status;
     struct memory_staging *staging = &memory->staging;
@@ -135,11 +136,16 @@ pool_status memory_staging_trim(struct device_memory *memory)
     while (idle) {
         struct memory_ring *next = idle->next;
 
-        status = destroy_ring(memory, idle, 1);
+        status = destroy_ring(memory, idle, driver_alive);
         first = first ? first : status;
         idle = next;
     }
     return first;
+}
+
+pool_status memory_staging_trim(struct device_memory *memory)
+{
+    return trim_rings(memory, 1);
 }
 
 void memory_staging_renew(struct device_memory *memory)
@@ -160,7 +166,7 @@ void memory_staging_renew(struct device_memory *memory)
     for (struct memory_ring *ring = staging->rings; ring; ring = ring->next)
         ring->in_flight = 0;
     pthread_mutex_unlock(&staging->lock);
-    (void)memory_staging_trim(memory);
+    (void)trim_rings(memory, !device_has_lost_context(memory->device));
 }
 
 /* POOL_OK when no copy of the ring is in flight, else NOT_READY. The chunks of a copy are on one

@@ -17,10 +17,10 @@
 #include "driver/attributes.h"
 #include "driver/nvrtc.h"
 #include "driver/trace.h"
-#include "pool/module/image.h"
-#include "pool/module/names.h"
 #include "pool/device/counters.h"
 #include "pool/device/release.h"
+#include "pool/module/image.h"
+#include "pool/module/names.h"
 
 #define JIT_LOG_BYTES 4096
 
@@ -291,6 +291,10 @@ pool_status module_unload(pool_device *device, CUmodule handle, struct device_de
     struct base_error_copy first;
     bool is_idle;
 
+    if (!device_alive(device)) { /* the code has ended with its process or context */
+        device_deferred_free(deferred);
+        return POOL_OK;
+    }
     base_error_save(&first);
     device_try_release_deferred(device);
     is_idle = device_is_idle(device) == POOL_OK;
