@@ -228,8 +228,9 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
         return status; /* not a fault of the device: the flags cannot be had */
     if (!status && params->context_mode == POOL_CONTEXT_ADOPT) {
         context = params->contexts[device->properties.index];
-        device_note_context(device, context);
-        atomic_store(&device->context, context);
+        status = device_note_context(device, context);
+        if (!status)
+            atomic_store(&device->context, context);
     } else if (!status && !params->lazy) {
         status = device_context_create(device, &context);
     } else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED) {

@@ -12,9 +12,9 @@
 #include "fri/args.h"
 #include "ntt/args.h"
 #include "poseidon/args.h"
-#include "zk/poseidon/host.h"
 #include "poseidon/rows_args.h"
 #include "torture/torture.h"
+#include "zk/poseidon/host.h"
 
 enum { POOL, BUFFER, DOMAIN };
 enum { HEIGHT = 8, WIDTH = 24, DIGEST = 4, LEVELS = 15 };
@@ -296,8 +296,8 @@ static pool_status evaluate(struct torture *torture)
 
 /* As for Poseidon. */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
-    "cuModuleLoadDataEx", NULL};
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxGetId",
+    "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 static const struct torture_scenario scenarios[] = {
     {.name = "columns and rows from host memory",

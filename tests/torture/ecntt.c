@@ -116,8 +116,8 @@ static pool_status warm_up(struct torture *torture)
 }
 
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
-    "cuModuleLoadDataEx", NULL};
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxGetId",
+    "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 static const struct torture_scenario scenarios[] = {
     {.name = "transform of points in host memory",

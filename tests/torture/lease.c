@@ -114,7 +114,7 @@ static pool_status snapshot(struct torture *torture)
 
 /* A sample of the free memory that fails leaves what was known before. */
 static const char *const sampling[] = {"cuDeviceGetAttribute", "cuMemGetInfo", "cuCtxPushCurrent",
-    "cuCtxPopCurrent", "cuCtxGetCurrent", "cuCtxSetCurrent", "cuStreamQuery",
+    "cuCtxPopCurrent", "cuCtxGetCurrent", "cuCtxGetId", "cuCtxSetCurrent", "cuStreamQuery",
     "cuMemPoolGetAttribute", NULL};
 
 static const struct torture_scenario scenarios[] = {

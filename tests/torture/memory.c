@@ -419,33 +419,35 @@ static pool_status finish_streams(struct torture *torture)
 
 /* A full device is tried again, and where nothing can be pinned the driver stages by itself. */
 static const char *const memory_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
-    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "malloc", NULL};
+    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxGetId", "cuCtxPushCurrent", "malloc",
+    NULL};
 
 /* A release that fails now is deferred, and the destruction of a module has no status. */
 static const char *const deferred_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
-    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent",
-    "cuStreamQuery", "cuMemFreeHost", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};
+    "cuMemAlloc", "cuMemHostAlloc", "cuCtxGetCurrent", "cuCtxGetId", "cuCtxPushCurrent",
+    "cuCtxPopCurrent", "cuStreamQuery", "cuMemFreeHost", "cuModuleLoadDataEx", "cuModuleUnload",
+    "malloc", NULL};
 
 /* Overwriting is tried a second time in another way. */
 static const char *const secret_absorbs[] = {"cuDeviceGetAttribute", "cuMemAllocFromPoolAsync",
-    "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "cuCtxPushCurrent",
-    "malloc", NULL};
+    "cuMemAlloc", "cuMemHostAlloc", "cuMemsetD8Async", "cuCtxGetCurrent", "cuCtxGetId",
+    "cuCtxPushCurrent", "malloc", NULL};
 
 static const char *const stream_absorbs[] = {
-    "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent", NULL};
+    "cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxGetId", "cuCtxPushCurrent", NULL};
 
 /* Where the driver cannot say how large opened memory is, its owner has. */
 static const char *const shared_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
-    "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemAlloc", "cuMemAllocFromPoolAsync", "cuStreamQuery",
-    "cuEventRecord", "cuStreamWaitEvent", "cuMemGetAddressRange", "malloc", NULL};
+    "cuCtxGetId", "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemAlloc", "cuMemAllocFromPoolAsync",
+    "cuStreamQuery", "cuEventRecord", "cuStreamWaitEvent", "cuMemGetAddressRange", "malloc", NULL};
 
 /* A full device is tried again, and where streams cannot be ordered the host waits for all. */
 static const char *const virtual_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
-    "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemCreate", "cuStreamQuery", "cuEventRecord",
-    "cuStreamWaitEvent", "malloc", NULL};
+    "cuCtxGetId", "cuCtxPushCurrent", "cuMemHostAlloc", "cuMemCreate", "cuStreamQuery",
+    "cuEventRecord", "cuStreamWaitEvent", "malloc", NULL};
 
 /* Graphs are complete before what they were made from is destroyed. */
-static const char *const graph_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent",
+static const char *const graph_absorbs[] = {"cuDeviceGetAttribute", "cuCtxGetCurrent", "cuCtxGetId",
     "cuCtxPushCurrent", "cuMemAllocFromPoolAsync", "cuGraphDestroy", "malloc", NULL};
 
 int main(int argument_count, char **arguments)

@@ -261,10 +261,11 @@ static const char *const facts_absorbed[] = {
 static const char *const cache_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
 /* Warm-up queries the devices' states, which samples memory; failures of that appear later. */
 static const char *const state_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
-    "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", "cuModuleLoadDataEx", NULL};
+    "cuCtxGetId", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", "cuModuleLoadDataEx",
+    NULL};
 /* An unload that fails is logged; one that cannot be made now is deferred. */
 static const char *const evict_absorbed[] = {"cuDeviceGetAttribute", "file", "cuCtxGetCurrent",
-    "cuStreamQuery", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};
+    "cuCtxGetId", "cuStreamQuery", "cuModuleLoadDataEx", "cuModuleUnload", "malloc", NULL};
 
 /* The mock runs no kernel, so that the results of a whole probe are wrong. */
 static pool_status probe(struct torture *torture)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "driver/nvrtc.h"
-#include "zk/msm/call.h"
 #include "torture/torture.h"
+#include "zk/msm/call.h"
 
 enum { POOL, POINTS, LOADED, FOUND, STREAM, COUNT = 64 };
 
@@ -156,13 +156,13 @@ static pool_status handles(struct torture *torture)
  * fails is a cache that misses.
  */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
-    "cuModuleLoadDataEx", NULL};
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxGetId",
+    "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 /* All kernels are compiled by then: the files are those of bases, and no failure of theirs is
  * absorbed. */
 static const char *const absorbed_with_files[] = {"cuDeviceGetAttribute", "malloc",
-    "cuMemAllocHost", "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent",
+    "cuMemAllocHost", "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxGetId",
     "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 static const struct torture_scenario scenarios[] = {

@@ -163,8 +163,8 @@ static pool_status vectors(struct torture *torture)
  * is a cache that misses.
  */
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",
-    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxPushCurrent",
-    "cuModuleLoadDataEx", NULL};
+    "cuMemHostAlloc", "cuMemAllocFromPoolAsync", "cuCtxGetCurrent", "cuCtxGetId",
+    "cuCtxPushCurrent", "cuModuleLoadDataEx", NULL};
 
 static const struct torture_scenario scenarios[] = {
     {.name = "transform",

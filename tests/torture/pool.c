@@ -365,7 +365,7 @@ static const char *const tuning_absorbed[] = {"cuDeviceGetAttribute", "malloc", 
 static const char *const tuning_file_absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", NULL};
 /* A failing query of free memory must not prevent a description or a choice. */
 static const char *const sampling_absorbed[] = {"cuDeviceGetAttribute", "cuDeviceGetP2PAttribute",
-    "cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
+    "cuCtxGetCurrent", "cuCtxGetId", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuMemGetInfo", NULL};
 
 static const struct torture_scenario scenarios[] = {
     {.name = "create primary",

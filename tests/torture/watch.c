@@ -86,8 +86,11 @@ static void note_met(const char *function)
 
 static pool_cu_result fail_driver(void *user, const char *function, uint64_t call)
 {
-    /* driver/ names the device of a failed call, which takes a query. */
-    int only_asks = watch.driver_failed && strcmp(function, "cuCtxGetDevice") == 0;
+    /* driver/ names the device of a failed call, and pool/ examines whether its context has ended,
+     * which take queries. */
+    static const char *const asking_calls[] = {"cuCtxGetDevice", "cuDevicePrimaryCtxGetState",
+        "cuCtxGetId", "cuDevicePrimaryCtxRelease", NULL};
+    int only_asks = watch.driver_failed && is_in(function, asking_calls);
 
     (void)user;
     (void)call;

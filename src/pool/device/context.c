@@ -121,6 +121,34 @@ static pool_status create_or_retain(pool_device *device, CUcontext *context)
         "device %d", device->handle);
 }
 
+/* Failures are only logged; the thread's error detail may change. */
+static void release_context(pool_device *device, CUcontext context)
+{
+    struct driver *driver = device->driver;
+    pool_cu_result code = POOL_CU_SUCCESS;
+    const char *call = "";
+
+    switch (device->pool->context_mode) {
+    case POOL_CONTEXT_PRIMARY:
+        call = "cuDevicePrimaryCtxRelease";
+        code = driver->api.DevicePrimaryCtxRelease(device->handle);
+        break;
+    case POOL_CONTEXT_OWN:
+        call = "cuCtxDestroy";
+        code = driver->api.CtxDestroy(context);
+        break;
+    case POOL_CONTEXT_ADOPT:
+        break;
+    }
+    if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
+        (void)DRIVER_CHECK_FOR(driver, code, call, "device %d", device->handle);
+    else if (code && code != POOL_CU_DEINITIALIZED)
+        base_log(POOL_LOG_WARN,
+            "device %d (%s): %s failed with %s (%u); the context is not released",
+            device->properties.ordinal, device->properties.uuid, call, driver_code_name(code),
+            code);
+}
+
 /* Called with context_lock held. */
 static pool_status create_locked(pool_device *device, CUcontext *context)
 {
@@ -133,12 +161,22 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
     acting = device;
     device_note_worker(device);
     status = create_or_retain(device, context);
+    if (!status) {
+        status = device_note_context(device, *context);
+        if (status) {
+            struct base_error_copy first;
+
+            base_error_save(&first);
+            if (pool_status_class(status) != POOL_CLASS_PROCESS)
+                release_context(device, *context);
+            base_error_restore(&first);
+        }
+    }
     acting = outer;
     if (status)
         return status;
     base_log(POOL_LOG_INFO, "device %d (%s): context created", device->properties.ordinal,
         device->properties.uuid);
-    device_note_context(device, *context);
     atomic_store_explicit(&device->context, *context, memory_order_release);
     /* Its free memory can be queried now; 1 makes the next pool_best_device sample it. */
     if (atomic_load_explicit(&device->pool->sampled_at, memory_order_relaxed))
@@ -183,32 +221,10 @@ pool_status device_context_create(pool_device *device, CUcontext *context)
 
 void device_context_release(pool_device *device)
 {
-    struct driver *driver = device->driver;
     CUcontext context = atomic_exchange(&device->context, NULL);
-    pool_cu_result code = POOL_CU_SUCCESS;
-    const char *call = "";
 
-    if (!context)
-        return;
-    switch (device->pool->context_mode) {
-    case POOL_CONTEXT_PRIMARY:
-        call = "cuDevicePrimaryCtxRelease";
-        code = driver->api.DevicePrimaryCtxRelease(device->handle);
-        break;
-    case POOL_CONTEXT_OWN:
-        call = "cuCtxDestroy";
-        code = driver->api.CtxDestroy(context);
-        break;
-    case POOL_CONTEXT_ADOPT:
-        break;
-    }
-    if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
-        (void)DRIVER_CHECK_FOR(driver, code, call, "device %d", device->handle);
-    else if (code && code != POOL_CU_DEINITIALIZED)
-        base_log(POOL_LOG_WARN,
-            "device %d (%s): %s failed with %s (%u); the context is not released",
-            device->properties.ordinal, device->properties.uuid, call, driver_code_name(code),
-            code);
+    if (context)
+        release_context(device, context);
 }
 
 /*

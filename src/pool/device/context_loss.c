@@ -37,24 +37,31 @@ bool device_can_return(const pool_device *device)
     return device->can_return;
 }
 
-void device_note_context(pool_device *device, CUcontext context)
+pool_status device_note_context(pool_device *device, CUcontext context)
 {
     const pool_cuda_api *api = &device->driver->api;
     unsigned long long id = 0;
+    pool_status status = POOL_OK;
 
-    if (!can_be_ended(device) || !api->CtxGetId || api->CtxGetId(context, &id))
-        id = 0;
-    atomic_store(&device->context_id, id);
+    if (can_be_ended(device) && api->CtxGetId)
+        status = DRIVER_CALL_FOR(
+            device->driver, CtxGetId(context, &id), "device %d", device->properties.ordinal);
+    atomic_store(&device->context_id, status ? 0 : id);
+    return status;
 }
 
-static bool is_primary_inactive(const pool_device *device)
+enum primary_state { PRIMARY_NONE, PRIMARY_UNKNOWN, PRIMARY_INACTIVE, PRIMARY_ACTIVE };
+
+static enum primary_state primary_state(const pool_device *device)
 {
     unsigned flags = 0;
-    int is_active = 1;
+    int is_active = 0;
 
-    return device->pool->context_mode == POOL_CONTEXT_PRIMARY &&
-           !device->driver->api.DevicePrimaryCtxGetState(device->handle, &flags, &is_active) &&
-           !is_active;
+    if (device->pool->context_mode != POOL_CONTEXT_PRIMARY)
+        return PRIMARY_NONE;
+    if (device->driver->api.DevicePrimaryCtxGetState(device->handle, &flags, &is_active))
+        return PRIMARY_UNKNOWN;
+    return is_active ? PRIMARY_ACTIVE : PRIMARY_INACTIVE;
 }
 
 static bool means_ended(pool_cu_result code)
@@ -85,7 +92,7 @@ static bool is_ended(const pool_device *device)
 
     if (!context || !device_pool_is_usable(device->pool))
         return false;
-    if (is_primary_inactive(device))
+    if (primary_state(device) == PRIMARY_INACTIVE)
         return true;
     if (!known)
         return fails_when_used(device, context);
@@ -100,52 +107,56 @@ static bool is_ended(const pool_device *device)
  */
 static void drop_reference(const pool_device *device)
 {
-    if (is_primary_inactive(device))
+    enum primary_state state = primary_state(device);
+
+    if (state == PRIMARY_INACTIVE || state == PRIMARY_UNKNOWN)
         (void)device->driver->api.DevicePrimaryCtxRelease(device->handle);
 }
 
-static pool_status lose_context(pool_device *device)
+/* `failed`: the driver's failure that it was found by, or none. */
+static pool_status lose_context(pool_device *device, const struct base_error_copy *failed)
 {
-    struct base_error_copy failed;
+    struct base_error_copy cause;
     pool_status status;
     int is_first;
 
-    base_error_save(&failed);
+    atomic_store(&device->lost_at_ns, base_clock_ns());
     atomic_store(&device->is_lost, true);
-    (void)base_fail_driver(POOL_ERR_DEVICE_LOST, failed.error.driver_code, failed.error.driver_name,
-        failed.call,
+    (void)base_fail_driver(POOL_ERR_DEVICE_LOST, failed->error.driver_code,
+        failed->error.driver_code ? failed->error.driver_name : "", failed->call,
         "its context was destroyed by another part of the process (cudaDeviceReset, "
         "cuDevicePrimaryCtxReset or one cuDevicePrimaryCtxRelease too many end a primary context, "
-        "cuCtxDestroy any other)");
+        "cuCtxDestroy any other)%s%s",
+        failed->error.driver_code ? ": " : "", failed->error.driver_code ? failed->message : "");
     is_first = device_set_unusable(device);
     if (is_first) {
-        atomic_store(&device->lost_at_ns, base_clock_ns());
         drop_reference(device);
         driver_work_end(&device->work);
     }
     status = device_notify_unusable(device, is_first);
-    base_error_save(&failed);
+    base_error_save(&cause);
     if (is_first && device_pool_start_readmission(device->pool))
         base_log(POOL_LOG_WARN, "device %d (%s) is not taken into service again: %s",
             device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
-    base_error_restore(&failed);
+    base_error_restore(&cause);
     return status;
 }
 
 pool_status device_find_context_ended(pool_device *device, pool_status status)
 {
-    struct base_error_copy failed;
+    struct base_error_copy failed = {.error.status = POOL_OK};
     int is_inside;
 
     if (!can_be_ended(device))
         return status;
-    base_error_save(&failed);
+    if (status)
+        base_error_save(&failed);
     is_inside = device_count_inside(device);
     if (!device_accepts_calls(device))
         status = device_is_lost(device) ? device_unusable(device) : status;
     else if (is_ended(device))
-        status = lose_context(device);
-    else
+        status = lose_context(device, &failed);
+    else if (status)
         base_error_restore(&failed);
     device_count_outside(device, is_inside);
     return status;
@@ -182,17 +193,15 @@ bool device_has_context(pool_device *device)
 
 pool_status device_verify_without_id(pool_device *device)
 {
-    return can_be_ended(device) && is_primary_inactive(device)
+    return can_be_ended(device) && primary_state(device) == PRIMARY_INACTIVE
                ? device_find_context_ended(device, POOL_OK)
                : POOL_OK;
 }
 
 pool_status device_verify_context_slowly(pool_device *device, pool_cu_result code)
 {
-    pool_status status = POOL_OK;
+    pool_status status = driver_check(device->driver, code, "cuCtxGetId");
 
-    if (code && !means_ended(code))
-        status = driver_check(device->driver, code, "cuCtxGetId");
     if (!status || pool_status_class(status) == POOL_CLASS_CALL)
         status = device_find_context_ended(device, status);
     return status;

@@ -99,6 +99,9 @@ void device_pool_listen_states(device_pool *pool, device_state_listener listener
 void device_overdue_changed(pool_device *device, int change);
 void device_pool_watch(struct device_pool *pool);
 
+/* "device 0 (GPU-…): why" of each device that is not ready, in a row; "" when there is none. */
+void device_pool_reasons(const device_pool *pool, char *text, size_t size);
+
 /* 1 for a device that pool_device_abandon was called for: no driver call is made on it, and
  * destructors free host memory only. */
 int device_is_abandoned(const pool_device *device);

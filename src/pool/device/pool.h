@@ -215,8 +215,6 @@ pool_candidate device_candidate(const pool_device *device, uint32_t bindings);
 /* Why the pool cannot be used: FORKED or PROCESS_POISONED; POOL_OK when it can. */
 pool_status device_pool_refusal(const device_pool *pool);
 
-/* "device 0 (GPU-…): why" of each unusable device, in a row; "" when there is none. */
-void device_pool_reasons(const device_pool *pool, char *text, size_t size);
 /* POOL_ERR_NO_DEVICE with these reasons. */
 pool_status device_pool_none_usable(const device_pool *pool);
 
@@ -303,7 +301,7 @@ pool_status device_context_pop(struct driver *driver, CUcontext context, int *is
 /* --- context_loss.c --- */
 
 /* Stores the id of the device's new context, to which later ones are compared. */
-void device_note_context(pool_device *device, CUcontext context);
+pool_status device_note_context(pool_device *device, CUcontext context);
 /*
  * After a failure with `status`: if another part of the process has ended the context, the device
  * is lost, and the result is POOL_ERR_DEVICE_LOST; otherwise `status`, with its detail.

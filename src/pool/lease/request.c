@@ -375,6 +375,7 @@ pool_status lease_terms_refuse(
 {
     BASE_LOG_LABEL(terms->label);
     const struct scheduler_request *request = &terms->request;
+    char reasons[1024];
     uint64_t bytes;
     uint32_t slots, usable = most_possible(admission, request, &bytes, &slots);
     pool_status status = device_pool_verify(admission->pool);
@@ -384,10 +385,13 @@ pool_status lease_terms_refuse(
     if (request->devices > admission->device_count)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `devices` is %u, the pool has %u device%s",
             call, request->devices, admission->device_count, base_plural(admission->device_count));
-    if (usable < request->devices)
+    if (usable < request->devices) {
+        device_pool_reasons(admission->pool, reasons, sizeof(reasons));
         return base_fail(POOL_ERR_NO_DEVICE,
-            "%s: %u device%s asked for, %u of those that the request allows can be used", call,
-            request->devices, base_plural(request->devices), usable);
+            "%s: %u device%s asked for, %u of those that the request allows can be used%s%s", call,
+            request->devices, base_plural(request->devices), usable, reasons[0] ? ": " : "",
+            reasons);
+    }
     if (request->slots > slots)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `slots` is %u, each device has %u (pool_params.slots)", call, request->slots,
