@@ -164,7 +164,6 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(CtxSynchronize, cuCtxSynchronize, PFN_cuCtxSynchronize_v2000)                                \
     X(CtxGetFlags, cuCtxGetFlags, PFN_cuCtxGetFlags_v7000)                                         \
     X(CtxGetApiVersion, cuCtxGetApiVersion, PFN_cuCtxGetApiVersion_v3020)                          \
-    X(CtxGetId, cuCtxGetId, PFN_cuCtxGetId_v12000)                                                 \
     X(CtxGetLimit, cuCtxGetLimit, PFN_cuCtxGetLimit_v3010)                                         \
     X(CtxSetLimit, cuCtxSetLimit, PFN_cuCtxSetLimit_v3010)                                         \
     X(CtxGetStreamPriorityRange, cuCtxGetStreamPriorityRange,                                      \
@@ -269,7 +268,8 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(IpcOpenMemHandle, cuIpcOpenMemHandle_v2, PFN_cuIpcOpenMemHandle_v11000)                      \
     X(IpcCloseMemHandle, cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010)                       \
     X(IpcGetEventHandle, cuIpcGetEventHandle, PFN_cuIpcGetEventHandle_v4010)                       \
-    X(IpcOpenEventHandle, cuIpcOpenEventHandle, PFN_cuIpcOpenEventHandle_v4010)
+    X(IpcOpenEventHandle, cuIpcOpenEventHandle, PFN_cuIpcOpenEventHandle_v4010)                    \
+    X(CtxGetId, cuCtxGetId, PFN_cuCtxGetId_v12000)
 
 /* cuda.h has two types of the same layout, where the library has pool_cu_ipc_handle. */
 typedef pool_cu_result (*ipc_get_event_handle)(CUipcEventHandle *handle, CUevent event);

@@ -163,7 +163,7 @@ static void assert_loss(struct world *world, enum ending ending, bool is_made_ag
     assert_int_equal(health.harmed, POOL_CLASS_DEVICE);
     destroy_objects(&objects);
     assert_no_stale_handle(world->mock);
-    /* The other device goes on. */
+    /* The other device continues. */
     assert_ok(pool_stream_synchronize(others.stream));
     destroy_objects(&others);
     pool_mock_reset_calls(world->mock);

@@ -69,7 +69,7 @@ static bool means_ended(pool_cu_result code)
     return code == POOL_CU_INVALID_CONTEXT || code == POOL_CU_CONTEXT_IS_DESTROYED;
 }
 
-/* Without an id a context is asked for what only a living one knows. */
+/* Without an id: a query that fails in a context that has ended. */
 static bool fails_when_used(const pool_device *device, CUcontext context)
 {
     const pool_cuda_api *api = &device->driver->api;
