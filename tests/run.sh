@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs every suite that needs no GPU:
-#   release    gcc, all suites
-#   asan       clang with AddressSanitizer and UBSan, all but suites compile and slow
-#   tsan       gcc with ThreadSanitizer, the suites with threads or worker processes but slow
-#   long       gcc, the tests that take more than five minutes each
+#   release    gcc, all suites but long
+#   asan       clang with AddressSanitizer and UBSan, all but suites compile, slow and long
+#   tsan       gcc with ThreadSanitizer, suites threads, workers and tsan, but slow and long
+#   long       gcc, suite long: what takes minutes per test; before each release
 #   valgrind   gcc, the suites unit, kat and torture under valgrind
 #   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
 # A GPU is used too where there is one: suite gpu skips by itself elsewhere.
@@ -34,7 +34,12 @@ kinds=${*:-release asan tsan}
 logs=""
 failed=0
 
-# build KIND COMPILER MESON-OPTIONS...
+# What the tests of a kind are, as options of meson test.
+release_suites="--no-suite bench --no-suite long"
+asan_suites="--no-suite bench --no-suite gpu --no-suite compile --no-suite slow --no-suite long"
+tsan_suites="--suite threads --suite workers --suite tsan --no-suite slow --no-suite long --no-suite gpu"
+
+# build KIND COMPILER MESON-OPTIONS... : builds $suites' tests, or everything where that is empty
 build() {
     kind=$1
     compiler=$2
@@ -47,7 +52,8 @@ build() {
         }
     fi
     echo "== $kind: building with $compiler"
-    ninja -C "$directory" >"build/$kind.log" 2>&1 || {
+    # shellcheck disable=SC2046,SC2086 # lists on purpose
+    ninja -C "$directory" $([ -z "$suites" ] || python3 tests/targets.py "$directory" $suites) >"build/$kind.log" 2>&1 || {
         grep -v '^\[' "build/$kind.log" | tail -n 60
         return 1
     }
@@ -64,28 +70,27 @@ run() {
 
 mkdir -p build
 for kind in $kinds; do
+    suites=""
     case $kind in
     release)
-        build release gcc -Dtests=enabled && run release --no-suite bench --no-suite long \
-            --timeout-multiplier 3 || failed=1
+        # shellcheck disable=SC2086
+        build release gcc -Dtests=enabled && run release $release_suites --timeout-multiplier 3 || failed=1
         ;;
     asan)
+        # shellcheck disable=SC2086
         build asan clang -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
-            -Db_sanitize=address,undefined &&
-            run asan --no-suite bench --no-suite gpu --no-suite compile --no-suite slow \
-                --timeout-multiplier 8 ||
-            failed=1
+            -Db_sanitize=address,undefined && run asan $asan_suites --timeout-multiplier 8 || failed=1
         ;;
     tsan)
+        suites=$tsan_suites
         export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
+        # shellcheck disable=SC2086
         build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
-            -Db_sanitize=thread -Dc_args=-Wno-tsan &&
-            run tsan --suite unit --suite threads --suite sim --suite workers --no-suite slow \
-                --timeout-multiplier 10 ||
-            failed=1
+            -Db_sanitize=thread -Dc_args=-Wno-tsan && run tsan $tsan_suites --timeout-multiplier 10 || failed=1
         ;;
     long)
-        build release gcc -Dtests=enabled && log_suffix=-long run release --suite long --logbase testlog-long || failed=1
+        build release gcc -Dtests=enabled && log_suffix=-long run release --suite long \
+            --timeout-multiplier 3 --logbase testlog-long || failed=1
         ;;
     valgrind)
         need valgrind command -v valgrind

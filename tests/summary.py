@@ -6,13 +6,14 @@ usage: summary.py NAME=testlog.json ...
 
 A program built on cmocka counts by its cases, any other as one. A program that failed without
 saying which case counts at least one failure. The last lines of a failed program stand before the
-counts, where the end of a long log shows them.
+counts, where the end of a long log shows them, and so do the programs that took longest.
 """
 import json
 import re
 import sys
 
 LINES = 15  # of each stream of a failed program
+LONGEST = 20
 
 
 def count(entry):
@@ -42,18 +43,23 @@ def report(kind, entry):
 
 def main(arguments):
     totals = [0, 0, 0]
+    durations = []
     for argument in arguments:
         name, path = argument.split("=", 1)
         rows = [0, 0, 0]
         with open(path, encoding="utf-8") as log:
             for line in log:
                 entry = json.loads(line)
+                durations.append((entry.get("duration") or 0, "%s: %s" % (name, entry["name"])))
                 numbers = count(entry)
                 rows = [a + b for a, b in zip(rows, numbers)]
                 if numbers[1]:
                     report(name, entry)
         print("%-10s %5d passed, %d failed, %d skipped" % (name, *rows))
         totals = [a + b for a, b in zip(totals, rows)]
+    print("longest, in seconds beside other tests:")
+    for seconds, test in sorted(durations, reverse=True)[:LONGEST]:
+        print("%8.1f  %s" % (seconds, test))
     print("%d passed, %d failed, %d skipped" % tuple(totals))
     return 1 if totals[1] or not totals[0] else 0
 

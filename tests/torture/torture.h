@@ -84,6 +84,12 @@ struct torture_report {
  */
 int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet);
 
+/*
+ * Fail every driver call with each of the seven codes. Otherwise every call fails, with two codes
+ * that alternate from call to call.
+ */
+extern int torture_all_codes;
+
 /* How long a run may take before the program is ended as hanging: 10. */
 extern unsigned torture_seconds_per_run;
 
@@ -95,7 +101,8 @@ int torture_counts_host_memory(void);
 uint64_t torture_file_operations(void);
 
 /*
- * Runs a table of scenarios, prints the numbers and returns an exit status. With the arguments
+ * Runs a table of scenarios, prints the numbers and returns an exit status. With the argument
+ * "all" torture_all_codes is set. With the arguments
  * "workers:sim [MOST]" torture_on_workers runs them.
  */
 int torture_main(
