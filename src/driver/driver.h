@@ -72,10 +72,11 @@ struct driver {
 /*
  * Opens the driver of a table; with NULL that is libcuda.so.1 or the file that DEVICEPOOL_LIBCUDA
  * names. Loads and initialises it and queries its version; the same table yields the same driver
- * while it is open. Failures are not cached: a later call tries again. libcuda, once initialised,
- * is never unloaded and keeps its fault latch when its last user closes it: after a fault every
- * later open fails with POOL_ERR_PROCESS_POISONED. In a forked child a driver that the parent
- * opened fails with POOL_ERR_FORKED.
+ * while it is open. A later call tries again after a failure; cuInit of libcuda, where it
+ * has failed for lack of a device or a part of the driver, only once something has changed.
+ * libcuda, once initialised, is never unloaded and keeps its fault latch when its last user closes
+ * it: after a fault every later open fails with POOL_ERR_PROCESS_POISONED. In a forked child a
+ * driver that the parent opened fails with POOL_ERR_FORKED.
  */
 pool_status driver_open(const pool_cuda_api *table, struct driver **driver);
 void driver_close(struct driver **driver);

@@ -5,8 +5,10 @@
 #ifndef DRIVER_INTERNAL_H
 #define DRIVER_INTERNAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/sha256.h"
 #include "driver/driver.h"
 
 /* One row of POOL_CUDA_FUNCTIONS as data. */
@@ -42,6 +44,8 @@ void driver_library_path(void *handle, char *path, size_t size);
 /* Version of the loaded kernel module ("580.82.07"), or "" when there is none. */
 void driver_kernel_module_version(char *text, size_t size);
 
+/* A digest of what cuInit of the driver depends on; false: it could not be made. */
+bool driver_host_state(const struct driver *driver, uint8_t state[BASE_SHA256_BYTES]);
 
 /* Guards the list of drivers, their references, fault and listeners. Held for short times only. */
 void driver_state_lock(void);

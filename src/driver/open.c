@@ -64,8 +64,53 @@ static pool_status init_status(pool_cu_result code)
     }
 }
 
-static pool_status init_failure(struct driver *driver, pool_cu_result code)
+/* The last failure of cuInit of libcuda. Guarded by open_lock. */
+static struct {
+    pool_cu_result code; /* SUCCESS: none */
+    unsigned generation; /* of the process in which it failed */
+    uint8_t state[BASE_SHA256_BYTES];
+} failed;
+
+/*
+ * Whether the code stays the same as long as the host does. Some drivers (CUDA 12.4) leave four
+ * descriptors behind at every cuInit without a device, so that a process that tries again and again
+ * would run out of them. Other codes, such as that of a fabric manager or an MPS server that is
+ * starting, are of things that cannot be seen from here, so that cuInit has to be called again.
+ */
+static bool is_lasting(pool_cu_result code)
 {
+    return code == POOL_CU_NO_DEVICE || code == POOL_CU_INVALID_DEVICE ||
+           code == POOL_CU_OPERATING_SYSTEM || code == POOL_CU_SYSTEM_DRIVER_MISMATCH ||
+           code == POOL_CU_COMPAT_NOT_SUPPORTED_ON_DEVICE;
+}
+
+/* cuInit, unless it has failed and nothing has changed since. `remark` is for the message. */
+static pool_cu_result init(struct driver *driver, const char **remark)
+{
+    uint8_t state[BASE_SHA256_BYTES];
+    pool_cu_result code;
+
+    *remark = "";
+    if (driver->source) /* a caller's table */
+        return driver->api.Init(0);
+    if (failed.code && driver_host_state(driver, state) &&
+        memcmp(state, failed.state, sizeof(state)) == 0) {
+        *remark = "; cuInit is not called again before something changes";
+        return failed.code;
+    }
+    if (failed.code && failed.generation != driver->generation)
+        *remark = "; cuInit had failed in the parent process, start another program (exec)";
+    code = driver->api.Init(0);
+    if (is_lasting(code) && driver_host_state(driver, failed.state)) {
+        failed.code = code;
+        failed.generation = driver->generation;
+    }
+    return code;
+}
+
+static pool_status init_failure(struct driver *driver, pool_cu_result code, const char *remark)
+{
+    const char *hint = driver_code_hint(code);
     char module[64];
     int version = 0, needed = driver_needed_version();
 
@@ -74,19 +119,21 @@ static pool_status init_failure(struct driver *driver, pool_cu_result code)
     driver->api.DriverGetVersion(&version);
     driver_kernel_module_version(module, sizeof(module));
     return base_fail_driver(init_status(code), (int)code, driver_code_name(code), "cuInit",
-        "cuInit of %s failed: %s (%u): %s (driver for CUDA %d.%d, needed CUDA %d.%d, kernel module "
-        "%s)",
-        driver->path, driver_code_name(code), code, driver_code_hint(code), version / 1000,
-        version % 1000 / 10, needed / 1000, needed % 1000 / 10, module[0] ? module : "not loaded");
+        "cuInit of %s failed: %s (%u)%s%s (driver for CUDA %d.%d, needed CUDA %d.%d, kernel module "
+        "%s%s)",
+        driver->path, driver_code_name(code), code, hint[0] ? ": " : "", hint, version / 1000,
+        version % 1000 / 10, needed / 1000, needed % 1000 / 10, module[0] ? module : "not loaded",
+        remark);
 }
 
 static pool_status initialise(struct driver *driver)
 {
-    pool_cu_result code = driver->api.Init(0);
+    const char *remark;
+    pool_cu_result code = init(driver, &remark);
     pool_status status;
 
     if (code != POOL_CU_SUCCESS) {
-        status = init_failure(driver, code);
+        status = init_failure(driver, code, remark);
         /* The stub has the real library's name, so it is unloaded before that can be loaded. */
         if (code == POOL_CU_STUB_LIBRARY)
             driver_library_unload(driver);

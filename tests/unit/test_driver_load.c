@@ -174,11 +174,66 @@ static void test_init_failures(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         use(FAKE("good"), cases[i].code, "12080");
+        setenv("CUDA_VISIBLE_DEVICES", cases[i].code, 1); /* something has changed */
         refuse(cases[i].status, cases[i].text, FAKE("good"),
             "driver for CUDA 12.8, needed CUDA 11.0, kernel module");
         assert_int_equal(pool_last_error()->driver_code, atoi(cases[i].code));
         assert_string_equal(pool_last_error()->call, "cuInit");
     }
+    unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+static unsigned *init_calls(void)
+{
+    return dlsym(dlopen(FAKE("good"), RTLD_NOW | RTLD_LOCAL), "fake_init_calls");
+}
+
+static int open_again(void *argument)
+{
+    struct driver *driver = NULL;
+    unsigned before = *init_calls();
+
+    (void)argument;
+    /* The failure of the parent process is that of its children. */
+    CHILD_CHECK(driver_open(NULL, &driver) == POOL_ERR_NO_DEVICE && *init_calls() == before);
+    setenv("CUDA_VISIBLE_DEVICES", "1", 1);
+    CHILD_CHECK(driver_open(NULL, &driver) == POOL_ERR_DRIVER && *init_calls() == before + 1);
+    CHILD_CHECK(strstr(message(), "CUDA_ERROR_OPERATING_SYSTEM (304): a call of the operating"));
+    CHILD_CHECK(strstr(message(), "cuInit had failed in the parent process"));
+    return 0;
+}
+
+/* A driver may leave descriptors behind at every cuInit: it is called again for a reason only. */
+static void test_init_again(void **state)
+{
+    struct driver *driver = NULL;
+    unsigned *calls = init_calls(), before = *calls;
+
+    (void)state;
+    use(FAKE("good"), "100", "12040");
+    setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+    refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"), "kernel module");
+    assert_int_equal(*calls, before + 1);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(driver_open(NULL, &driver), POOL_ERR_NO_DEVICE);
+    assert_int_equal(*calls, before + 1);
+    refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"),
+        "cuInit is not called again before something changes");
+    setenv("FAKE_FORK", "1", 1);
+    assert_int_equal(child_run(open_again, NULL), 0);
+    unsetenv("FAKE_FORK");
+
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+    refuse(POOL_ERR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE (100)", FAKE("good"), "kernel module");
+    assert_int_equal(*calls, before + 2);
+
+    /* The fabric manager starts without a trace on the host. */
+    use(FAKE("good"), "802", "12040");
+    setenv("CUDA_VISIBLE_DEVICES", "2", 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(driver_open(NULL, &driver), POOL_ERR_NO_DEVICE);
+    assert_int_equal(*calls, before + 5);
+    unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
 /* How the functions of a library were resolved, by their results; `extra`: it has them all. */
@@ -344,6 +399,7 @@ int main(void)
         cmocka_unit_test(test_stub),
         cmocka_unit_test(test_toolkit_stub),
         cmocka_unit_test(test_init_failures),
+        cmocka_unit_test(test_init_again),
         cmocka_unit_test(test_ways),
         cmocka_unit_test(test_entries),
         cmocka_unit_test(test_retry),

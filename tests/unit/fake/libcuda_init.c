@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two functions of the fake libcuda with an effect: cuInit returns FAKE_INIT of the
- * environment, cuDriverGetVersion returns FAKE_VERSION.
+ * environment, with FAKE_FORK OPERATING_SYSTEM in a child of the process that called it first, and
+ * is counted;
+ * cuDriverGetVersion returns FAKE_VERSION.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <devicepool/driver.h>
 
@@ -17,8 +20,18 @@ static int number(const char *name, int otherwise)
     return text ? atoi(text) : otherwise;
 }
 
+extern unsigned fake_init_calls;
+unsigned fake_init_calls;
+
 pool_cu_result cuInit(unsigned int flags)
 {
+    static pid_t first;
+
+    fake_init_calls++;
+    if (!first)
+        first = getpid();
+    if (first != getpid() && getenv("FAKE_FORK"))
+        return POOL_CU_OPERATING_SYSTEM;
     return flags ? POOL_CU_INVALID_VALUE : (pool_cu_result)number("FAKE_INIT", 0);
 }
 
