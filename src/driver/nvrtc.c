@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/env.h"
 #include "base/lock.h"
@@ -47,7 +46,9 @@ static const struct search_path {
     {NULL, "/usr/local/cuda/lib64"},
     {NULL, "/usr/local/cuda/lib"},
 };
-#define PLACE_COUNT (sizeof(search_paths) / sizeof(search_paths[0]))
+/* A place is a name in the library path or in one of these directories. */
+#define PATH_COUNT (1 + sizeof(search_paths) / sizeof(search_paths[0]))
+#define PLACE_COUNT (NAME_COUNT * PATH_COUNT)
 
 #define SYMBOL_NEEDED 1
 #define SYMBOL_EXTRA 0
@@ -64,10 +65,11 @@ static const struct symbol {
 #define SYMBOL_COUNT (sizeof(symbols) / sizeof(symbols[0]))
 
 static struct base_lock open_lock = BASE_LOCK_INIT;
-static struct nvrtc compiler; /* written under open_lock, before is_open */
-static atomic_int is_open;
+static struct nvrtc compilers[DRIVER_NVRTC_MAX]; /* written under open_lock, before open_count */
+static atomic_size_t open_count;
+static size_t next_place; /* guarded by open_lock: of the search for the next one */
 
-/* The problem of the first library that was found but cannot be used. */
+/* A library that was found, and the problem of the first one that cannot be used. */
 struct search {
     struct nvrtc found;
     char problem[1024];
@@ -121,6 +123,15 @@ static int accept_library(struct search *search, void *library)
     return 1;
 }
 
+/* Another name or link may lead to the same file. */
+static int is_open_already(const char *path)
+{
+    for (size_t i = 0; i < atomic_load_explicit(&open_count, memory_order_relaxed); i++)
+        if (strcmp(compilers[i].path, path) == 0)
+            return 1;
+    return 0;
+}
+
 static int try_file(struct search *search, const char *name)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -132,59 +143,60 @@ static int try_file(struct search *search, const char *name)
             record_problem(search, "%s could not be loaded: %s", name, reason ? reason : "");
         return 0;
     }
-    if (accept_library(search, library))
+    if (accept_library(search, library) && !is_open_already(search->found.path)) {
+        driver_nvrtc_open_builtins(&search->found, name);
         return 1;
+    }
     dlclose(library);
     return 0;
 }
 
-static int try_search_path(struct search *search, const struct search_path *search_path)
+static int try_place(struct search *search, size_t place)
 {
-    const char *root = search_path->variable ? base_env(search_path->variable) : NULL;
+    const char *name = names[place / PATH_COUNT];
+    const struct search_path *search_path = &search_paths[place % PATH_COUNT - 1];
+    const char *root;
     char file[PATH_MAX];
 
+    if (place % PATH_COUNT == 0)
+        return try_file(search, name);
+    root = search_path->variable ? base_env(search_path->variable) : NULL;
     if (search_path->variable && (!root || root[0] != '/'))
         return 0;
-    for (size_t i = 0; i < NAME_COUNT; i++) {
-        snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "",
-            search_path->directory, names[i]);
-        if (try_file(search, file))
-            return 1;
-    }
-    return 0;
+    snprintf(file, sizeof(file), "%s%s%s/%s", root ? root : "", root ? "/" : "",
+        search_path->directory, name);
+    return try_file(search, file);
 }
 
-static int search_all_paths(struct search *search)
+/* Continues the search where the last library was found. */
+static int search_places(struct search *search)
 {
-    for (size_t i = 0; i < NAME_COUNT; i++)
-        if (try_file(search, names[i]))
-            return 1;
-    for (size_t i = 0; i < PLACE_COUNT; i++)
-        if (try_search_path(search, &search_paths[i]))
+    while (next_place < PLACE_COUNT)
+        if (try_place(search, next_place++))
             return 1;
     return 0;
 }
 
-/* The path of the builtins library, which NVRTC opens when it compiles. */
-static void find_builtins(const struct nvrtc *nvrtc, char *path, size_t size)
+static int try_named(struct search *search, const char *name)
 {
-    const char *slash = strrchr(nvrtc->path, '/');
+    int is_found = try_file(search, name);
 
-    snprintf(path, size, "%.*slibnvrtc-builtins.so.%d.%d",
-        slash ? (int)(slash + 1 - nvrtc->path) : 0, nvrtc->path, nvrtc->version / 1000,
-        nvrtc->version % 1000 / 10);
+    if (is_found)
+        next_place = PLACE_COUNT; /* no other one is wanted */
+    return is_found;
 }
 
-/* Returns 0 with the reason if no usable NVRTC is found. */
+/* Whether a usable NVRTC is found; otherwise the reason. */
 static int search_compiler(struct search *search, char *reason, size_t size)
 {
     const char *wanted = base_env(COMPILER_VARIABLE);
     int is_named = wanted && wanted[0];
 
     memset(search, 0, sizeof(*search));
+    next_place = 0;
     if (is_named && strcmp(wanted, "off") == 0)
         snprintf(reason, size, COMPILER_VARIABLE "=off disables NVRTC");
-    else if (is_named ? try_file(search, wanted) : search_all_paths(search))
+    else if (is_named ? try_named(search, wanted) : search_places(search))
         return 1;
     else if (is_named)
         snprintf(reason, size, COMPILER_VARIABLE " names %s, which cannot be used: %s", wanted,
@@ -200,41 +212,57 @@ static int search_compiler(struct search *search, char *reason, size_t size)
     return 0;
 }
 
-/* Logs which library is used, and warns if its builtins library is missing. */
+/* With open_lock held: loads one more compiler. */
+static int open_next(char *reason, size_t size)
+{
+    size_t count = atomic_load_explicit(&open_count, memory_order_relaxed);
+    struct search search = {.problem = ""};
+    int is_found;
+
+    reason[0] = '\0';
+    if (count == DRIVER_NVRTC_MAX)
+        return 0;
+    is_found = count ? search_places(&search) : search_compiler(&search, reason, size);
+    if (!is_found) {
+        if (count)
+            snprintf(reason, size, "%s", search.problem);
+        return 0;
+    }
+    driver_nvrtc_find_includes(&search.found);
+    compilers[count] = search.found;
+    atomic_store_explicit(&open_count, count + 1, memory_order_release);
+    return 1;
+}
+
 static void log_compiler(const struct nvrtc *found)
 {
-    char builtins[PATH_MAX];
+    base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s with its builtins library %s",
+        found->version / 1000, found->version % 1000 / 10, found->path,
+        found->builtins[0] ? found->builtins : found->builtins_problem);
+}
 
-    base_log(POOL_LOG_INFO, "NVRTC %d.%d from %s", found->version / 1000,
-        found->version % 1000 / 10, found->path);
-    find_builtins(found, builtins, sizeof(builtins));
-    if (access(builtins, R_OK) != 0)
-        base_log(POOL_LOG_WARN, "%s does not exist; NVRTC will search for it in the library path",
-            builtins);
+/* Logs after the lock is released, because a callback may use the compiler. */
+const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t size)
+{
+    size_t before;
+    int found = 1;
+
+    if (index < atomic_load_explicit(&open_count, memory_order_acquire))
+        return &compilers[index];
+    driver_fork_check();
+    base_lock(&open_lock);
+    before = atomic_load_explicit(&open_count, memory_order_relaxed);
+    while (found && index >= atomic_load_explicit(&open_count, memory_order_relaxed))
+        found = open_next(reason, size);
+    base_unlock(&open_lock);
+    for (; found && before <= index; before++)
+        log_compiler(&compilers[before]);
+    return found ? &compilers[index] : NULL;
 }
 
 const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
 {
-    struct search search;
-    int found = 1, is_new = 0;
-
-    if (atomic_load_explicit(&is_open, memory_order_acquire))
-        return &compiler;
-    driver_fork_check();
-    base_lock(&open_lock);
-    if (!atomic_load_explicit(&is_open, memory_order_relaxed)) {
-        found = search_compiler(&search, reason, size);
-        if (found) {
-            driver_nvrtc_find_includes(&search.found);
-            compiler = search.found;
-            atomic_store_explicit(&is_open, 1, memory_order_release);
-            is_new = 1;
-        }
-    }
-    base_unlock(&open_lock);
-    if (is_new)
-        log_compiler(&compiler);
-    return found ? &compiler : NULL;
+    return driver_nvrtc_candidate(0, reason, size);
 }
 
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc)
@@ -290,22 +318,31 @@ static pool_status status_of(nvrtc_result result)
     }
 }
 
+/* What is known of the builtins library, which NVRTC says that it cannot use. */
+static void describe_builtins(const struct nvrtc *nvrtc, char *text, size_t size)
+{
+    char place[PATH_MAX];
+
+    if (nvrtc->builtins[0]) {
+        snprintf(text, size, ": NVRTC does not accept its builtins library %s", nvrtc->builtins);
+        return;
+    }
+    driver_nvrtc_builtins_place(nvrtc, place, sizeof(place));
+    snprintf(text, size, ": NVRTC needs its builtins library, which belongs at %s (%s)", place,
+        nvrtc->builtins_problem);
+}
+
 void driver_nvrtc_describe(
     const struct nvrtc *nvrtc, nvrtc_result result, const char *call, char *text, size_t size)
 {
-    char builtins[PATH_MAX] = "", what[PATH_MAX + 80] = "";
+    char what[PATH_MAX + 400] = "";
 
-    if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE) {
-        find_builtins(nvrtc, builtins, sizeof(builtins));
-        snprintf(what, sizeof(what),
-            ": NVRTC could not open its builtins library, which belongs at %s", builtins);
-    }
-    snprintf(text, size, "%s failed: %s (%u) in NVRTC %d.%d of %s%s%s", call,
+    if (result == DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
+        describe_builtins(nvrtc, what, sizeof(what));
+    snprintf(text, size, "%s failed: %s (%u) in NVRTC %d.%d of %s%s%s%s", call,
         driver_nvrtc_result_name(result), result, nvrtc->version / 1000, nvrtc->version % 1000 / 10,
-        nvrtc->path, what,
-        driver_nvrtc_is_broken(result) ? "; reinstall NVRTC, or set " COMPILER_VARIABLE
-                                         " to another library (off: none)"
-                                       : "");
+        nvrtc->path, what, driver_nvrtc_is_broken(result) ? "; " : "",
+        driver_nvrtc_is_broken(result) ? DRIVER_NVRTC_REMEDY : "");
 }
 
 pool_status driver_nvrtc_check(const struct nvrtc *nvrtc, nvrtc_result result, const char *call)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVRTC, the run-time compiler: its functions as a table, found and loaded at the first use. It
- * needs no driver and no device.
+ * needs no driver and no device. A host may have several versions.
  */
 #ifndef DRIVER_NVRTC_H
 #define DRIVER_NVRTC_H
@@ -79,9 +79,11 @@ struct nvrtc_api {
 enum { DRIVER_NVRTC_INCLUDES = 3 };
 
 struct nvrtc {
-    struct nvrtc_api api; /* SetFlowCallback is NULL before CUDA 12.8 */
-    int version;          /* 13000 is CUDA 13.0 */
-    char path[256];       /* the library file */
+    struct nvrtc_api api;       /* SetFlowCallback is NULL before CUDA 12.8 */
+    int version;                /* 13000 is CUDA 13.0 */
+    char path[256];             /* the library file */
+    char builtins[256];         /* the file of its builtins library; "": it could not be opened, */
+    char builtins_problem[256]; /* and why */
     /* The include directories of its toolkit that exist; the rest are "". */
     char includes[DRIVER_NVRTC_INCLUDES][256];
 };
@@ -89,18 +91,30 @@ struct nvrtc {
 /* Fills `includes` from `path` and `version`; docs/compiler.md lists the searched directories. */
 void driver_nvrtc_find_includes(struct nvrtc *nvrtc);
 
+/* The path at which the builtins library of an NVRTC belongs. */
+void driver_nvrtc_builtins_place(const struct nvrtc *nvrtc, char *path, size_t size);
+
+/* Opens the builtins library; `opened` is the path under which the NVRTC was found. */
+void driver_nvrtc_open_builtins(struct nvrtc *nvrtc, const char *opened);
+
 /*
- * The compiler: the library that DEVICEPOOL_NVRTC names or, if that is not set, the usual names
- * (newest first) in the library path and then in the toolkit directories; with "off" there is none.
- * It is loaded once and never unloaded; failures are not cached. The message of
- * POOL_ERR_NO_COMPILER says what was found or what to install. Any thread.
+ * The compilers of the host in the order in which they are tried: the library that DEVICEPOOL_NVRTC
+ * names or, if that is not set, the usual names, newest first, each in the library path and then in
+ * the toolkit directories; with "off" there are none. They are loaded one by one, each when it is
+ * first requested, and never unloaded. NULL: there is none with this index, with the reason in
+ * `reason`, which is "" when everything that was found could be loaded. That there is none at all
+ * is not cached. Any thread.
  */
+enum { DRIVER_NVRTC_REASON = 2048, DRIVER_NVRTC_MAX = 8 };
+const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t size);
+
+/* The first of them, and the same for callers to whom a missing compiler is an error. */
+const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
 
-/* The same for callers to whom a missing compiler is no error: NULL, with the message in `reason`.
- */
-enum { DRIVER_NVRTC_REASON = 2048 };
-const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
+/* The end of a message about a compiler that does not work. */
+#define DRIVER_NVRTC_REMEDY                                                                        \
+    "reinstall NVRTC, or set DEVICEPOOL_NVRTC to another library (off: none)"
 
 /*
  * Converts a result into a status; a failure sets the thread's error detail. ERROR_COMPILATION is
