@@ -27,7 +27,7 @@ typedef struct pool_cache_entry {
     char name[64];                 /* of the module, pool_module_params.name */
     uint64_t bytes;                /* of the file */
     uint64_t created_unix_time;    /* seconds */
-    int32_t compute_capability;    /* 90 is sm_90 */
+    int32_t compute_capability;    /* 90 is sm_90; 0: for any chip */
     int32_t is_ptx;                /* 1: PTX, 0: machine code */
     int32_t valid;
 } pool_cache_entry;

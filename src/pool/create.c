@@ -18,6 +18,7 @@
 #include "pool/device/pool.h"
 #include "pool/device/release.h"
 #include "pool/metrics/status_socket.h"
+#include "pool/module/compiler.h"
 #include "pool/source.h"
 #include "pool/tuning/tuning.h"
 
@@ -263,6 +264,14 @@ static pool_status check_usable_count(const device_pool *pool, const pool_params
         reasons[0] ? ": " : "", reasons);
 }
 
+/* For numbers of a file that need kernels that are compiled. No device is used. */
+static bool has_compiler(void)
+{
+    pool_component compiler;
+
+    return !module_compiler_report(NULL, true, &compiler) && !compiler.status;
+}
+
 static pool_status start_devices(device_pool *pool, const pool_params *params)
 {
     pool_status status = driver_listen(pool->driver, device_pool_fault, pool);
@@ -273,7 +282,7 @@ static pool_status start_devices(device_pool *pool, const pool_params *params)
     for (size_t i = 0; i < pool->count && !status; i++)
         status = prepare_device(&pool->devices[i], params);
     if (!status)
-        status = device_pool_tune(pool, params->tuning);
+        status = device_pool_tune(pool, params->tuning, has_compiler);
     if (!status)
         status = device_pool_check(pool);
     if (!status)

@@ -12,8 +12,8 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "driver/nvrtc.h"
 #include "pool/device/pool.h"
+#include "pool/module/compiler.h"
 
 /* A growing string. */
 struct text_buffer {
@@ -198,24 +198,64 @@ static void write_tuning(struct text_buffer *buffer, const device_pool *pool)
             info->source == POOL_TUNING_FILE ? info->path : "the caller");
 }
 
+static bool is_same_chip(const device_pool *pool, size_t left, size_t right)
+{
+    const pool_device_info *a = &pool->devices[left].properties;
+    const pool_device_info *b = &pool->devices[right].properties;
+
+    return a->compute_major == b->compute_major && a->compute_minor == b->compute_minor;
+}
+
+static void write_compiler(
+    struct text_buffer *buffer, const pool_device_info *chip, const pool_component *compiler)
+{
+    char of_chip[64] = "";
+
+    if (chip)
+        snprintf(of_chip, sizeof(of_chip), " for compute capability %d.%d", chip->compute_major,
+            chip->compute_minor);
+    if (compiler->status)
+        write_text(buffer, "compiler  none%s (%s), the library uses its prebuilt PTX\n", of_chip,
+            compiler->message);
+    else
+        write_text(buffer, "compiler  %s, NVRTC %d.%d%s%s%s\n", compiler->path,
+            compiler->version / 1000, compiler->version % 1000 / 10, of_chip,
+            compiler->message[0] ? "; " : "", compiler->message);
+}
+
+/* One line, or one per chip. Nothing is tried: a description uses no device. */
+static void write_compilers(struct text_buffer *buffer, const device_pool *pool)
+{
+    bool is_mixed = false;
+
+    for (size_t i = 1; i < pool->count; i++)
+        is_mixed |= !is_same_chip(pool, 0, i);
+    for (size_t i = 0; i < pool->count; i++) {
+        pool_component compiler;
+        size_t first = 0;
+
+        while (first < i && !is_same_chip(pool, first, i))
+            first++;
+        if (first < i)
+            continue;
+        if (module_compiler_report(&pool->devices[i], false, &compiler))
+            buffer->is_broken = 1; /* out of memory */
+        else
+            write_compiler(buffer, is_mixed ? &pool->devices[i].properties : NULL, &compiler);
+    }
+}
+
 static pool_status write_description(
     device_pool *pool, const struct pool_snapshot *snapshot, char **text)
 {
     const struct driver *driver = pool->driver;
     struct text_buffer buffer = {0};
     pool_health_info health = {.struct_size = sizeof(health)};
-    char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
 
     pool_get_health(pool, &health);
     write_text(&buffer, "driver    %s, CUDA %d.%d\n", driver->path, driver->version / 1000,
         driver->version % 1000 / 10);
-    if (nvrtc)
-        write_text(&buffer, "compiler  %s, NVRTC %d.%d\n", nvrtc->path, nvrtc->version / 1000,
-            nvrtc->version % 1000 / 10);
-    else
-        write_text(&buffer, "compiler  none (%.*s), the library uses its prebuilt PTX\n",
-            (int)strcspn(reason, ":"), reason); /* the rest says what to install */
+    write_compilers(&buffer, pool);
     write_text(&buffer, "devices   %zu, %u usable, %s contexts%s, %u bindings held\n", pool->count,
         health.usable_devices, device_context_mode_name(pool->context_mode),
         pool->is_lazy ? " created at first use" : "", health.bindings);

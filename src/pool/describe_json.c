@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
-#include "driver/nvrtc.h"
 #include "pool/device/pool.h"
+#include "pool/module/compiler.h"
 
 /*
  * Sizes are JSON numbers: a double represents integers up to 2^53 exactly, which is eight thousand
@@ -187,15 +187,17 @@ static int fill_peers(cJSON *root, const struct pool_snapshot *snapshot)
     return rows != NULL;
 }
 
-static int fill_compiler(cJSON *root)
+/* That of the first device; nothing is tried. */
+static int fill_compiler(cJSON *root, const device_pool *pool)
 {
-    char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    pool_component found = {.status = POOL_ERR_NO_COMPILER};
     cJSON *compiler = cJSON_AddObjectToObject(root, "compiler");
 
-    return compiler && add_text(compiler, "path", nvrtc ? nvrtc->path : "") &&
-           add_number(compiler, "version", nvrtc ? nvrtc->version : 0) &&
-           add_text(compiler, "message", nvrtc ? "" : reason);
+    if (pool->count && module_compiler_report(&pool->devices[0], false, &found))
+        return 0;
+    return compiler && add_text(compiler, "path", found.path) &&
+           add_number(compiler, "version", found.version) &&
+           add_text(compiler, "message", found.message);
 }
 
 /* An index in the pool, or null. */
@@ -250,7 +252,7 @@ static int fill_pool(cJSON *root, device_pool *pool)
 
     pool_get_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
-           add_number(driver, "version", pool->driver->version) && fill_compiler(root) &&
+           add_number(driver, "version", pool->driver->version) && fill_compiler(root, pool) &&
            fill_tuning(root, pool) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
            add_flag(root, "lazy", pool->is_lazy) &&

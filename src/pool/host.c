@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver and the compiler that are installed on the host.
+ * The driver and the compiler that are installed on the host, and the compiler of a device.
  */
 #include <devicepool/host.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <devicepool/pool.h>
 
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/driver.h"
-#include "driver/nvrtc.h"
+#include "pool/module/compiler.h"
 
 static void note_failure(pool_component *component, pool_status status)
 {
@@ -32,19 +35,44 @@ static void report_driver(pool_component *component)
     driver_close(&driver);
 }
 
-static void report_compiler(pool_component *component)
+/* A pool of the first device for the trial of the compiler, NULL where there is none. It creates a
+ * context only if the compiler has to be tried. */
+static device_pool *open_first_device(void)
 {
-    char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    const pool_params params = {.struct_size = sizeof(params), .devices = "0", .lazy = 1};
+    device_pool *pool = NULL;
 
-    if (!nvrtc) {
-        component->status = POOL_ERR_NO_COMPILER;
-        snprintf(component->message, sizeof(component->message), "%.*s",
-            (int)sizeof(component->message) - 1, reason);
-        return;
-    }
-    component->version = nvrtc->version;
-    snprintf(component->path, sizeof(component->path), "%s", nvrtc->path);
+    return pool_create(&pool, &params) ? NULL : pool;
+}
+
+static void report_compiler(bool has_driver, pool_component *component)
+{
+    device_pool *pool = has_driver ? open_first_device() : NULL;
+    pool_device *device = NULL;
+    pool_status status = POOL_ERR_NO_DEVICE;
+
+    if (pool && !pool_device_at(pool, 0, &device))
+        status = module_compiler_report(device, true, component);
+    if (status) /* the compiler by itself */
+        status = module_compiler_report(NULL, true, component);
+    if (status)
+        note_failure(component, status);
+    pool_destroy(&pool);
+}
+
+pool_status pool_device_get_compiler(pool_device *device, pool_component *compiler)
+{
+    pool_component found;
+    pool_status status =
+        base_check_pointers("pool_device_get_compiler", {"device", device}, {"compiler", compiler});
+
+    if (!status)
+        status = driver_usable(device_driver(device));
+    if (!status)
+        status = module_compiler_report(device, true, &found);
+    if (!status)
+        *compiler = found;
+    return status;
 }
 
 pool_status pool_host_get_info(pool_host_info *info)
@@ -58,7 +86,7 @@ pool_status pool_host_get_info(pool_host_info *info)
         return status;
     base_error_save(&before);
     report_driver(&found.driver);
-    report_compiler(&found.compiler);
+    report_compiler(!found.driver.status, &found.compiler);
     base_error_restore(&before); /* a missing component is a result, not an error */
     base_struct_write(&type, &found, info);
     return POOL_OK;

@@ -89,6 +89,7 @@ expect 4 'no-such-library' "$tool" selftest
 expect 4 'no-such-library' "$tool" devices
 expect 4 '"class":.*"host"' "$tool" devices --json
 expect 2 "takes no argument" "$tool" devices 0
+expect 0 'deleted' "$tool" cache clear # the trial of the compiler
 expect 0 '0 entries' "$tool" cache
 expect 0 '^\[\]' "$tool" cache list --json
 expect 0 '0 entries kept, 0 deleted' "$tool" cache verify

@@ -273,6 +273,7 @@ static void call_pool(void)
     pool_health_info health = {.struct_size = sizeof(health)};
     pool_device_info info = {.struct_size = sizeof(info)};
     pool_tuning_info tuning_info = {.struct_size = sizeof(tuning_info)};
+    pool_component compiler;
     pool_tuning *tuning = NULL;
     char path[64];
     pool_peer_info peer = {.struct_size = sizeof(peer)};
@@ -315,6 +316,7 @@ static void call_pool(void)
     ANSWERS(pool_resident_bases(h.use));
     ANSWERS(pool_resident_buffer(h.use));
     REFUSED(pool_device_get_info(h.device, &info));
+    REFUSED(pool_device_get_compiler(h.device, &compiler));
     REFUSED(pool_device_get_tuning(h.device, &tuning_info));
     REFUSED(pool_tuning_create(h.device, &tuning));
     REFUSED(pool_tuning_path(h.device, path, sizeof(path)));

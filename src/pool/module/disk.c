@@ -123,6 +123,19 @@ struct module_image *disk_load(const struct module_key *key)
     return image;
 }
 
+void disk_forget(const struct module_key *key)
+{
+    char name[2 * BASE_SHA256_BYTES + 1];
+    char path[4096];
+    char reason[256];
+    int directory = base_cache_directory_open(0, path, sizeof(path), reason, sizeof(reason));
+
+    module_key_text(key, name);
+    if (directory >= 0)
+        (void)base_unlinkat(directory, name);
+    base_close(directory);
+}
+
 /* The size limit from the environment: "512M", "1G", "1048576"; the default if it is malformed. */
 static uint64_t size_limit(void)
 {

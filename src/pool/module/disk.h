@@ -30,6 +30,9 @@ struct module_image *disk_load(const struct module_key *key);
 void disk_store(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image);
 
+/* Deletes the image of a key, if there is one. */
+void disk_forget(const struct module_key *key);
+
 /*
  * Encode and decode the bytes of an entry. disk_decode checks every bit of `bytes` (the digest
  * covers header and payload) and that the entry is for `key`, unless that is NULL: GOOD with the

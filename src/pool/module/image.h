@@ -40,14 +40,17 @@ struct module_generator {
 };
 
 /* A request to compile: the caller's params, the chip and the form of the result. */
+struct module_choice;
 struct module_request {
     const pool_module_params *params;
     const struct module_generator *generator; /* NULL: no header is generated */
     const char *name;                         /* params->name or its default */
-    int compute_capability;                   /* 90 */
-    int ptx_only;                             /* the driver accepts no machine code */
-    int only_ready;                           /* do not compile: the image is NULL instead */
-    int reads_files; /* set by module_image_get: an #include may be a file on disk */
+    pool_device *device;    /* its driver has to load the image; NULL: only compiled */
+    int compute_capability; /* 90; 0: the newest that the compiler knows */
+    int ptx_only;           /* the driver accepts no machine code */
+    int only_ready;         /* do not compile: the image is NULL instead */
+    int is_trial;           /* of the compiler, see compiler.h: every failure is the compiler's */
+    int reads_files;        /* set by module_image_choose: an #include may be a file on disk */
 };
 
 struct module_key {
@@ -69,23 +72,26 @@ pool_status module_key_of(const struct module_request *request, int compiler_ver
 void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1]);
 
 /*
- * The image of a request, from memory, from disk or compiled; without a usable NVRTC from prebuilt
- * PTX. Concurrent requests with the same key compile once (single-flight). The caller releases the
- * image.
+ * The image of a request, from memory, from disk or compiled by the first NVRTC that works; without
+ * one from prebuilt PTX. Concurrent requests with the same key compile once (single-flight). The
+ * caller releases the image. module_image_choose continues with the present compiler of a choice,
+ * which is then the one of the image; NULL: it is prebuilt.
  */
 pool_status module_image_get(const struct module_request *request, struct module_image **image);
+pool_status module_image_choose(struct module_choice *choice, struct module_image **image);
 
 /* Clears the cache in memory, but not on disk (for tests). */
 void module_image_forget(void);
 
 /*
- * The sources of images: the compiler and, for hosts without a usable one, the embedded prebuilt
- * PTX. If NVRTC itself does not work or does not know the chip, module_compile_nvrtc returns
+ * The sources of images: a compiler and, for hosts without a usable one, the embedded prebuilt PTX.
+ * If the NVRTC itself does not work or does not know the chip, module_compile_nvrtc returns
  * POOL_ERR_NO_COMPILER with the reason and sets no error; module_find_prebuilt puts the reason into
  * its message when there is no prebuilt PTX either.
  */
-pool_status module_compile_nvrtc(
-    const struct module_request *request, char *reason, size_t size, struct module_image **image);
+struct nvrtc;
+pool_status module_compile_nvrtc(const struct nvrtc *nvrtc, const struct module_request *request,
+    char *reason, size_t size, struct module_image **image);
 pool_status module_find_prebuilt(
     const struct module_request *request, const char *reason, struct module_image **image);
 

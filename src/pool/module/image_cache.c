@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache of images: memory, then disk, then the compiler or, if that cannot be used, prebuilt
+ * The cache of images: memory, then disk, then the compiler or, if none can be used, prebuilt
  * PTX. One thread compiles each key; concurrent requests wait for its result. The number of
  * concurrent compilations is bounded.
  */
@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "base/status.h"
-#include "driver/nvrtc.h"
+#include "pool/module/compiler.h"
 #include "pool/module/counters.h"
 #include "pool/module/disk.h"
 #include "pool/module/includes.h"
@@ -141,35 +141,31 @@ static pool_status fail_cancelled(const struct module_request *request)
     return base_fail(POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller", request->name);
 }
 
-/* Logs once per process, if warnings are enabled. */
-static void warn_once(const char *reason)
-{
-    static atomic_flag is_logged = ATOMIC_FLAG_INIT;
-
-    if (base_log_wanted(POOL_LOG_WARN) && !atomic_flag_test_and_set(&is_logged))
-        base_log(POOL_LOG_WARN, "NVRTC cannot be used, only prebuilt PTX will run: %s", reason);
-}
-
-/* Compiles; if the compiler itself does not work, finds prebuilt PTX. Errors in the source are
- * returned. */
-static pool_status compile_or_prebuilt(
-    const struct module_request *request, struct module_image **image, bool *is_prebuilt)
+/* Compiles with the present compiler, once it is known to work. POOL_ERR_NO_COMPILER, which sets no
+ * error: it does not, or not for this program. Errors in the source are returned. */
+static pool_status compile(
+    struct module_choice *choice, const struct module_request *request, struct module_image **image)
 {
     char reason[DRIVER_NVRTC_REASON] = "";
-    pool_status status = module_compile_nvrtc(request, reason, sizeof(reason), image);
+    pool_status status = module_choice_try(choice);
 
-    *is_prebuilt = status == POOL_ERR_NO_COMPILER;
-    if (!*is_prebuilt)
+    if (status)
         return status;
-    warn_once(reason);
-    return module_find_prebuilt(request, reason, image);
+    status = module_compile_nvrtc(choice->nvrtc, request, reason, sizeof(reason), image);
+    if (status != POOL_ERR_NO_COMPILER)
+        return status;
+    status = module_choice_doubt(choice, NULL);
+    if (status)
+        return status;
+    base_log(POOL_LOG_WARN, "%s: %s", request->name, reason);
+    module_choice_reject(choice, reason);
+    return POOL_ERR_NO_COMPILER;
 }
 
 /* Whether the included files have changed since the key was computed. */
-static bool files_changed(const struct module_request *request, const struct module_key *key)
+static bool files_changed(
+    const struct nvrtc *nvrtc, const struct module_request *request, const struct module_key *key)
 {
-    char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
     struct module_includes includes;
     struct base_error_copy before;
     struct module_key now;
@@ -178,22 +174,19 @@ static bool files_changed(const struct module_request *request, const struct mod
     if (!request->reads_files)
         return false;
     base_error_save(&before);
-    is_changed = !nvrtc || module_includes_find(nvrtc, request, &includes) ||
-                 !includes.is_complete ||
+    is_changed = module_includes_find(nvrtc, request, &includes) || !includes.is_complete ||
                  module_key_of(request, nvrtc->version, &includes.digest, &now) ||
                  memcmp(&now, key, sizeof(now)) != 0;
     base_error_restore(&before);
     return is_changed;
 }
 
-/* Loads the image from disk or compiles it. Prebuilt PTX is not stored on disk, because the next
- * process may have a usable compiler. Called without the lock. */
-static pool_status create_image(const struct module_request *request, const struct module_key *key,
-    struct module_image **image, bool *is_stale)
+/* Loads the image from disk or compiles it. Called without the lock. */
+static pool_status create_image(struct module_choice *choice, const struct module_request *request,
+    const struct module_key *key, struct module_image **image, bool *is_stale)
 {
     struct disk_header header = {.compute_capability = request->compute_capability};
     struct timespec now;
-    bool is_prebuilt;
     pool_status status;
 
     *image = request->params->no_cache ? NULL : disk_load(key);
@@ -201,9 +194,9 @@ static pool_status create_image(const struct module_request *request, const stru
         module_count_image(MODULE_IMAGE_DISK);
     if (*image || request->only_ready)
         return POOL_OK;
-    status = compile_or_prebuilt(request, image, &is_prebuilt);
-    *is_stale = !status && files_changed(request, key);
-    if (status || is_prebuilt || *is_stale || request->params->no_cache)
+    status = compile(choice, request, image);
+    *is_stale = !status && files_changed(choice->nvrtc, request, key);
+    if (status || *is_stale || request->params->no_cache)
         return status;
     snprintf(header.name, sizeof(header.name), "%s", request->name);
     clock_gettime(CLOCK_REALTIME, &now);
@@ -214,7 +207,8 @@ static pool_status create_image(const struct module_request *request, const stru
 
 /* Creates the image of `entry`, which this thread has added to the list. Called with the lock held.
  */
-static pool_status compile_as_leader(const struct module_request *request, struct entry *entry)
+static pool_status compile_as_leader(
+    struct module_choice *choice, const struct module_request *request, struct entry *entry)
 {
     struct module_image *image = NULL;
     bool is_stale = false;
@@ -228,14 +222,14 @@ static pool_status compile_as_leader(const struct module_request *request, struc
     if (!status) {
         compiling++;
         base_unlock(&lock);
-        status = create_image(request, &entry->key, &image, &is_stale);
+        status = create_image(choice, request, &entry->key, &image, &is_stale);
         base_lock(&lock);
         compiling--;
     }
     entry->image = image;
     entry->is_stale = is_stale;
     entry->is_complete = 1;
-    if (status)
+    if (status && status != POOL_ERR_NO_COMPILER)
         base_error_save(&entry->failure);
     pthread_cond_broadcast(&changed);
     return status;
@@ -264,8 +258,8 @@ static pool_status wait_for_leader(
 }
 
 /* Called with the lock held. */
-static pool_status look_up(const struct module_request *request, const struct module_key *key,
-    struct module_image **image, int *retry)
+static pool_status look_up(struct module_choice *choice, const struct module_request *request,
+    const struct module_key *key, struct module_image **image, int *retry)
 {
     struct entry *entry = find_entry(key);
     pool_status status;
@@ -283,7 +277,7 @@ static pool_status look_up(const struct module_request *request, const struct mo
         entry->waiters = 1;
         entry->next = entries;
         entries = entry;
-        status = compile_as_leader(request, entry);
+        status = compile_as_leader(choice, request, entry);
     }
     entry->waiters--;
     if (!status && entry->image) {
@@ -299,13 +293,12 @@ static pool_status look_up(const struct module_request *request, const struct mo
 }
 
 /* The compiled image, which is cached unless the set of included files cannot be determined. */
-static pool_status get_compiled(
-    const struct module_request *wanted, const struct nvrtc *nvrtc, struct module_image **image)
+static pool_status get_compiled(struct module_choice *choice, struct module_image **image)
 {
-    struct module_request request = *wanted;
+    const struct nvrtc *nvrtc = choice->nvrtc;
+    struct module_request request = *choice->request;
     struct module_includes includes;
     struct module_key key;
-    bool is_prebuilt;
     pool_status status = module_includes_find(nvrtc, &request, &includes);
     int retry;
 
@@ -316,7 +309,7 @@ static pool_status get_compiled(
         base_log(POOL_LOG_INFO,
             "%s is not cached: an include directive or option is computed by a macro",
             request.name);
-        return request.only_ready ? POOL_OK : compile_or_prebuilt(&request, image, &is_prebuilt);
+        return request.only_ready ? POOL_OK : compile(choice, &request, image);
     }
     status = module_key_of(&request, nvrtc->version, &includes.digest, &key);
     if (status)
@@ -326,17 +319,28 @@ static pool_status get_compiled(
         retry = 0;
         status = pool_cancel_requested(request.params->cancel)
                      ? fail_cancelled(&request)
-                     : look_up(&request, &key, image, &retry);
+                     : look_up(choice, &request, &key, image, &retry);
     } while (retry && !status);
     base_unlock(&lock);
     return status;
 }
 
+pool_status module_image_choose(struct module_choice *choice, struct module_image **image)
+{
+    while (choice->nvrtc) {
+        pool_status status = get_compiled(choice, image);
+
+        if (status != POOL_ERR_NO_COMPILER)
+            return status;
+        module_choice_next(choice);
+    }
+    return module_find_prebuilt(choice->request, choice->reason, image);
+}
+
 pool_status module_image_get(const struct module_request *request, struct module_image **image)
 {
-    char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    struct module_choice choice;
 
-    return nvrtc ? get_compiled(request, nvrtc, image)
-                 : module_find_prebuilt(request, reason, image);
+    module_choice_begin(&choice, request);
+    return module_image_choose(&choice, image);
 }

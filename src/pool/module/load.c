@@ -15,74 +15,84 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "driver/nvrtc.h"
 #include "driver/trace.h"
 #include "pool/device/counters.h"
 #include "pool/device/release.h"
+#include "pool/module/compiler.h"
 #include "pool/module/image.h"
 #include "pool/module/names.h"
 
 #define JIT_LOG_BYTES 4096
 
-/* Adds a hint about versions and the driver's log to the error of a failed load. */
-static void explain_failed_load(const struct driver *driver, const char *log)
+/* Adds the driver's log to the error of a failed load. */
+static void explain_failed_load(const char *log)
 {
     pool_error error = *pool_last_error();
-    char hint[256] = "";
     char call[128];
-    const struct nvrtc *nvrtc;
-    struct base_error_copy first;
 
-    if (error.driver_code == POOL_CU_UNSUPPORTED_PTX_VERSION ||
-        error.driver_code == POOL_CU_NO_BINARY_FOR_GPU) {
-        base_error_save(&first);
-        if (!driver_nvrtc_open(&nvrtc) && nvrtc->version > driver->version)
-            snprintf(hint, sizeof(hint),
-                "; NVRTC %d.%d is newer than the driver's CUDA %d.%d: update the driver or install "
-                "an NVRTC of its version",
-                nvrtc->version / 1000, nvrtc->version % 1000 / 10, driver->version / 1000,
-                driver->version % 1000 / 10);
-        base_error_restore(&first);
-    }
-    if (!log[0] && !hint[0])
+    if (!log[0])
         return;
     snprintf(call, sizeof(call), "%s", error.call);
-    base_fail_driver(error.status, error.driver_code, error.driver_name, call, "%s%s%s%s",
-        error.message, hint, log[0] ? "; the driver's log: " : "", log);
+    base_fail_driver(error.status, error.driver_code, error.driver_name, call,
+        "%s; the driver's log: %s", error.message, log);
 }
 
-static pool_status load_once(struct device_scope *scope, const void *image, CUmodule *handle)
+/* Codes with which a driver refuses an image that another compiler may make in another way. */
+static bool is_refusal(pool_cu_result code)
+{
+    switch (code) {
+    case POOL_CU_INVALID_IMAGE: /* machine code of a newer compiler */
+    case POOL_CU_NO_BINARY_FOR_GPU:
+    case POOL_CU_INVALID_PTX:
+    case POOL_CU_JIT_COMPILER_NOT_FOUND:
+    case POOL_CU_UNSUPPORTED_PTX_VERSION:
+    case POOL_CU_JIT_COMPILATION_DISABLED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static pool_status load_once(
+    struct device_scope *scope, const void *image, CUmodule *handle, struct module_refusal *refusal)
 {
     char log[JIT_LOG_BYTES] = "";
     pool_cu_enum options[] = {DRIVER_JIT_ERROR_LOG_BUFFER, DRIVER_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)(sizeof(log) - 1)};
     uint64_t start = base_clock_ns();
     struct trace_range range;
+    pool_cu_result code;
     pool_status status;
 
     trace_begin(&range, POOL_TRACE_LOAD, "load", "", device_properties(scope->device)->ordinal, 0);
-    status = DRIVER_CALL(scope->driver, ModuleLoadDataEx(handle, image, 2, options, values));
+    code = scope->driver->api.ModuleLoadDataEx(handle, image, 2, options, values);
+    if (refusal && is_refusal(code)) {
+        refusal->code = code;
+        snprintf(refusal->log, sizeof(refusal->log), "%.*s", (int)sizeof(refusal->log) - 1, log);
+        return trace_end(&range, POOL_ERR_BAD_IMAGE);
+    }
+    status = driver_check(scope->driver, code, "cuModuleLoadDataEx");
     trace_end(&range, status);
     if (!status)
         device_count_module_load(scope->device, base_clock_ns() - start);
     log[sizeof(log) - 1] = '\0';
     if (status && pool_status_class(status) == POOL_CLASS_CALL)
-        explain_failed_load(scope->driver, log);
+        explain_failed_load(log);
     return status;
 }
 
 /* Driver memory for code comes from what the device has free, not from the memory pool. */
-pool_status module_load_inside(
-    struct device_scope *scope, const void *image, size_t bytes, CUmodule *handle)
+pool_status module_load_inside(struct device_scope *scope, const void *image, size_t bytes,
+    CUmodule *handle, struct module_refusal *refusal)
 {
-    pool_status status = load_once(scope, image, handle);
+    pool_status status = load_once(scope, image, handle, refusal);
 
     for (int attempt = 0; status == POOL_ERR_OUT_OF_DEVICE_MEMORY && attempt < 2; attempt++) {
         if (attempt == 1)
             (void)memory_resident_evict(scope->device, bytes, true);
         status = pool_memory_trim(scope->device, 0);
         if (!status)
-            status = load_once(scope, image, handle);
+            status = load_once(scope, image, handle, refusal);
     }
     return status;
 }
@@ -93,8 +103,23 @@ struct source_image {
     size_t bytes;
     struct module_image *image; /* the same, as a reference; NULL: none */
     const char *name;
-    const char *subject; /* NULL: none */
+    const char *subject;          /* NULL: none */
+    struct module_choice *choice; /* whose present compiler has made it; NULL: no compiler */
 };
+
+/* An image that the driver refuses is loaded again, for the error, unless its compiler is to blame:
+ * then POOL_ERR_NO_COMPILER, without an error. */
+static pool_status load_compiled(
+    struct device_scope *scope, const struct source_image *source, CUmodule *handle)
+{
+    struct module_refusal refusal = {0};
+    pool_status status = module_load_inside(scope, source->data, source->bytes, handle, &refusal);
+
+    if (!refusal.code)
+        return status;
+    status = module_choice_doubt(source->choice, scope);
+    return status ? status : module_load_inside(scope, source->data, source->bytes, handle, NULL);
+}
 
 static pool_status load_inside(
     struct device_scope *scope, const struct source_image *source, pool_module *made)
@@ -103,7 +128,8 @@ static pool_status load_inside(
     pool_status status;
 
     device_try_release_deferred(scope->device);
-    status = module_load_inside(scope, source->data, source->bytes, &handle);
+    status = source->choice ? load_compiled(scope, source, &handle)
+                            : module_load_inside(scope, source->data, source->bytes, &handle, NULL);
     if (status)
         return status;
     atomic_store(&made->handle, handle);
@@ -201,10 +227,45 @@ pool_status module_params_copy(
     return status ? status : check_params(call, params);
 }
 
+void module_request_set_device(struct module_request *request, pool_device *device)
+{
+    request->device = device;
+    request->compute_capability =
+        10 * device_properties(device)->compute_major + device_properties(device)->compute_minor;
+    request->ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
+}
+
+/* One way after the other: the compilers, then prebuilt PTX, until the driver takes the image. */
+static pool_status compile_and_load(
+    const struct module_request *request, const char *subject, pool_module **module)
+{
+    struct module_choice choice;
+    pool_status status;
+    bool is_refused;
+
+    module_choice_begin(&choice, request);
+    do {
+        struct module_image *image = NULL;
+
+        status = module_image_choose(&choice, &image);
+        is_refused = false;
+        if (!status && image) {
+            const struct source_image source = {image->bytes, image->size, image, request->name,
+                subject, choice.nvrtc ? &choice : NULL};
+
+            status = load_image(request->device, &source, module);
+            is_refused = choice.nvrtc && status == POOL_ERR_NO_COMPILER;
+        }
+        module_image_release(image);
+        if (is_refused)
+            module_choice_next(&choice);
+    } while (is_refused);
+    return status;
+}
+
 pool_status module_compile(pool_device *device, const struct module_request *wanted,
     const char *subject, pool_module **module)
 {
-    struct module_image *image = NULL;
     struct module_request request = *wanted;
     pool_module_params copy;
     pool_status status;
@@ -218,18 +279,8 @@ pool_status module_compile(pool_device *device, const struct module_request *wan
         return status;
     request.params = &copy;
     request.name = copy.name ? copy.name : "kernel.cu";
-    request.compute_capability =
-        10 * device_properties(device)->compute_major + device_properties(device)->compute_minor;
-    request.ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
-    status = module_image_get(&request, &image);
-    if (!status && image) {
-        const struct source_image source = {
-            image->bytes, image->size, image, request.name, subject};
-
-        status = load_image(device, &source, module);
-    }
-    module_image_release(image);
-    return status;
+    module_request_set_device(&request, device);
+    return compile_and_load(&request, subject, module);
 }
 
 pool_status pool_module_load(

@@ -11,9 +11,9 @@
 
 #include <devicepool/module.h>
 
+#include "pool/device/device.h"
 #include "pool/memory/resident.h"
 #include "pool/module/image.h"
-#include "pool/device/device.h"
 
 /* A launch checks this many parameters; further ones are not checked. */
 #define MODULE_MAX_PARAMETERS 64
@@ -81,12 +81,24 @@ static inline pool_status module_check(const pool_module *module)
 /* Unloads the module (with the context current, unless the driver is gone) and frees it. */
 pool_status module_free(pool_module *module, int driver_alive);
 
+/* The driver does not take an image: the code, 0 if it was not that, and the log of its compiler.
+ */
+struct module_refusal {
+    pool_cu_result code;
+    char log[512];
+};
+
 /*
  * Inside device_enter: loads an image of `bytes` bytes; PTX ends with a NUL. Where the device has
- * no memory for it, unused resident objects are evicted and the memory pool is trimmed.
+ * no memory for it, unused resident objects are evicted and the memory pool is trimmed. If
+ * `refusal` is not NULL, an image that the driver does not take is no error: the status is
+ * POOL_ERR_BAD_IMAGE, and nothing is logged.
  */
-pool_status module_load_inside(
-    struct device_scope *scope, const void *image, size_t bytes, CUmodule *handle);
+pool_status module_load_inside(struct device_scope *scope, const void *image, size_t bytes,
+    CUmodule *handle, struct module_refusal *refusal);
+
+/* Fills the members of a request that follow from the device. */
+void module_request_set_device(struct module_request *request, pool_device *device);
 
 /* Unloads code whose module has no further use for `deferred`: when the device's unfinished work
  * has finished, because cuModuleUnload waits for it. Inside device_enter. */

@@ -36,12 +36,17 @@ struct compiler {
     const struct nvrtc *nvrtc;
     char *reason;
     size_t size;
+    bool is_trial;
 };
 
-/* A failure of the compiler itself is only written to `reason`, because prebuilt PTX may exist. */
+/* A failure of the compiler itself is only written to `reason`, because another compiler may work
+ * or prebuilt PTX exist. */
 static pool_status check(const struct compiler *compiler, nvrtc_result result, const char *call)
 {
-    if (!driver_nvrtc_is_broken(result))
+    bool is_broken = compiler->is_trial ? result && result != DRIVER_NVRTC_ERROR_OUT_OF_MEMORY
+                                        : driver_nvrtc_is_broken(result);
+
+    if (!is_broken)
         return driver_nvrtc_check(compiler->nvrtc, result, call);
     driver_nvrtc_describe(compiler->nvrtc, result, call, compiler->reason, compiler->size);
     return POOL_ERR_NO_COMPILER;
@@ -83,14 +88,15 @@ static pool_status choose_target(
     for (int i = 0; i < count; i++) {
         if (!oldest || archs[i] < oldest)
             oldest = archs[i];
-        if (archs[i] <= request->compute_capability && archs[i] > best)
+        if ((!request->compute_capability || archs[i] <= request->compute_capability) &&
+            archs[i] > best)
             best = archs[i];
     }
     base_free(archs);
     if (!best) {
         snprintf(compiler->reason, compiler->size,
-            "NVRTC %d.%d (%s) does not compile for sm_%d any more, its oldest chip is sm_%d: "
-            "install an older NVRTC and set DEVICEPOOL_NVRTC to it",
+            "NVRTC %d.%d of %s does not compile for sm_%d any more, its oldest chip is sm_%d; "
+            "install an older NVRTC beside it, or set DEVICEPOOL_NVRTC to it",
             nvrtc->version / 1000, nvrtc->version % 1000 / 10, nvrtc->path,
             request->compute_capability, oldest);
         return POOL_ERR_NO_COMPILER;
@@ -98,7 +104,7 @@ static pool_status choose_target(
     target->arch = best;
     target->form =
         best == request->compute_capability && !request->ptx_only ? MODULE_CUBIN : MODULE_PTX;
-    if (best != request->compute_capability && !request->ptx_only)
+    if (best != request->compute_capability && !request->ptx_only && !request->is_trial)
         base_log(POOL_LOG_INFO,
             "NVRTC %d.%d does not know sm_%d yet: %s is compiled to PTX for compute_%d and "
             "translated by the driver",
@@ -186,6 +192,20 @@ static char *program_log(const struct nvrtc *nvrtc, nvrtc_program program)
     return log;
 }
 
+/* Only the first line of the log: with foreign builtins every header has errors. */
+static void trial_failed(const struct compiler *compiler, const char *log, nvrtc_result result)
+{
+    const struct nvrtc *nvrtc = compiler->nvrtc;
+    const char *line = log ? log + strspn(log, "\n") : "";
+
+    snprintf(compiler->reason, compiler->size,
+        "NVRTC %d.%d of %s does not compile a trivial kernel: %s (%u): %.*s; its builtins library "
+        "%s may be of another version; " DRIVER_NVRTC_REMEDY,
+        nvrtc->version / 1000, nvrtc->version % 1000 / 10, nvrtc->path,
+        driver_nvrtc_result_name(result), result, (int)strcspn(line, "\n"), line,
+        nvrtc->builtins[0] ? nvrtc->builtins : "(none)");
+}
+
 static pool_status compile_failed(const struct compiler *compiler,
     const struct module_request *request, nvrtc_program program, nvrtc_result result)
 {
@@ -199,6 +219,11 @@ static pool_status compile_failed(const struct compiler *compiler,
     if (result != DRIVER_NVRTC_ERROR_COMPILATION && result != DRIVER_NVRTC_ERROR_INVALID_OPTION)
         return check(compiler, result, "nvrtcCompileProgram");
     log = program_log(compiler->nvrtc, program);
+    if (request->is_trial) {
+        trial_failed(compiler, log, result);
+        base_free(log);
+        return POOL_ERR_NO_COMPILER;
+    }
     listing = log ? module_listing(log, request->params, request->name) : NULL;
     status = base_fail(POOL_ERR_COMPILE, "%s does not compile:\n%.2400s%s%.1400s", request->name,
         log && log[0] ? log : "(the compiler's log is empty)\n",
@@ -341,7 +366,10 @@ static pool_status compile_request(const struct compiler *compiler,
     if (!status)
         status = module_names_append(compiler->nvrtc, program, request->params, image);
     compiler->nvrtc->api.DestroyProgram(&program);
-    count_compile(base_clock_ns() - start, trace_end(&range, status));
+    trace_end(&range, status);
+    if (request->is_trial)
+        return status;
+    count_compile(base_clock_ns() - start, status);
     if (!status)
         base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
             target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,
@@ -349,16 +377,14 @@ static pool_status compile_request(const struct compiler *compiler,
     return status;
 }
 
-pool_status module_compile_nvrtc(
-    const struct module_request *request, char *reason, size_t size, struct module_image **image)
+pool_status module_compile_nvrtc(const struct nvrtc *nvrtc, const struct module_request *request,
+    char *reason, size_t size, struct module_image **image)
 {
-    const struct compiler compiler = {driver_nvrtc_find(reason, size), reason, size};
+    const struct compiler compiler = {nvrtc, reason, size, request->is_trial != 0};
     struct module_request generated = *request;
     pool_module_params params;
     pool_status status;
 
-    if (!compiler.nvrtc)
-        return POOL_ERR_NO_COMPILER;
     if (!request->generator)
         return compile_request(&compiler, request, image);
     status = generate_headers(request, &params);

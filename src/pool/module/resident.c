@@ -92,7 +92,7 @@ static pool_status load_again(struct device_scope *scope, pool_module *module)
 
     if (!deferred)
         return base_fail_memory("a module");
-    status = module_load_inside(scope, module->image->bytes, module->image->size, &handle);
+    status = module_load_inside(scope, module->image->bytes, module->image->size, &handle, NULL);
     if (status) {
         device_deferred_free(deferred);
         return status;

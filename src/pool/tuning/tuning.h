@@ -193,7 +193,8 @@ const struct tuning *device_tuning(const pool_device *device);
 void device_tuning_key(const pool_device *device, struct tuning_key *key);
 /* Sets the numbers of all devices, whose properties have been read. Files that cannot be used are
  * only logged. */
-pool_status device_pool_tune(device_pool *pool, const pool_tuning *given);
+pool_status device_pool_tune(
+    device_pool *pool, const pool_tuning *given, bool (*has_compiler)(void));
 void device_pool_free_tuning(device_pool *pool);
 
 #endif

@@ -16,7 +16,6 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "driver/nvrtc.h"
 #include "pool/device/pool.h"
 #include "pool/tuning/tuning.h"
 
@@ -168,10 +167,8 @@ static pool_status read_cached(const struct tuning_key *wanted, char *path, size
 }
 
 static pool_status check_file(const struct tuning_key *key, const struct tuning_key *wanted,
-    const struct tuning *numbers, struct tuning_reason *reason)
+    const struct tuning *numbers, bool (*has_compiler)(void), struct tuning_reason *reason)
 {
-    char why[DRIVER_NVRTC_REASON];
-
     if (!is_of_chip(key, wanted)) {
         set_reason(reason, "it is for %.60s with %d multiprocessors, this is %.60s with %d",
             key->chip, key->multiprocessors, wanted->chip, wanted->multiprocessors);
@@ -184,15 +181,15 @@ static pool_status check_file(const struct tuning_key *key, const struct tuning_
     }
     if (tuning_needs_compiler(
             numbers, tuning_default(wanted->compute_major, wanted->compute_minor)) &&
-        !driver_nvrtc_find(why, sizeof(why))) {
-        set_reason(reason, "its kernels are compiled, and there is no compiler");
+        !has_compiler()) {
+        set_reason(reason, "its kernels are compiled, and there is no compiler that works");
         return POOL_ERR_UNSUPPORTED;
     }
     return POOL_OK;
 }
 
-static pool_status read_file(
-    device_pool *pool, const char *named, struct tuning *numbers, struct tuning_reason *reason)
+static pool_status read_file(device_pool *pool, const char *named, bool (*has_compiler)(void),
+    struct tuning *numbers, struct tuning_reason *reason)
 {
     pool_tuning_info *info = &pool->tuning_info;
     struct tuning_key key, wanted;
@@ -213,10 +210,10 @@ static pool_status read_file(
         set_reason(reason, "the pool has devices of several kinds");
         status = POOL_ERR_UNSUPPORTED;
     }
-    return status ? status : check_file(&key, &wanted, numbers, reason);
+    return status ? status : check_file(&key, &wanted, numbers, has_compiler, reason);
 }
 
-static pool_status use_file(device_pool *pool)
+static pool_status use_file(device_pool *pool, bool (*has_compiler)(void))
 {
     const char *named = base_env(VARIABLE);
     pool_tuning_info *info = &pool->tuning_info;
@@ -228,7 +225,7 @@ static pool_status use_file(device_pool *pool)
     if (!first_known(pool) || (named && strcmp(named, "off") == 0))
         return POOL_OK;
     base_error_save(&before);
-    status = read_file(pool, named && named[0] ? named : NULL, &numbers, &reason);
+    status = read_file(pool, named && named[0] ? named : NULL, has_compiler, &numbers, &reason);
     base_error_restore(&before);
     if (!status)
         return set_numbers(pool, &numbers, POOL_TUNING_FILE);
@@ -242,12 +239,13 @@ static pool_status use_file(device_pool *pool)
     return POOL_OK;
 }
 
-pool_status device_pool_tune(device_pool *pool, const pool_tuning *given)
+pool_status device_pool_tune(
+    device_pool *pool, const pool_tuning *given, bool (*has_compiler)(void))
 {
     pool->tuning_info.struct_size = sizeof(pool->tuning_info);
     for (size_t i = 0; i < pool->count; i++)
         pool->devices[i].tuning = defaults_of(&pool->devices[i]);
-    return given ? use_given(pool, given) : use_file(pool);
+    return given ? use_given(pool, given) : use_file(pool, has_compiler);
 }
 
 void device_pool_free_tuning(device_pool *pool)

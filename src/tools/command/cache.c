@@ -28,7 +28,10 @@ static int add_entry(void *user, const pool_cache_entry *entry)
         strftime(string, sizeof(string), "%Y-%m-%d %H:%M", localtime(&created));
         cJSON_AddStringToObject(row, "created", string);
         cJSON_AddNumberToObject(row, "created_unix_time", (double)entry->created_unix_time);
-        snprintf(string, sizeof(string), "sm_%d", entry->compute_capability);
+        if (entry->compute_capability)
+            snprintf(string, sizeof(string), "sm_%d", entry->compute_capability);
+        else
+            snprintf(string, sizeof(string), "any chip");
         cJSON_AddStringToObject(row, "target", string);
         cJSON_AddNumberToObject(row, "compute_capability", entry->compute_capability);
         cJSON_AddStringToObject(row, "form", entry->is_ptx ? "ptx" : "cubin");

@@ -66,10 +66,29 @@ static void print_devices(struct demo *demo)
     cJSON_Delete(rows);
 }
 
+/* The compiler of the first device that can be used. */
+static void print_compiler(struct demo *demo)
+{
+    pool_component compiler = {.status = POOL_ERR_NO_COMPILER};
+    struct cli_device next = {0};
+    int is_found = 0;
+
+    while (!is_found && cli_next_device(demo->pool, &next))
+        is_found = next.is_usable && !pool_device_get_compiler(next.device, &compiler);
+    if (!is_found)
+        return;
+    if (compiler.status)
+        printf("\nThis host has no usable NVRTC, so the library uses its prebuilt kernels.\n%s\n",
+            compiler.message);
+    else
+        printf("\nNVRTC %d.%d compiles the kernels (%s).\n", compiler.version / 1000,
+            compiler.version % 1000 / 10, compiler.path);
+    if (!compiler.status && *compiler.message)
+        printf("%s\n", compiler.message);
+}
+
 static void print_opening(struct demo *demo)
 {
-    pool_host_info host = {.struct_size = sizeof(host)};
-
     printf("%sdevicepool %s%s\n\n", cli_colour(stdout, CLI_BOLD), pool_version_text(),
         cli_colour(stdout, CLI_PLAIN));
     if (*demo->fallback_reason)
@@ -80,12 +99,7 @@ static void print_opening(struct demo *demo)
             cli_colour(stdout, CLI_DIM), (int)strcspn(demo->fallback_reason, ":"),
             demo->fallback_reason, cli_colour(stdout, CLI_PLAIN));
     print_devices(demo);
-    pool_host_get_info(&host);
-    if (host.compiler.status)
-        puts("\nThis host has no NVRTC, so the library uses its prebuilt kernels.");
-    else
-        printf("\nNVRTC %d.%d compiles the kernels (%s).\n", host.compiler.version / 1000,
-            host.compiler.version % 1000 / 10, host.compiler.path);
+    print_compiler(demo);
     putchar('\n');
     fflush(stdout);
 }

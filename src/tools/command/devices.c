@@ -4,6 +4,21 @@
  */
 #include "cli.h"
 
+/* Tries the compiler for each chip, so that the description says what was found. */
+static void try_compilers(device_pool *pool)
+{
+    struct cli_device next = {0};
+    int32_t last = -1;
+
+    while (cli_next_device(pool, &next)) {
+        int32_t chip = 10 * next.info.compute_major + next.info.compute_minor;
+        pool_component compiler;
+
+        if (next.is_usable && chip != last && !pool_device_get_compiler(next.device, &compiler))
+            last = chip;
+    }
+}
+
 int cli_run_devices(const struct cli_command *self, struct cli_line *line)
 {
     int wants_free = 0;
@@ -23,6 +38,7 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
     code = cli_open_pool(line, !wants_free, &pool);
     if (code != CLI_GO)
         return code;
+    try_compilers(pool);
     status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
     if (status) {
         code = cli_fail(status, line->as_json);

@@ -18,9 +18,9 @@ struct selftest {
     const char *only;
     int is_quick;
     int shows_each;
-    uint64_t timeout; /* seconds */
-    int has_compiler; /* 0: only operations with prebuilt PTX can be tested */
-    size_t skipped;
+    uint64_t timeout;        /* seconds */
+    pool_component compiler; /* of the first device that has none: only operations with prebuilt */
+    size_t skipped;          /* PTX can be tested there */
     device_pool *pool;
     cJSON *rows;
     int code; /* of the first failure */
@@ -175,8 +175,8 @@ static void report_round(struct selftest *test, const struct round *round, doubl
 }
 
 /* Returns 1 if the device cannot be tested any further. */
-static int test_area(
-    struct selftest *test, const struct selftest_area *area, const struct cli_device *device)
+static int test_area(struct selftest *test, const struct selftest_area *area,
+    const struct cli_device *device, int has_compiler)
 {
     struct round *round = bench_alloc(1, sizeof(*round));
     double begin = bench_now();
@@ -186,7 +186,7 @@ static int test_area(
     round->area = area;
     round->device = device->device;
     snprintf(round->name, sizeof(round->name), "%s", device->label);
-    round->has_compiler = test->has_compiler;
+    round->has_compiler = has_compiler;
     round->step = test->is_quick ? QUICK_STEP : 1;
     round->count = area->count(test->pool);
     round->results = bench_alloc(round->count, sizeof(*round->results));
@@ -206,6 +206,7 @@ static int test_area(
 /* An unusable device is a failure. */
 static void test_device(struct selftest *test, const struct cli_device *device)
 {
+    pool_component compiler = {.status = POOL_OK};
     int is_over = 0;
 
     if (!device->is_usable) {
@@ -215,9 +216,13 @@ static void test_device(struct selftest *test, const struct cli_device *device)
         test->code = test->code ? test->code : CLI_DEVICE;
         return;
     }
+    /* If that fails, the tests fail as well and say why. */
+    (void)pool_device_get_compiler(device->device, &compiler);
+    if (compiler.status && !test->compiler.status)
+        test->compiler = compiler;
     for (size_t i = 0; i < AREAS && !is_over; i++)
         if (!test->only || strcmp(test->only, areas[i]->name) == 0)
-            is_over = test_area(test, areas[i], device);
+            is_over = test_area(test, areas[i], device, !compiler.status);
 }
 
 static const struct cli_column columns[] = {
@@ -255,7 +260,6 @@ int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
         {'e', "each", NULL, "print a row per test", CLI_SWITCH, &test.shows_each, NULL},
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
-    pool_host_info host = {.struct_size = sizeof(host)};
     struct cli_device next = {0};
 
     if (code == CLI_GO)
@@ -265,14 +269,12 @@ int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
     code = cli_open_pool(line, 0, &test.pool);
     if (code != CLI_GO)
         return code;
-    pool_host_get_info(&host);
-    test.has_compiler = !host.compiler.status;
     test.rows = cJSON_CreateArray();
     while (cli_next_device(test.pool, &next))
         test_device(&test, &next);
     cli_print_rows(test.rows, columns, CLI_COUNT_OF(columns), line);
     if (test.skipped)
         fprintf(stderr, "devicepool: %zu tests were skipped because they need NVRTC: %s\n",
-            test.skipped, host.compiler.message);
+            test.skipped, test.compiler.message);
     return cli_close_pool(&test.pool, test.code, 0);
 }

@@ -9,8 +9,9 @@ static void print_component(const char *name, const pool_component *component)
     if (component->status)
         printf("%-11s none: %s\n", name, component->message);
     else
-        printf("%-11s CUDA %d.%d, %s\n", name, component->version / 1000,
-            component->version % 1000 / 10, component->path);
+        printf("%-11s CUDA %d.%d, %s%s%s\n", name, component->version / 1000,
+            component->version % 1000 / 10, component->path, component->message[0] ? "; " : "",
+            component->message);
 }
 
 static void add_component(cJSON *report, const char *name, const pool_component *component)

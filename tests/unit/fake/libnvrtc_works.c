@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of the fake libnvrtc that works: all programs "compile" to the same image, and a
- * test sets which fail, which wait, and which chips there are.
+ * The functions of the fake libnvrtcs that work: all programs "compile" to the same image, and a
+ * test sets which fail, which wait, and which chips there are. A compilation that needs the
+ * builtins library opens it by its soname alone, as the real NVRTC does; that of another version
+ * has no symbol of the right name, and the compilation fails with many errors.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +17,13 @@ struct fake_nvrtc fake_nvrtc_control;
 
 static const char image[] = ".version 8.0\n.target sm_75\n.address_size 64\n";
 
+#define TEXT(x) TEXT_OF(x)
+#define TEXT_OF(x) #x
+#define FAKE_VERSION TEXT(FAKE_MAJOR) "." TEXT(FAKE_MINOR)
+
 struct _nvrtcProgram {
     char name[128];
+    char log[1024];
     nvrtc_flow_callback callback;
     void *user;
 };
@@ -50,6 +58,8 @@ nvrtc_result fake_CreateProgram(nvrtc_program *program, const char *source, cons
     if (!*program)
         return DRIVER_NVRTC_ERROR_OUT_OF_MEMORY;
     snprintf((*program)->name, sizeof((*program)->name), "%s", name);
+    snprintf((*program)->log, sizeof((*program)->log), "%s",
+        fake_nvrtc_control.log ? fake_nvrtc_control.log : "");
     atomic_fetch_add(&fake_nvrtc_control.created, 1);
     return DRIVER_NVRTC_SUCCESS;
 }
@@ -76,17 +86,45 @@ static int is_cancelled(void *of)
     return program->callback ? program->callback(program->user, NULL) : 0;
 }
 
+static int is_trial(nvrtc_program program)
+{
+    return strcmp(program->name, "devicepool_trial.cu") == 0;
+}
+
+static nvrtc_result open_builtins(nvrtc_program program)
+{
+    void *library = dlopen("libnvrtc-builtins.so." FAKE_VERSION, RTLD_NOW | RTLD_LOCAL);
+    void *symbol = library ? dlsym(library, "fake_builtins_" FAKE_VERSION) : NULL;
+
+    if (!library)
+        return DRIVER_NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
+    dlclose(library);
+    if (symbol)
+        return DRIVER_NVRTC_SUCCESS;
+    for (int i = 1; i <= 20; i++)
+        snprintf(program->log + strlen(program->log), sizeof(program->log) - strlen(program->log),
+            "builtins.h(%d): error: foreign builtins\n", i);
+    return DRIVER_NVRTC_ERROR_COMPILATION;
+}
+
 nvrtc_result fake_CompileProgram(
     nvrtc_program program, int option_count, const char *const *options)
 {
     struct fake_nvrtc *control = &fake_nvrtc_control;
-    unsigned number = atomic_fetch_add(&control->compiled, 1) + 1;
-    unsigned running = atomic_fetch_add(&control->running, 1) + 1;
-    unsigned most = atomic_load(&control->most_running);
-    nvrtc_result result = DRIVER_NVRTC_SUCCESS;
+    nvrtc_result result = control->needs_builtins ? open_builtins(program) : DRIVER_NVRTC_SUCCESS;
+    unsigned number, running, most;
 
     (void)option_count;
     (void)options;
+    if (is_trial(program)) {
+        atomic_fetch_add(&control->trials, 1);
+        return result ? result : control->trial;
+    }
+    number = atomic_fetch_add(&control->compiled, 1) + 1;
+    if (result)
+        return result;
+    running = atomic_fetch_add(&control->running, 1) + 1;
+    most = atomic_load(&control->most_running);
     while (running > most && !atomic_compare_exchange_weak(&control->most_running, &most, running))
         ;
     if (control->compile)
@@ -106,6 +144,7 @@ nvrtc_result fake_GetPTX(nvrtc_program program, char *text)
 {
     (void)program;
     memcpy(text, image, sizeof(image));
+    atomic_fetch_add(&fake_nvrtc_control.images, 1);
     return DRIVER_NVRTC_SUCCESS;
 }
 
@@ -119,21 +158,14 @@ nvrtc_result fake_GetCUBIN(nvrtc_program program, char *bytes)
     return fake_GetPTX(program, bytes);
 }
 
-static const char *log_text(void)
-{
-    return fake_nvrtc_control.log ? fake_nvrtc_control.log : "";
-}
-
 nvrtc_result fake_GetProgramLogSize(nvrtc_program program, size_t *size)
 {
-    (void)program;
-    *size = strlen(log_text()) + 1;
+    *size = strlen(program->log) + 1;
     return DRIVER_NVRTC_SUCCESS;
 }
 
 nvrtc_result fake_GetProgramLog(nvrtc_program program, char *log)
 {
-    (void)program;
-    memcpy(log, log_text(), strlen(log_text()) + 1);
+    memcpy(log, program->log, strlen(program->log) + 1);
     return DRIVER_NVRTC_SUCCESS;
 }
