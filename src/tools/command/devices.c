@@ -39,6 +39,16 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
     if (code != CLI_GO)
         return code;
     try_compilers(pool);
+    if (!wants_free) {
+        /* A trial creates a context. A good verdict is stored, so that in a new pool, which is
+         * described, it is known without one. */
+        code = cli_close_pool(&pool, CLI_GO, 0);
+        if (code == CLI_GO)
+            code = cli_open_pool(line, 1, &pool);
+        if (code != CLI_GO)
+            return code;
+        try_compilers(pool);
+    }
     status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
     if (status) {
         code = cli_fail(status, line->as_json);
