@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,8 +166,8 @@ static void show(struct base_error_copy *shown)
     last_error = &shown->error;
 }
 
-static void record(pool_status status, int driver_code, const char *driver_name, const char *call,
-    const char *format, va_list arguments)
+static void record(bool is_logged, pool_status status, int driver_code, const char *driver_name,
+    const char *call, const char *format, va_list arguments)
 {
     struct base_error_copy *own = open_detail();
     char message[sizeof(own->message) + 1]; /* one more byte detects a message that is too long */
@@ -184,7 +185,8 @@ static void record(pool_status status, int driver_code, const char *driver_name,
     } else {
         show_bare(status);
     }
-    base_log_failure(message, pool_status_name(status), call, driver_code);
+    if (is_logged)
+        base_log_failure(message, pool_status_name(status), call, driver_code);
 }
 
 pool_status base_fail(pool_status status, const char *format, ...)
@@ -192,7 +194,17 @@ pool_status base_fail(pool_status status, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    record(status, 0, "", "", format, arguments);
+    record(true, status, 0, "", "", format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+pool_status base_fail_quietly(pool_status status, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    record(false, status, 0, "", "", format, arguments);
     va_end(arguments);
     return status;
 }
@@ -213,7 +225,7 @@ pool_status base_fail_driver(pool_status status, int driver_code, const char *dr
     va_list arguments;
 
     va_start(arguments, format);
-    record(status, driver_code, driver_name, call, format, arguments);
+    record(true, status, driver_code, driver_name, call, format, arguments);
     va_end(arguments);
     return status;
 }

@@ -12,7 +12,11 @@
 pool_status base_fail(pool_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for a driver call: its code, the code's name and the call's text go into the detail. */
+/* The same without a log record: for results of queries and tries that a caller expects. */
+pool_status base_fail_quietly(pool_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* base_fail for a driver call: its code, the code's name and the call's text go into the detail. */
 pool_status base_fail_driver(pool_status status, int driver_code, const char *driver_name,
     const char *call, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -25,8 +25,15 @@
 static inline void assert_status_at(
     pool_status got, pool_status expected, const char *call, const char *file, int line)
 {
-    if (got == expected)
+    /* Every failure sets the detail. */
+    if (got == expected && (got >= POOL_OK || pool_last_error()->status == got))
         return;
+    if (got == expected) {
+        print_error("%s:%d: %s returns %s, and pool_last_error is of %s\n", file, line, call,
+            pool_status_name(got), pool_status_name(pool_last_error()->status));
+        _fail(file, line);
+        return;
+    }
     print_error("%s:%d: %s: %s instead of %s: %s\n", file, line, call, pool_status_name(got),
         pool_status_name(expected), pool_last_error()->message);
     _fail(file, line);

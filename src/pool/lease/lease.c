@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "driver/trace.h"
-#include "pool/lease/admission.h"
 #include "pool/device/extension.h"
+#include "pool/lease/admission.h"
 
 /* How often a thread examines a cancel object that has too many waiting threads to wake it. */
 #define CANCEL_POLL_NS 2000000u
@@ -110,7 +110,8 @@ static pool_status submit_request(const char *call, struct admission *admission,
     if (decision == SCHEDULER_REFUSED)
         return lease_terms_refuse(call, admission, terms);
     if (decision == SCHEDULER_EXPIRED)
-        return POOL_ERR_TIMEOUT;
+        return base_fail_quietly(
+            POOL_ERR_TIMEOUT, "%s: the request cannot be granted now, and `timeout_ns` is 0", call);
     *lease = taken;
     return decision == SCHEDULER_WAITING ? wait_for_lease(call, admission, terms, taken) : POOL_OK;
 }

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/params.h"
-#include "pool/lease/admission.h"
 #include "pool/device/extension.h"
+#include "pool/lease/admission.h"
 
 #define TICKET_MAGIC 0x7469636bu
 #define TICKET_DEAD 0xdead7469u
@@ -282,7 +282,8 @@ pool_status pool_ticket_take(pool_ticket *ticket, pool_lease **lease)
     }
     pthread_mutex_unlock(&ticket->admission->lock);
     if (!is_decided)
-        return POOL_ERR_NOT_READY;
+        return base_fail_quietly(
+            POOL_ERR_NOT_READY, "pool_ticket_take: the request has not been decided");
     if (is_taken)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_ticket_take: the lease has been taken already");

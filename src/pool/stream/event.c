@@ -365,7 +365,11 @@ static pool_status wait_for_event(const char *call, const pool_event *event,
 
 pool_status pool_event_query(pool_event *event)
 {
-    return wait_for_event(__func__, event, query_inside, 0);
+    pool_status status = wait_for_event(__func__, event, query_inside, 0);
+
+    return status == POOL_ERR_NOT_READY
+               ? base_fail_quietly(status, "pool_event_query: the event has not been reached")
+               : status;
 }
 
 pool_status pool_event_synchronize(pool_event *event)
@@ -417,6 +421,9 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
         scope.driver->api.EventElapsedTime(&value, start->handle, end->handle),
         "cuEventElapsedTime");
     status = device_leave(&scope, status);
+    if (status == POOL_ERR_NOT_READY)
+        return base_fail_quietly(
+            status, "pool_event_elapsed: one of the events has not been reached");
     if (!status)
         *milliseconds = (double)value;
     return status;

@@ -502,7 +502,11 @@ pool_status pool_stream_query(pool_stream *stream)
 {
     pool_status status = stream_check_uncaptured(__func__, stream, "a query of its progress");
 
-    return status ? status : with_stream(__func__, stream, query_inside, NULL);
+    if (!status)
+        status = with_stream(__func__, stream, query_inside, NULL);
+    return status == POOL_ERR_NOT_READY
+               ? base_fail_quietly(status, "pool_stream_query: the stream has unfinished work")
+               : status;
 }
 
 static pool_status synchronize_inside(struct driver *driver, const pool_stream *stream, void *value)
