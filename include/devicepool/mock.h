@@ -73,6 +73,13 @@ const pool_cuda_api *pool_mock_table(pool_mock *mock);
 pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free_bytes);
 /* Sets the device's total memory, all of which is free but for what the mock has allocated. */
 pool_status pool_mock_set_memory(pool_mock *mock, int device, uint64_t total_bytes);
+/*
+ * What pool_mock_host_memory reports: the memory that is available on the host, for integrated
+ * devices (attribute POOL_CU_ATTRIBUTE_INTEGRATED). 0, the default: not known.
+ */
+pool_status pool_mock_set_host_memory(pool_mock *mock, uint64_t available_bytes);
+/* For pool_params.host_memory, with the mock as its host_memory_user. */
+uint64_t pool_mock_host_memory(void *mock);
 /* Sets the device's name. */
 pool_status pool_mock_set_name(pool_mock *mock, int device, const char *name);
 /* Sets the device's UUIDs: 16 bytes each; `instance` (for cuDeviceGetUuid_v2) may be NULL: the same

@@ -159,6 +159,17 @@ typedef struct pool_params {
      * reason.
      */
     const struct pool_tuning *tuning;
+    /*
+     * For integrated devices, which share the memory of the host: the bytes that are available
+     * there, read at each sample of the free memory instead of the driver's number, which leaves
+     * out the page cache that an allocation reclaims. Any thread; it must not block. A result of 0:
+     * not known, the driver's number counts. NULL: the smaller of MemAvailable of /proc/meminfo and
+     * of what the process's memory cgroups leave. All integrated devices of a pool share one
+     * account: what a lease reserves on one of them is missing on the others, and `memory_limit`
+     * is that of the account.
+     */
+    uint64_t (*host_memory)(void *user);
+    void *host_memory_user;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

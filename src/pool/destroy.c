@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "base/thread.h"
 #include "pool/device/pool.h"
 #include "pool/metrics/status_socket.h"
@@ -148,26 +149,61 @@ static unsigned count_dependents(const pool_device *device, enum device_dependen
     return atomic_load_explicit(&device->dependents[kind], memory_order_acquire);
 }
 
-/* POOL_ERR_BUSY with the number of each kind of dependent, or POOL_OK. */
+struct dependents {
+    unsigned counts[DEVICE_DEPENDENT_KINDS];
+    char names[DEVICE_DEPENDENT_KINDS][48]; /* of the first one of each kind; "": not known */
+};
+
+static void count_on_device(pool_device *device, struct dependents *found)
+{
+    for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
+        found->counts[kind] += count_dependents(device, (enum device_dependent)kind);
+    pthread_mutex_lock(&device->pool->state_lock);
+    for (const struct device_named *at = device->named; at; at = at->next)
+        if (!found->names[at->kind][0] && count_dependents(device, at->kind))
+            base_text_copy(found->names[at->kind], sizeof(found->names[at->kind]), at->name);
+    pthread_mutex_unlock(&device->pool->state_lock);
+}
+
+/* POOL_ERR_BUSY with the number of each kind of dependent and the name of the first one, or
+ * POOL_OK. */
 static pool_status check_idle(const device_pool *pool)
 {
-    unsigned bindings = device_pool_bindings(pool, NULL), dependents[DEVICE_DEPENDENT_KINDS] = {0},
-             all = 0;
+    static const char *const kinds[DEVICE_DEPENDENT_KINDS][2] = {
+        [DEVICE_DEPENDENT_BUFFER] = {"buffer", "buffers"},
+        [DEVICE_DEPENDENT_BASES] = {"set of bases", "sets of bases"},
+        [DEVICE_DEPENDENT_DOMAIN] = {"set of tables of NTT domains",
+            "sets of tables of NTT domains"},
+        [DEVICE_DEPENDENT_RESIDENT] = {"resident object", "resident objects"},
+        [DEVICE_DEPENDENT_COPY] = {"copy of a resident object", "copies of resident objects"},
+        [DEVICE_DEPENDENT_PINNED] = {"block of pinned memory", "blocks of pinned memory"},
+        [DEVICE_DEPENDENT_STREAM] = {"stream or event", "streams or events"},
+        [DEVICE_DEPENDENT_MODULE] = {"module", "modules"},
+        [DEVICE_DEPENDENT_GRAPH] = {"graph", "graphs"},
+        [DEVICE_DEPENDENT_PROBE] = {"probe", "probes"},
+        [DEVICE_DEPENDENT_VIRTUAL] = {
+            "range or physical allocation", "ranges and physical allocations"}};
+    unsigned bindings = device_pool_bindings(pool, NULL);
+    struct dependents found = {0};
+    char text[1024] = "";
+    size_t used = 0;
 
     for (size_t i = 0; i < pool->count; i++)
-        for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
-            dependents[kind] += count_dependents(&pool->devices[i], (enum device_dependent)kind);
-    for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS; kind++)
-        all += dependents[kind];
-    if (!bindings && !all)
-        return POOL_OK;
-    return base_fail(POOL_ERR_BUSY,
-        "the pool is in use: %u bindings held by threads, %u buffers, %u streams or events, %u "
-        "modules, %u graphs, %u probes, %u ranges and physical allocations",
-        bindings, dependents[DEVICE_DEPENDENT_BUFFER] + dependents[DEVICE_DEPENDENT_PINNED],
-        dependents[DEVICE_DEPENDENT_STREAM], dependents[DEVICE_DEPENDENT_MODULE],
-        dependents[DEVICE_DEPENDENT_GRAPH], dependents[DEVICE_DEPENDENT_PROBE],
-        dependents[DEVICE_DEPENDENT_VIRTUAL]);
+        count_on_device(&pool->devices[i], &found);
+    if (bindings)
+        used = (size_t)snprintf(
+            text, sizeof(text), ", %u binding%s held by threads", bindings, base_plural(bindings));
+    for (int kind = 0; kind < DEVICE_DEPENDENT_KINDS && used < sizeof(text); kind++) {
+        unsigned count = found.counts[kind];
+        const char *name = found.names[kind];
+
+        if (count)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, ", %u %s%s%s%s%s", count,
+                kinds[kind][count > 1], name[0] ? " (" : "",
+                name[0] && count > 1 ? "the first: " : "", name, name[0] ? ")" : "");
+    }
+    return used ? base_fail(POOL_ERR_BUSY, "pool_destroy: the pool is in use: %s", text + 2)
+                : POOL_OK;
 }
 
 static bool has_returning_device(const device_pool *pool)

@@ -730,6 +730,52 @@ static void test_requests_prefer_devices_with_a_copy(void **state)
     assert_ok(pool_resident_destroy(&resident));
 }
 
+/* A refused pool_destroy says of what kind the objects are that keep the pool, and names them. */
+static void test_names_of_what_keeps_a_pool(void **state)
+{
+    struct source source = {.byte = 3, .bytes = 4096};
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    const pool_bases_params bases_params = {.struct_size = sizeof(bases_params), .curve = curve};
+    const pool_ntt_domain_params domain_params = {.struct_size = sizeof(domain_params),
+        .field = pool_field_by_name("goldilocks"),
+        .log_size = 10};
+    const pool_exec exec = on(0);
+    static uint8_t points[16 * 64];
+    const pool_span span = {.data = points, .count = 16};
+    pool_resident *resident;
+    pool_ntt_domain *domain = NULL;
+    pool_pinned *pinned[2] = {NULL};
+    pool_buffer *buffer = NULL;
+    pool_bases *bases = NULL;
+
+    (void)state;
+    assert_ok(pool_random_points(curve, 7, 16, NULL, points, NULL));
+    resident = register_source(&source, 0);
+    assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY); /* although nothing is loaded */
+    assert_string_equal(pool_last_error()->message,
+        "pool_destroy: the pool is in use: 1 resident object (a buffer)");
+    use_once(resident, 0, 3);
+    assert_ok(pool_bases_create(&bases_params, &exec, &span, &bases));
+    assert_ok(pool_ntt_domain_create(&domain_params, &domain));
+    assert_ok(pool_ntt_warm_up(domain, device[0]));
+    assert_ok(pool_buffer_alloc(device[0], 64, &buffer));
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_pinned_create(device[0], 64, 0, &pinned[i]));
+    assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
+    assert_says("1 buffer, 1 set of bases (16 points of bn254_g1), ");
+    assert_says("of NTT domains (");
+    assert_says("2^10 of goldilocks), 1 resident object (a buffer), 1 copy of a resident object (a "
+                "buffer), 2 blocks of pinned memory");
+    for (int i = 0; i < 2; i++)
+        assert_ok(pool_pinned_destroy(&pinned[i]));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_ntt_domain_destroy(&domain));
+    assert_ok(pool_bases_destroy(&bases));
+    assert_ok(pool_resident_destroy(&resident));
+    assert_ok(pool_destroy(&pool));
+    assert_ok(open_pool(NULL));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -746,6 +792,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_modules_are_restored),
         cmocka_unit_test(test_description_lists_objects),
         cmocka_unit_test(test_bad_params_are_refused),
+        cmocka_unit_test(test_names_of_what_keeps_a_pool),
         cmocka_unit_test(test_uses_are_charged_to_leases),
         cmocka_unit_test(test_loads_are_charged_once),
         cmocka_unit_test(test_use_outlives_its_lease),

@@ -398,14 +398,14 @@ static void test_destroy_is_refused(void **state)
     assert_ok(pool_bind(device));
     assert_int_equal(pool_destroy(&world.pool), POOL_ERR_BUSY);
     assert_non_null(world.pool);
-    assert_says("1 bindings");
+    assert_says("1 binding held by threads");
     assert_ok(pool_unbind(device));
     device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
     device_dependent_added(device, DEVICE_DEPENDENT_BUFFER);
     device_dependent_added(device, DEVICE_DEPENDENT_MODULE);
     assert_int_equal(pool_destroy(&world.pool), POOL_ERR_BUSY);
     assert_says("2 buffers");
-    assert_says("1 modules");
+    assert_says("1 module");
     device_dependent_removed(device, DEVICE_DEPENDENT_BUFFER);
     device_dependent_removed(device, DEVICE_DEPENDENT_BUFFER);
     device_dependent_removed(device, DEVICE_DEPENDENT_MODULE);

@@ -105,6 +105,27 @@ pool_status pool_mock_set_attribute(pool_mock *mock, int device, pool_cu_enum at
     return status;
 }
 
+pool_status pool_mock_set_host_memory(pool_mock *mock, uint64_t available_bytes)
+{
+    if (!mock)
+        return POOL_ERR_INVALID_ARGUMENT;
+    pthread_mutex_lock(&mock->lock);
+    mock->host_memory = available_bytes;
+    pthread_mutex_unlock(&mock->lock);
+    return POOL_OK;
+}
+
+uint64_t pool_mock_host_memory(void *mock)
+{
+    pool_mock *of = mock;
+    uint64_t bytes;
+
+    pthread_mutex_lock(&of->lock);
+    bytes = of->host_memory;
+    pthread_mutex_unlock(&of->lock);
+    return bytes;
+}
+
 pool_status pool_mock_set_peer(pool_mock *mock, int from, int to, int access, int atomics, int rank)
 {
     struct mock_device *of = mock_device_lock(mock, from, "pool_mock_set_peer");

@@ -277,6 +277,7 @@ struct pool_mock {
     size_t memory_capacity;
     unsigned memory_numbers[MOCK_MEMORY_KINDS];
     uint64_t next_memory_id;
+    uint64_t host_memory; /* available on the host; 0: not known */
     uint64_t context_ids; /* used so far */
     unsigned orphaned;
     struct mock_string orphaned_names;

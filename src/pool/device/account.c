@@ -201,22 +201,61 @@ uint64_t device_capacity_limit(const pool_device *device)
     return bytes < account->limit ? bytes : account->limit;
 }
 
+/* Whether both use the same memory. Integrated devices use that of their host. */
+static bool is_shared(const pool_device *device, const pool_device *other)
+{
+    return device == other || (device->properties.integrated && other->properties.integrated);
+}
+
+uint32_t device_shares_with(const pool_device *device)
+{
+    const pool_device *first = device->pool->devices;
+
+    while (!is_shared(device, first))
+        first++;
+    return (uint32_t)(first - device->pool->devices);
+}
+
+/* Of the device and of those that share its memory: base, and what is used outside of leases and
+ * reserved. */
+struct shared {
+    uint64_t base, used_outside, reserved;
+};
+
+static struct shared read_shared(const pool_device *device)
+{
+    const device_pool *pool = device->pool;
+    struct shared all = {.base = load(&device->account.base)};
+
+    for (size_t i = 0; i < pool->count; i++) {
+        const pool_device *other = &pool->devices[i];
+
+        if (!is_shared(device, other))
+            continue;
+        all.base += other == device ? 0 : load(&other->account.held);
+        all.used_outside += load(&other->account.used_outside);
+        all.reserved += device_reserved(other);
+    }
+    return all;
+}
+
 uint64_t device_capacity(const pool_device *device)
 {
     const struct device_account *account = &device->account;
-    uint64_t capacity = less(load(&account->base), account->headroom);
+    const struct shared all = read_shared(device);
+    uint64_t capacity = less(all.base, account->headroom);
 
     capacity = capacity < account->limit ? capacity : account->limit;
-    return less(capacity, load(&account->used_outside));
+    return less(capacity, all.used_outside);
 }
 
 uint64_t device_net_free(const pool_device *device)
 {
     const struct device_account *account = &device->account;
-    uint64_t base = load(&account->base);
+    const struct shared all = read_shared(device);
+    uint64_t base = all.base < account->limit ? all.base : account->limit;
 
-    base = base < account->limit ? base : account->limit;
-    return less(base, load(&account->used_outside) + device_reserved(device));
+    return less(base, all.used_outside + all.reserved);
 }
 
 void device_account_read(const pool_device *device, struct device_account_info *info)
@@ -232,5 +271,5 @@ void device_account_read(const pool_device *device, struct device_account_info *
     info->reserved = device_reserved(device);
     info->charged = less(info->used, info->used_outside);
     info->leases = device_leases(device);
-    info->available = less(device_capacity(device), info->reserved);
+    info->available = less(device_capacity(device), read_shared(device).reserved);
 }

@@ -12,7 +12,9 @@
  *                 in all. Its own allocations move bytes between the two terms and leave it as it
  *                 is, so that it is right between samples, too; use by others shows in the next.
  *
- * Hence a lease may reserve min(base - headroom, limit) - used_outside - reserved.
+ * Hence a lease may reserve min(base - headroom, limit) - used_outside - reserved. Integrated
+ * devices share one account: base counts what is held on all of them, and what is used outside of
+ * leases and reserved is that of all.
  *
  * Allocations outside of leases are added to used_outside by compare-and-swap, so that no number of
  * threads passes the limit with them. An allocation and a grant at the same moment can pass it

@@ -293,6 +293,9 @@ pool_status pool_run_on(pool_device *device, pool_task task, void *arg)
         return status;
     depth = depth_of(thread_stack);
     status = task(device, arg);
+    if (status < 0 && pool_last_error()->status != status)
+        (void)base_fail_quietly(status, "pool_run_on: the task returned %s without a message",
+            pool_status_name(status));
     if (status)
         base_error_save(&first);
     unbound = unbind_leftovers(depth);

@@ -157,7 +157,11 @@ void device_end_probe(pool_device *device);
 
 /* Objects that keep a pool from being destroyed while they exist. */
 enum device_dependent {
-    DEVICE_DEPENDENT_BUFFER,
+    DEVICE_DEPENDENT_BUFFER, /* of a caller */
+    DEVICE_DEPENDENT_BASES,
+    DEVICE_DEPENDENT_DOMAIN,   /* its tables */
+    DEVICE_DEPENDENT_RESIDENT, /* objects; counted on the pool's first device */
+    DEVICE_DEPENDENT_COPY,     /* their buffers */
     DEVICE_DEPENDENT_PINNED,
     DEVICE_DEPENDENT_STREAM,
     DEVICE_DEPENDENT_MODULE,
@@ -168,6 +172,16 @@ enum device_dependent {
 };
 void device_dependent_added(pool_device *device, enum device_dependent kind);
 void device_dependent_removed(pool_device *device, enum device_dependent kind);
+/* The same with a name for the message of a pool_destroy that is refused. `entry` belongs to the
+ * object. */
+struct device_named {
+    enum device_dependent kind;
+    char name[48];                     /* longer ones are cut */
+    struct device_named *next, **link; /* guarded by the pool's state lock */
+};
+void device_dependent_named_added(
+    pool_device *device, enum device_dependent kind, const char *name, struct device_named *entry);
+void device_dependent_named_removed(pool_device *device, struct device_named *entry);
 
 /*
  * A number that another process of the device changes when it takes over. An object stores the
@@ -278,6 +292,9 @@ uint32_t device_leases(const pool_device *device);
 /* What leases may reserve in all, of which the reservations of the living ones are to be
  * subtracted: of the last sample of the free memory, or of the total memory before the first. */
 uint64_t device_capacity(const pool_device *device);
+/* The index of the first device of the pool whose memory this one shares: its own, but for
+ * integrated devices. */
+uint32_t device_shares_with(const pool_device *device);
 /* The most that this could ever be, with nothing else on the device. */
 uint64_t device_capacity_limit(const pool_device *device);
 

@@ -4,6 +4,7 @@
  * samples while the others use the previous values; they wait only for the first sample.
  */
 #include "base/clock.h"
+#include "base/host_memory.h"
 #include "base/log.h"
 #include "pool/device/pool.h"
 
@@ -22,6 +23,21 @@ static pool_status measure_held(const struct device_held *held, uint64_t *bytes)
 {
     *bytes = 0;
     return held ? held->measure(held->object, bytes) : POOL_OK;
+}
+
+/* The driver's free bytes of an integrated device are those of the host without its page cache. */
+static uint64_t free_of(const pool_device *device, uint64_t free_bytes)
+{
+    const device_pool *pool = device->pool;
+    uint64_t available;
+
+    if (!device->properties.integrated)
+        return free_bytes;
+    available =
+        pool->host_memory ? pool->host_memory(pool->host_memory_user) : base_host_available("");
+    if (!available)
+        return free_bytes;
+    return available < device->properties.total_bytes ? available : device->properties.total_bytes;
 }
 
 /*
@@ -47,6 +63,7 @@ pool_status device_sample(pool_device *device, uint64_t *free_bytes, uint64_t *t
     status = device_leave(&scope, status);
     if (status)
         return status;
+    free_now = (size_t)free_of(device, free_now);
     device_account_sample(
         &device->account, free_now, held_before < held_after ? held_before : held_after);
     if (free_bytes)

@@ -75,6 +75,7 @@ struct pool_device {
     /* read by every use, written rarely */
     _Atomic(CUcontext) context;       /* NULL until it is created */
     atomic_uint_least64_t context_id; /* by cuCtxGetId; 0: not known */
+    struct device_named *named;       /* dependents, the first ones first; guarded by state_lock */
     atomic_int state;                 /* written with the pool's state_lock held; never POISONED */
     pthread_mutex_t context_lock;     /* one thread creates the context */
     pthread_mutex_t resource_lock;    /* one thread creates resources; recursive */
@@ -139,7 +140,9 @@ struct device_pool {
     struct monitor *monitor;
     struct base_thread_pool *threads;    /* for staged copies and compilations */
     struct status_socket *status_socket; /* NULL: none; constant */
-    uint64_t stall_timeout_ns;           /* 0: devices without overdue leases are not watched */
+    uint64_t (*host_memory)(void *user); /* NULL: base_host_available */
+    void *host_memory_user;
+    uint64_t stall_timeout_ns; /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;
     device_probe_function *probe; /* of lost devices that return; constant */
     struct monitor *readmission;  /* its thread takes lost devices into service again */

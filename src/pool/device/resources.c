@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/text.h"
 #include "pool/device/pool.h"
 
 /* Longer than a call needs to fail. */
@@ -178,4 +179,32 @@ void device_dependent_added(pool_device *device, enum device_dependent kind)
 void device_dependent_removed(pool_device *device, enum device_dependent kind)
 {
     atomic_fetch_sub_explicit(&device->dependents[kind], 1, memory_order_release);
+}
+
+void device_dependent_named_added(
+    pool_device *device, enum device_dependent kind, const char *name, struct device_named *entry)
+{
+    struct device_named **end = &device->named;
+
+    *entry = (struct device_named){.kind = kind};
+    base_text_copy(entry->name, sizeof(entry->name), name);
+    pthread_mutex_lock(&device->pool->state_lock);
+    while (*end)
+        end = &(*end)->next;
+    entry->link = end;
+    *end = entry;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    device_dependent_added(device, kind);
+}
+
+void device_dependent_named_removed(pool_device *device, struct device_named *entry)
+{
+    if (device_is_forked(device)) /* the lock may be held by a thread that the child lacks */
+        return;
+    pthread_mutex_lock(&device->pool->state_lock);
+    *entry->link = entry->next;
+    if (entry->next)
+        entry->next->link = entry->link;
+    pthread_mutex_unlock(&device->pool->state_lock);
+    device_dependent_removed(device, entry->kind);
 }

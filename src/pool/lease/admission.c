@@ -492,6 +492,9 @@ static pool_status init_devices(struct admission *admission)
             return status;
         admission->states[i].slots = device_pool_slots(admission->pool);
         admission->states[i].limit_bytes = device_capacity_limit(admission->devices[i]);
+        if (device_properties(admission->devices[i])->integrated)
+            admission->states[i].account =
+                &admission->states[device_shares_with(admission->devices[i])];
     }
     (void)admission_read_devices(admission);
     scheduler_init(&admission->scheduler, admission->states, count, POOL_LEASE_AGING_NS);

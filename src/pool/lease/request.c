@@ -360,11 +360,14 @@ static uint32_t most_possible(struct admission *admission, const struct schedule
         usable++;
         if (device->slots > *slots)
             *slots = device->slots;
-        probe.bytes = device->limit_bytes;
         probe.slots = 1;
-        if (probe.bytes > *bytes &&
-            scheduler_possible_devices(&admission->scheduler, &probe) >= request->devices)
-            *bytes = probe.bytes;
+        /* Less on each of devices that share memory. */
+        for (uint32_t parts = 1; parts <= request->devices; parts++) {
+            probe.bytes = device->limit_bytes / parts;
+            if (probe.bytes > *bytes &&
+                scheduler_possible_devices(&admission->scheduler, &probe) >= request->devices)
+                *bytes = probe.bytes;
+        }
     }
     pthread_mutex_unlock(&admission->lock);
     return usable;

@@ -96,6 +96,27 @@ static uint32_t rank_of(const struct scheduler_request *request, uint32_t device
     return request->ranks ? request->ranks[device] : 0;
 }
 
+/* Where the reserved bytes of a device are counted. */
+static struct scheduler_device *account_of(struct scheduler_device *device)
+{
+    return device->account ? device->account : device;
+}
+
+static bool share_memory(const struct scheduler_device *one, const struct scheduler_device *other)
+{
+    return one == other || (one->account && one->account == other->account);
+}
+
+static bool is_possible(
+    const struct scheduler *scheduler, const struct scheduler_request *request, uint32_t index)
+{
+    const struct scheduler_device *device = &scheduler->devices[index];
+
+    return rank_of(request, index) != SCHEDULER_EXCLUDED && device->state != SCHEDULER_LOST &&
+           device->limit_bytes >= request->bytes && device->slots >= request->slots;
+}
+
+/* Of devices that share memory as many count as it suffices for. */
 uint32_t scheduler_possible_devices(
     const struct scheduler *scheduler, const struct scheduler_request *request)
 {
@@ -103,9 +124,14 @@ uint32_t scheduler_possible_devices(
 
     for (uint32_t i = 0; i < scheduler->device_count; i++) {
         const struct scheduler_device *device = &scheduler->devices[i];
+        uint64_t before = 0;
 
-        count += rank_of(request, i) != SCHEDULER_EXCLUDED && device->state != SCHEDULER_LOST &&
-                 device->limit_bytes >= request->bytes && device->slots >= request->slots;
+        if (!is_possible(scheduler, request, i))
+            continue;
+        for (uint32_t j = 0; j < i; j++)
+            before +=
+                share_memory(device, &scheduler->devices[j]) && is_possible(scheduler, request, j);
+        count += !request->bytes || before < device->limit_bytes / request->bytes;
     }
     return count;
 }
@@ -120,21 +146,48 @@ static bool is_attainable(
            device->capacity_bytes >= request->bytes && device->slots >= request->slots;
 }
 
+/* What the devices that have been chosen for the request take of the memory that they share with
+ * this one. */
+static uint64_t taken_by_chosen(const struct scheduler *scheduler,
+    const struct scheduler_request *request, uint32_t chosen, const struct scheduler_device *device)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < chosen; i++)
+        if (share_memory(&scheduler->devices[request->granted[i]], device))
+            bytes += request->bytes;
+    return bytes;
+}
+
+/* Whether the head needs the memory of the device, for this one or for one that shares it. */
+static bool is_memory_earmarked(
+    const struct scheduler *scheduler, const struct scheduler_device *device)
+{
+    bool is_earmarked = device->is_earmarked;
+
+    for (uint32_t i = 0; i < scheduler->device_count && !is_earmarked; i++)
+        is_earmarked =
+            scheduler->devices[i].is_earmarked && share_memory(device, &scheduler->devices[i]);
+    return is_earmarked;
+}
+
 /* Whether the device has what the request asks for. Backfill takes nothing that the head lacks. */
 static bool can_serve(const struct scheduler *scheduler, const struct scheduler_request *request,
-    uint32_t index, bool is_backfill)
+    uint32_t index, bool is_backfill, uint32_t chosen)
 {
     const struct scheduler_device *device = &scheduler->devices[index];
     const struct scheduler_request *head = scheduler->head;
+    uint64_t taken = taken_by_chosen(scheduler, request, chosen, device);
     uint64_t bytes = scheduler_free_bytes(device);
     uint32_t slots = scheduler_free_slots(device);
 
+    bytes -= taken < bytes ? taken : bytes;
     if (device->state != SCHEDULER_READY || rank_of(request, index) == SCHEDULER_EXCLUDED ||
         bytes < request->bytes || slots < request->slots)
         return false;
-    if (!is_backfill || !device->is_earmarked)
+    if (!is_backfill || !is_memory_earmarked(scheduler, device))
         return true;
-    return slots - request->slots >= head->slots &&
+    return (!device->is_earmarked || slots - request->slots >= head->slots) &&
            (!request->bytes || bytes - request->bytes >= head->bytes);
 }
 
@@ -208,7 +261,8 @@ static bool choose_devices(
         uint32_t best = UINT32_MAX;
 
         for (uint32_t i = 0; i < scheduler->device_count; i++) {
-            if (!can_serve(scheduler, request, i, is_backfill) || is_chosen(request, count, i))
+            if (!can_serve(scheduler, request, i, is_backfill, count) ||
+                is_chosen(request, count, i))
                 continue;
             preference = preference_of(scheduler, request, i);
             if (best == UINT32_MAX || is_preferred(&preference, &best_preference)) {
@@ -231,7 +285,7 @@ static bool grant(struct scheduler *scheduler, struct scheduler_request *request
     for (uint32_t i = 0; i < request->devices; i++) {
         struct scheduler_device *device = &scheduler->devices[request->granted[i]];
 
-        device->reserved_bytes += request->bytes;
+        account_of(device)->reserved_bytes += request->bytes;
         device->reserved_slots += request->slots;
         scheduler->turn = request->granted[i] + 1;
     }
@@ -277,9 +331,9 @@ static void earmark_devices(struct scheduler *scheduler)
 
     for (uint32_t i = 0; i < scheduler->device_count; i++) {
         struct scheduler_device *device = &scheduler->devices[i];
-        bool is_possible = is_attainable(scheduler, head, i);
+        bool is_wanted = is_attainable(scheduler, head, i);
 
-        device->is_earmarked = is_possible && (device->is_earmarked || scheduler->is_head_aged);
+        device->is_earmarked = is_wanted && (device->is_earmarked || scheduler->is_head_aged);
         count += device->is_earmarked;
     }
     for (; count < head->devices; count++) {
@@ -399,7 +453,7 @@ void scheduler_release(struct scheduler *scheduler, struct scheduler_request *re
     for (uint32_t i = 0; i < request->devices; i++) {
         struct scheduler_device *device = &scheduler->devices[request->granted[i]];
 
-        device->reserved_bytes -= request->bytes;
+        account_of(device)->reserved_bytes -= request->bytes;
         device->reserved_slots -= request->slots;
     }
     request->decision = SCHEDULER_NONE;

@@ -40,10 +40,11 @@ struct scheduler_device {
     uint32_t slots;
     uint32_t load; /* work outside of leases, for SCHEDULER_LEAST_LOADED */
     enum scheduler_device_state state;
+    struct scheduler_device *account; /* whose memory it shares; NULL: its own */
 
     /* written by the scheduler only */
     uint32_t reserved_slots;
-    uint64_t reserved_bytes;
+    uint64_t reserved_bytes; /* of an account: on all devices that share it */
     bool is_earmarked;
 };
 
@@ -134,9 +135,9 @@ uint64_t scheduler_next_deadline(const struct scheduler *scheduler);
 /* Bytes that can be reserved on the device. */
 static inline uint64_t scheduler_free_bytes(const struct scheduler_device *device)
 {
-    return device->capacity_bytes > device->reserved_bytes
-               ? device->capacity_bytes - device->reserved_bytes
-               : 0;
+    uint64_t reserved = device->account ? device->account->reserved_bytes : device->reserved_bytes;
+
+    return device->capacity_bytes > reserved ? device->capacity_bytes - reserved : 0;
 }
 
 static inline uint32_t scheduler_free_slots(const struct scheduler_device *device)

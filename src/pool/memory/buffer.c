@@ -11,9 +11,9 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "pool/device/release.h"
 #include "pool/memory/durable.h"
 #include "pool/memory/virtual.h"
-#include "pool/device/release.h"
 
 /* Drivers place smaller allocations in blocks of this size, which are shared as a whole. */
 #define SHAREABLE_GRANULARITY (UINT64_C(2) << 20)
@@ -153,10 +153,24 @@ static pool_status create_unallocated(struct device_memory *memory, uint64_t byt
     return POOL_OK;
 }
 
+static void remove_dependent(pool_buffer *buffer)
+{
+    if (buffer->owner.kind == DEVICE_DEPENDENT_BUFFER)
+        device_dependent_removed(buffer->device, DEVICE_DEPENDENT_BUFFER);
+    else
+        device_dependent_named_removed(buffer->device, &buffer->owner);
+}
+
+void memory_buffer_set_owner(pool_buffer *buffer, enum device_dependent kind, const char *name)
+{
+    remove_dependent(buffer);
+    device_dependent_named_added(buffer->device, kind, name, &buffer->owner);
+}
+
 static void free_handle(pool_buffer *buffer)
 {
     memory_gauge_sub(&buffer->block->memory->buffers, 1);
-    device_dependent_removed(buffer->device, DEVICE_DEPENDENT_BUFFER);
+    remove_dependent(buffer);
     atomic_store_explicit(&buffer->magic, MEMORY_DEAD, memory_order_relaxed);
     base_free(buffer);
 }

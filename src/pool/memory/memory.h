@@ -258,7 +258,11 @@ struct pool_buffer {
     struct memory_block *block;
     CUdeviceptr address;
     uint64_t bytes;
+    struct device_named owner; /* kind BUFFER: a caller, and it is in no list */
 };
+
+/* What the buffer is a part of, for messages. */
+void memory_buffer_set_owner(pool_buffer *buffer, enum device_dependent kind, const char *name);
 
 /* A handle of memory that is mapped in a range, at `address`. */
 pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <stdio.h>
+
 #include "base/alloc.h"
 #include "base/math.h"
 #include "base/params.h"
@@ -69,8 +71,14 @@ pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_targe
         .stream = site->stream,
         .lease = site->lease};
     pool_status status = pool_buffer_create(bases->device, &params, &bases->buffer);
+    char name[128];
 
-    return status ? status : pool_buffer_address(bases->buffer, &bases->address);
+    if (status)
+        return status;
+    snprintf(name, sizeof(name), "%llu points of %s", (unsigned long long)bases->count,
+        bases->curve->name);
+    memory_buffer_set_owner(bases->buffer, DEVICE_DEPENDENT_BASES, name);
+    return pool_buffer_address(bases->buffer, &bases->address);
 }
 
 static void free_host(struct pool_bases *bases)

@@ -322,8 +322,10 @@ static pool_status create_tables(pool_ntt_domain *domain, const struct ntt_table
     set_roots(made);
     status =
         pool_buffer_alloc(made->device, made->layout.total * domain->field->bytes, &made->buffer);
-    if (!status)
+    if (!status) {
+        memory_buffer_set_owner(made->buffer, DEVICE_DEPENDENT_DOMAIN, made->name);
         status = pool_buffer_address(made->buffer, &made->address);
+    }
     if (!status)
         status = enqueue_tables(&job);
     if (!status)

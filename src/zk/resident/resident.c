@@ -14,11 +14,11 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "pool/device/release.h"
 #include "pool/lease/lease.h"
 #include "pool/memory/durable.h"
 #include "pool/memory/resident.h"
 #include "zk/msm/bases.h"
-#include "pool/device/release.h"
 
 /* One device's copy. */
 struct resident_copy {
@@ -40,6 +40,7 @@ struct pool_resident {
     device_pool *pool;
     pool_device *first; /* of the pool */
     char name[POOL_RESIDENT_NAME_BYTES];
+    struct device_named dependent; /* of the first device */
     uint32_t flags;
     pool_bases_params bases; /* curve NULL: a buffer */
     pool_span points;        /* data NULL: none */
@@ -175,6 +176,7 @@ pool_status pool_resident_create(
     }
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
+    device_dependent_named_added(first, DEVICE_DEPENDENT_RESIDENT, made->name, &made->dependent);
     *resident = made;
     return POOL_OK;
 }
@@ -227,6 +229,10 @@ static pool_status run_source(
     pool_stream *stream = exec->stream;
     pool_status status = resident->source(resident->user, exec, buffer);
 
+    if (status && pool_last_error()->status != status)
+        return base_fail(status < 0 ? status : POOL_ERR_INTERNAL,
+            "the source of \"%s\" returned %s without a message", resident->name,
+            pool_status_name(status));
     if (!status && !stream)
         status = pool_stream_default(exec->device, &stream);
     return status ? status : pool_stream_synchronize(stream);
@@ -286,6 +292,7 @@ static pool_status load_copy(
         .bytes = pool_buffer_bytes(buffer_of(made)),
         .is_pinned = (resident->flags & POOL_RESIDENT_PINNED) != 0,
         .evict = evict_copy};
+    memory_buffer_set_owner(buffer_of(made), DEVICE_DEPENDENT_COPY, resident->name);
     memory_seal(buffer_of(made));
     memory_detach_budget(buffer_of(made)); /* the use is charged, the copy outlives the lease */
     status = memory_resident_add(&made->entry, false);
@@ -608,6 +615,7 @@ pool_status pool_resident_destroy(pool_resident **resident)
     if (!is_forked)
         pthread_cond_destroy(&gone->changed);
     device_lock_destroy(gone->first, &gone->lock);
+    device_dependent_named_removed(gone->first, &gone->dependent);
     free_object(gone);
     *resident = NULL;
     return first;
