@@ -411,6 +411,41 @@ static int refuse_for_good(void *argument)
     return 0;
 }
 
+static nvrtc_result fail_internally(
+    unsigned number, const char *name, int (*cancelled)(void *), void *of)
+{
+    (void)number;
+    (void)name;
+    (void)cancelled;
+    (void)of;
+    return DRIVER_NVRTC_ERROR_INTERNAL_ERROR;
+}
+
+/* A compiler that works fails on one program: the next one compiles that. */
+static int fail_on_program(void *argument)
+{
+    struct world world = world_with_pool(1);
+
+    (void)argument;
+    find_controls();
+    fake->compile = fail_internally;
+    CHILD_CHECK(compile(&world, "own") == POOL_OK);
+    CHILD_CHECK(fake->compiled == 1 && fake->trials == 2 && old->compiled == 1);
+    CHILD_CHECK(heard.errors == 0 && heard.warnings == 0);
+    CHILD_CHECK(compiler_of(&world).version == 13000);
+    fake->compile = NULL;
+    CHILD_CHECK(compile(&world, "other") == POOL_OK && fake->compiled == 2);
+    world_end(&world);
+    return 0;
+}
+
+static void test_program_that_fails(void **state)
+{
+    (void)state;
+    lay_out(true, true);
+    assert_int_equal(child_run(fail_on_program, NULL), 0);
+}
+
 static void test_refused_program(void **state)
 {
     bool is_compiler = true;
@@ -489,6 +524,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(test_newer_than_the_driver),
         cmocka_unit_test(test_chip_of_older_one),
         cmocka_unit_test(test_none_of_them),
+        cmocka_unit_test(test_program_that_fails),
         cmocka_unit_test(test_refused_program),
         cmocka_unit_test(test_stored_verdicts),
     };
