@@ -159,8 +159,7 @@ int main(int count, char **arguments)
     pool_mpi_params mpi_params = {.struct_size = sizeof(mpi_params)};
     device_pool *pool;
     pool_mpi *mpi;
-    MPI_Comm host;
-    int level, local, failed;
+    int level, failed;
 
     if (log_size > 28)
         return fprintf(stderr, "2^%lu values are too many here\n", log_size), 1;
@@ -168,12 +167,8 @@ int main(int count, char **arguments)
         return 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    /* One device per rank of a host. */
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &local);
-    MPI_Comm_free(&host);
     must(pool_create(&pool, &params));
-    must(pool_device_at(pool, (size_t)local % pool_device_count(pool), &mpi_params.device));
+    mpi_params.pool = pool; /* one device per rank of a host */
     must(pool_mpi_create(MPI_COMM_WORLD, &mpi_params, &mpi));
     failed = run(mpi, (uint32_t)log_size);
     must(pool_mpi_destroy(&mpi));

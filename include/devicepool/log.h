@@ -54,6 +54,12 @@ typedef void (*pool_log_callback)(void *user, const pool_log_record *record);
  */
 POOL_API void pool_log_set(pool_log_callback callback, void *user, pool_log_level level);
 
+/*
+ * Passes a message to the callback, if the level is enabled: for libraries above this one. NULL or
+ * a level that does not exist: no-op. Any thread.
+ */
+POOL_API void pool_log_write(pool_log_level level, const char *message);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,12 +39,16 @@ typedef enum pool_mpi_transport {
     POOL_MPI_TRANSPORT_NCCL = 3     /* NCCL, which is opened at run time */
 } pool_mpi_transport;
 
-/* Zero is the default of every member but struct_size and device. */
+/* Zero is the default of every member but struct_size; a device or a pool is required. */
 typedef struct pool_mpi_params {
     size_t struct_size;
-    /* Of this rank; required: calls whose exec names no device run on it, and exchanges use it. It
-     * must outlive the pool_mpi. */
+    /* Of this rank: calls whose exec names no device run on it, and exchanges use it. It must
+     * outlive the pool_mpi. */
     pool_device *device;
+    /* In place of `device`: this rank's device is the one of its number among the ranks of its
+     * host, modulo the pool's number of devices. Ranks are on one host if their host name and the
+     * boot number of their kernel are the same. pool_mpi_get_info reports the device. */
+    device_pool *pool;
     /* One that a rank does not have is POOL_ERR_UNSUPPORTED on all ranks. The environment variable
      * DEVICEPOOL_MPI_TRANSPORT (host, cuda or nccl) replaces it. */
     pool_mpi_transport transport;
@@ -52,7 +56,7 @@ typedef struct pool_mpi_params {
     /*
      * The longest time without a message from another rank after which it counts as failed; 0: two
      * minutes. Has to be longer than the ranks' computations differ. A call returns
-     * POOL_ERR_TIMEOUT at the latest after five times as long, besides its own computation.
+     * POOL_ERR_TIMEOUT at the latest after seven times as long, besides its own computation.
      */
     uint64_t timeout_ns;
     uint64_t chunk_bytes; /* of messages between hosts' memories; 0: 4 MiB */
@@ -64,8 +68,12 @@ POOL_API void pool_mpi_params_init(pool_mpi_params *params, size_t struct_size);
 /*
  * Duplicates the communicator, whose errors are then returned, and agrees on versions and on the
  * transport. MPI must be initialised. A rank whose own params are invalid waits for the default
- * timeout. POOL_ERR_INVALID_ARGUMENT: MPI is not initialised or is finalised, MPI_COMM_NULL, an
- * intercommunicator; on all ranks: no device on one of them, different versions or params.
+ * timeout. Meanwhile the error handlers of the communicator, of MPI_COMM_WORLD and of MPI_COMM_SELF
+ * are MPI_ERRORS_RETURN. Two ranks with one device, by its UUID, are a warning in the log of rank 0
+ * and in pool_mpi_info. POOL_ERR_INVALID_ARGUMENT: MPI is not initialised or is finalised,
+ * MPI_COMM_NULL, an intercommunicator; on all ranks: neither device nor pool on one of them,
+ * different versions or params. POOL_ERR_IO on all ranks that are left: a process has ended, where
+ * MPI reports that (see pool_mpi_shrink); the message names the rank.
  */
 POOL_API pool_status pool_mpi_create(
     MPI_Comm communicator, const pool_mpi_params *params, pool_mpi **mpi);
@@ -87,10 +95,15 @@ typedef struct pool_mpi_info {
     /* POOL_OK, or the first failure after which messages may be outstanding: every later collective
      * call returns it. */
     pool_status status;
-    int32_t failed_rank; /* that did not answer; -1: none */
-    uint32_t reserved;
+    /* The lowest rank whose process has ended, where MPI reports that, else the one that did not
+     * answer: the same on all ranks that know one. -1: none, or unknown. */
+    int32_t failed_rank;
+    pool_device *device;
+    int32_t local_rank;  /* the number of this rank among those of its host */
+    int32_t local_ranks; /* how many these are */
     char library[256];   /* the MPI library's first line about itself */
     char transports[64]; /* what this rank has: "host cuda nccl" */
+    char warning[256];   /* "ranks 0 and 1 have the same device", or "" */
 } pool_mpi_info;
 
 /* Fills `info`; not collective. */
@@ -101,14 +114,23 @@ POOL_API const char *pool_mpi_transport_name(pool_mpi_transport transport);
 
 /*
  * After a failure in which a rank did not answer: replaces *mpi by one of the ranks that are left,
- * numbered in the same order, with the same params. Where the MPI library has User-Level Failure
- * Mitigation (MPIX_Comm_revoke, MPIX_Comm_shrink, MPIX_Comm_agree); POOL_ERR_UNSUPPORTED elsewhere,
- * and *mpi stays. All ranks that are left call it: it waits without a deadline for those that
- * MPI does not know to have ended. On another failure *mpi stays, and can only be destroyed.
+ * numbered in the same order, with the same device and params. Where the MPI library has User-Level
+ * Failure Mitigation and it is switched on (Open MPI from 5.0 on: `mpirun --with-ft ulfm`);
+ * POOL_ERR_UNSUPPORTED elsewhere, and *mpi stays. All ranks that are left call it: it waits without
+ * a deadline for those that MPI does not know to have ended.
+ *
+ * `survivors` (NULL: not wanted) takes a communicator of the ranks that are left, in the same
+ * order, whose errors are returned; the caller frees it. `ended` (NULL: not wanted) takes the ranks
+ * of the replaced *mpi that are gone, ascending, at most pool_mpi_info.ranks, and `ended_count`
+ * (required with `ended`) how many they are.
+ *
+ * POOL_ERR_IO on all ranks that are left: another process has ended meanwhile; the message has its
+ * rank in the replaced *mpi. After any failure *mpi stays, and this function can be called again.
  * Buffers, bases and trees belong to the device and stay valid; how the data of the job is divided
- * over the ranks is the caller's to restore. Errors: those of pool_mpi_create; POOL_ERR_IO.
+ * over the ranks is the caller's to restore. Other errors: those of pool_mpi_create.
  */
-POOL_API pool_status pool_mpi_shrink(pool_mpi **mpi);
+POOL_API pool_status pool_mpi_shrink(
+    pool_mpi **mpi, MPI_Comm *survivors, int32_t *ended, int32_t *ended_count);
 
 /* ---- batches --------------------------------------------------------------------------------- */
 

@@ -110,3 +110,9 @@ void base_log_failure(const char *message, const char *status_name, const char *
     snprintf(line, sizeof(line), "%s: %s", status_name, message);
     deliver(&record, line, sizeof(line));
 }
+
+void pool_log_write(pool_log_level level, const char *message)
+{
+    if (message && level >= POOL_LOG_ERROR && level <= POOL_LOG_DEBUG)
+        base_log(level, "%s", message);
+}

@@ -20,14 +20,16 @@ struct group_record {
     uint32_t operation;
     uint64_t sequence;
     int32_t status;
-    int32_t failed_rank; /* that did not answer this one; -1: none */
+    uint32_t is_broken; /* messages of this call may be outstanding */
     uint32_t able;
     uint32_t count;
+    uint64_t host;
+    uint64_t identity; /* of its device */
     uint64_t values[GROUP_VALUES];
     uint8_t fingerprint[POOL_FINGERPRINT_BYTES];
     char call[48];
     char object[GROUP_OBJECT_BYTES];
-    char message[RECORD_BYTES - 32 - 8 * GROUP_VALUES - POOL_FINGERPRINT_BYTES - 48 -
+    char message[RECORD_BYTES - 48 - 8 * GROUP_VALUES - POOL_FINGERPRINT_BYTES - 48 -
                  GROUP_OBJECT_BYTES];
 };
 
@@ -36,7 +38,7 @@ struct group_verdict {
     int32_t status;
     int32_t failed_rank;
     uint32_t common;
-    uint32_t reserved;
+    uint32_t is_broken;
     char message[RECORD_BYTES - 24];
 };
 
@@ -95,7 +97,9 @@ static void fill_record(const pool_mpi *mpi, const struct group_call *call, pool
     record->operation = call->operation;
     record->sequence = mpi->sequence;
     record->status = status;
-    record->failed_rank = mpi->failed_rank;
+    record->is_broken = mpi->is_broken;
+    record->host = mpi->host;
+    record->identity = mpi->identity;
     record->able = mpi->able | call->offers;
     record->count = call->count;
     memcpy(record->values, call->values, sizeof(record->values));
@@ -156,14 +160,25 @@ static bool find_failure(pool_mpi *mpi, bool is_timeout, struct group_verdict *v
     return false;
 }
 
+/* Two ranks with the same device is legal, and hardly ever wanted. */
+static void find_shared_device(const pool_mpi *mpi, struct group_verdict *verdict)
+{
+    for (int i = 1; i < mpi->ranks; i++)
+        for (int j = 0; j < i && mpi->records[i].identity; j++)
+            if (mpi->records[i].identity == mpi->records[j].identity) {
+                snprintf(verdict->message, sizeof(verdict->message),
+                    "ranks %d and %d have the same device", j, i);
+                return;
+            }
+}
+
+/* All ranks have answered: nobody is gone, even if a rank has waited for another one in vain. */
 static void decide(pool_mpi *mpi, const struct group_call *call, struct group_verdict *verdict)
 {
-    verdict->failed_rank = -1;
     verdict->common = UINT32_MAX;
     for (int rank = 0; rank < mpi->ranks; rank++) {
         verdict->common &= mpi->records[rank].able;
-        if (mpi->records[rank].failed_rank >= 0)
-            verdict->failed_rank = mpi->records[rank].failed_rank;
+        verdict->is_broken |= mpi->records[rank].is_broken;
     }
     if (find_failure(mpi, false, verdict) || find_failure(mpi, true, verdict))
         return;
@@ -171,6 +186,19 @@ static void decide(pool_mpi *mpi, const struct group_call *call, struct group_ve
         if (differs(verdict, call, rank, &mpi->records[0], &mpi->records[rank])) {
             verdict->status = POOL_ERR_INVALID_ARGUMENT;
             return;
+        }
+    if (call->operation == GROUP_CREATE)
+        find_shared_device(mpi, verdict);
+}
+
+/* Of ranks whose records have arrived. */
+void group_count_local(const pool_mpi *mpi, int rank, int32_t *before, int32_t *all)
+{
+    *before = *all = 0;
+    for (int other = 0; other < mpi->ranks; other++)
+        if (mpi->records[other].host == mpi->records[rank].host) {
+            *all += 1;
+            *before += other < rank;
         }
 }
 
@@ -209,33 +237,37 @@ static void collect(pool_mpi *mpi, const struct group_call *call, struct group_v
     }
     verdict->status = status;
     verdict->failed_rank = mpi->failed_rank;
+    verdict->is_broken = true;
     snprintf(verdict->message, sizeof(verdict->message), "%s: %s", call->name,
         pool_last_error()->message);
 }
 
+/* A rank that has failed receives nothing; the others do while this one waits. One that does not
+ * take its verdict is missing in the next agreement, which names it for all: if this rank alone
+ * ended here, the others would miss this rank instead. */
 static pool_status send_verdicts(pool_mpi *mpi)
 {
+    const int missing = mpi->verdict->failed_rank;
+    const bool is_broken = mpi->is_broken;
     pool_status status = POOL_OK;
 
-    for (int rank = 1; rank < mpi->ranks; rank++) {
+    for (int rank = 1; rank < mpi->ranks && !status; rank++) {
         int code = MPI_Isend(mpi->verdict, RECORD_BYTES, MPI_BYTE, rank, VERDICT_TAG,
             mpi->communicator, &mpi->requests[mpi->ranks + rank]);
 
         if (code != MPI_SUCCESS)
-            status = group_fail_mpi(mpi, "MPI_Isend", code, rank);
+            status = group_fail_mpi(mpi, "MPI_Isend", code, -1);
     }
-    /* A rank that has failed receives nothing; the others do while this one waits. One that does
-     * not take its verdict is missing in the next agreement, which names it for all: if this rank
-     * alone ended here, the others would miss this rank instead. */
     for (int rank = 1; rank < mpi->ranks && !status; rank++) {
-        if (rank == mpi->verdict->failed_rank)
+        if (rank == missing)
             continue;
         status = group_wait(mpi, &mpi->requests[mpi->ranks + rank], rank, group_deadline(mpi, 1));
         if (status == POOL_ERR_TIMEOUT) {
-            mpi->failed_rank = -1;
+            mpi->is_broken = is_broken;
             status = POOL_OK;
         }
     }
+    mpi->failed_rank = status ? -1 : missing;
     return status;
 }
 
@@ -260,40 +292,53 @@ static pool_status exchange_records(pool_mpi *mpi)
 }
 
 /* From here on messages of this call may arrive in a later one. */
-static void latch(pool_mpi *mpi, pool_status status)
+void group_latch(pool_mpi *mpi, pool_status status)
 {
+    snprintf(mpi->outcome, sizeof(mpi->outcome), "%s", pool_last_error()->message);
     mpi->status = status;
     snprintf(mpi->message, sizeof(mpi->message), "%s", mpi->outcome);
 }
 
+static pool_status exchange_as_root(pool_mpi *mpi, const struct group_call *call)
+{
+    memset(mpi->verdict, 0, sizeof(*mpi->verdict));
+    mpi->verdict->sequence = mpi->sequence;
+    mpi->verdict->failed_rank = -1;
+    collect(mpi, call, mpi->verdict);
+    return mpi->is_interrupted ? POOL_ERR_IO : send_verdicts(mpi);
+}
+
+/* How long the ranks that are left wait for each other: they are interrupted in their messages. */
+enum { SETTLE_TIMEOUTS = 2 };
+
 pool_status group_vote(pool_mpi *mpi, const struct group_call *call, pool_status status)
 {
-    pool_status sent;
+    pool_status sent = mpi->is_interrupted ? POOL_ERR_IO : POOL_OK;
 
+    if (mpi->status)
+        return mpi->status;
     mpi->sequence++;
     fill_record(mpi, call, status, mpi->records);
-    if (mpi->rank == 0) {
-        memset(mpi->verdict, 0, sizeof(*mpi->verdict));
-        mpi->verdict->sequence = mpi->sequence;
-        collect(mpi, call, mpi->verdict);
-        sent = send_verdicts(mpi);
-    } else {
-        sent = exchange_records(mpi);
-    }
+    if (!sent)
+        sent = mpi->rank == 0 ? exchange_as_root(mpi, call) : exchange_records(mpi);
+    if (mpi->is_interrupted)
+        sent = group_settle(mpi, call->name, false, group_deadline(mpi, SETTLE_TIMEOUTS));
+    else if (sent)
+        (void)base_fail(sent, "%s: %s", call->name, pool_last_error()->message);
     if (sent) {
-        snprintf(
-            mpi->outcome, sizeof(mpi->outcome), "%s: %s", call->name, pool_last_error()->message);
-        latch(mpi, sent);
+        group_latch(mpi, sent);
         return sent;
     }
     mpi->common = mpi->verdict->common;
     status = (pool_status)mpi->verdict->status;
-    if (!status)
+    if (!status) {
+        snprintf(mpi->warning, sizeof(mpi->warning), "%.255s", mpi->verdict->message);
         return POOL_OK;
+    }
     snprintf(mpi->outcome, sizeof(mpi->outcome), "%s", mpi->verdict->message);
     mpi->failed_rank = mpi->verdict->failed_rank;
-    if (mpi->failed_rank >= 0)
-        latch(mpi, status);
+    if (mpi->verdict->is_broken)
+        group_latch(mpi, group_fail_outcome(mpi, status));
     return status;
 }
 

@@ -114,6 +114,8 @@ static int show_info(struct command *command)
         pool_mpi_transport_name(command->info.transport));
     for (int i = 0; i < ranks && lines; i++)
         say("%s\n", lines + (size_t)i * sizeof(line));
+    if (command->info.warning[0])
+        say("warning: %s\n", command->info.warning);
     free(lines);
     return 0;
 }
@@ -420,18 +422,6 @@ static int run_command(struct command *command)
     return run_bench(command);
 }
 
-/* The number of this rank among those of its host. */
-static int local_rank(void)
-{
-    MPI_Comm host;
-    int local = 0;
-
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &local);
-    MPI_Comm_free(&host);
-    return local;
-}
-
 static pool_status open_pool(struct command *command)
 {
     /* A context on the rank's own device only. */
@@ -441,17 +431,15 @@ static pool_status open_pool(struct command *command)
         .timeout_ns = (uint64_t)command->timeout_seconds * 1000000000u};
     pool_status status = pool_create(&command->pool, &params);
 
-    if (!status)
-        status = pool_device_at(command->pool,
-            (size_t)local_rank() % pool_device_count(command->pool), &command->device);
-    else
-        (void)local_rank(); /* collective */
     if (status)
         (void)fail(status); /* of this rank; the call below fails on all */
-    mpi_params.device = command->device;
+    mpi_params.pool = command->pool;
     status = pool_mpi_create(MPI_COMM_WORLD, &mpi_params, &command->mpi);
     command->info.struct_size = sizeof(command->info);
-    return status ? status : pool_mpi_get_info(command->mpi, &command->info);
+    if (!status)
+        status = pool_mpi_get_info(command->mpi, &command->info);
+    command->device = command->info.device;
+    return status;
 }
 
 static int is_number(const char *text, unsigned long most, uint32_t *number)

@@ -55,8 +55,9 @@ static pool_status read_params(const pool_mpi_params *given, pool_mpi_params *pa
     static const char call[] = "pool_mpi_create";
     pool_status status = base_struct_read(&pool_mpi_params_type, call, "params", given, params);
 
-    if (!status && !params->device)
-        status = base_fail_null(call, "params->device");
+    if (!status && !params->device == !params->pool)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: params must have either a device or a pool, of which the device is chosen", call);
     if (!status)
         status = read_environment(params);
     if (!status)
@@ -91,28 +92,45 @@ static pool_status check_communicator(MPI_Comm communicator)
     return POOL_OK;
 }
 
+static pool_status duplicate_plain(pool_mpi *mpi, MPI_Comm communicator, uint64_t deadline)
+{
+    struct group_handlers handlers;
+    MPI_Request request;
+    bool is_over = true;
+    int code;
+
+    group_handlers_replace(&handlers, communicator);
+    code = MPI_Comm_idup(communicator, &mpi->communicator, &request);
+    if (code == MPI_SUCCESS)
+        is_over = group_poll(&request, deadline, &code);
+    group_handlers_restore(&handlers);
+    if (!is_over)
+        return POOL_ERR_TIMEOUT;
+    if (code != MPI_SUCCESS)
+        return group_fail_mpi(mpi, "MPI_Comm_idup", code, -1);
+    code = MPI_Comm_set_errhandler(mpi->communicator, MPI_ERRORS_RETURN);
+    return code == MPI_SUCCESS ? POOL_OK : group_fail_mpi(mpi, "MPI_Comm_set_errhandler", code, -1);
+}
+
 static pool_status duplicate(pool_mpi *mpi, MPI_Comm communicator)
 {
-    MPI_Request request;
+    const uint64_t deadline = group_deadline(mpi, 3);
     int code = MPI_Comm_rank(communicator, &mpi->rank);
     pool_status status;
 
     if (code == MPI_SUCCESS)
         code = MPI_Comm_size(communicator, &mpi->ranks);
-    if (code == MPI_SUCCESS)
-        code = MPI_Comm_idup(communicator, &mpi->communicator, &request);
     if (code != MPI_SUCCESS)
-        return group_fail_mpi(mpi, "MPI_Comm_idup", code, -1);
-    status = group_wait(mpi, &request, -1, group_deadline(mpi, 3));
-    if (status)
-        return status == POOL_ERR_TIMEOUT
-                   ? base_fail(status,
-                         "pool_mpi_create: MPI_Comm_idup has not ended for %.0f s: "
-                         "every rank of the communicator has to call it",
-                         3e-9 * (double)mpi->timeout_ns)
-                   : status;
-    code = MPI_Comm_set_errhandler(mpi->communicator, MPI_ERRORS_RETURN);
-    return code == MPI_SUCCESS ? POOL_OK : group_fail_mpi(mpi, "MPI_Comm_set_errhandler", code, -1);
+        return group_fail_mpi(mpi, "MPI_Comm_rank", code, -1);
+    mpi->is_tolerant = group_is_tolerant();
+    status = mpi->is_tolerant ? group_duplicate_tolerant(mpi, communicator, deadline)
+                              : duplicate_plain(mpi, communicator, deadline);
+    if (status == POOL_ERR_TIMEOUT)
+        return base_fail(status,
+            "pool_mpi_create: the communicator has not been duplicated for %.0f s: every rank of "
+            "it has to call pool_mpi_create",
+            3e-9 * (double)mpi->timeout_ns);
+    return status;
 }
 
 static pool_mpi_transport best_transport(uint32_t common)
@@ -167,7 +185,33 @@ static pool_status open_group(pool_mpi *mpi, const pool_mpi_params *params, pool
     group_call_add(&call, "timeout_ns", mpi->timeout_ns);
     group_call_add(&call, "chunk_bytes", mpi->chunk_bytes);
     status = group_agree(mpi, &call, status);
+    if (status)
+        return status;
+    status = group_find_local_rank(mpi);
+    if (!status)
+        status = group_choose_device(mpi, params);
+    if (!status)
+        mpi->able = group_transports(mpi);
+    status = group_agree(mpi, &call, status);
     return status ? status : choose_transport(mpi, &call, params->transport);
+}
+
+/* Where processes may end meanwhile: all ranks that are left have created it, or none has. */
+static pool_status agree_on_creation(pool_mpi *mpi, pool_status status)
+{
+    enum { TIMEOUTS = 2 };
+    pool_status settled;
+
+    if (!mpi->is_tolerant || mpi->status)
+        return status;
+    if (status)
+        snprintf(mpi->outcome, sizeof(mpi->outcome), "%s", pool_last_error()->message);
+    settled = group_settle(mpi, "pool_mpi_create", !status, group_deadline(mpi, TIMEOUTS));
+    if (status && settled == POOL_ERR_IO && mpi->failed_rank < 0)
+        return group_fail_outcome(mpi, status); /* of all ranks, none of which is gone */
+    if (settled)
+        group_latch(mpi, settled);
+    return settled;
 }
 
 /* Memory that MPI may still write to stays allocated. */
@@ -183,45 +227,54 @@ static void free_group(pool_mpi *mpi)
         if (mpi->communicator != MPI_COMM_NULL)
             MPI_Comm_free(&mpi->communicator);
     }
-    base_free(mpi);
+    if (!mpi->agreement.is_pending)
+        base_free(mpi);
 }
 
-pool_status pool_mpi_create(MPI_Comm communicator, const pool_mpi_params *params, pool_mpi **mpi)
+pool_status group_create(
+    MPI_Comm communicator, const pool_mpi_params *params, const int *numbers, pool_mpi **mpi)
 {
     pool_mpi_params known = {0};
-    pool_status status, valid;
-    pool_mpi *created;
+    pool_status status, valid = read_params(params, &known);
+    pool_mpi *created = base_calloc(1, sizeof(*created));
 
-    if (!mpi)
-        return base_fail_null("pool_mpi_create", "mpi");
-    status = check_communicator(communicator);
-    if (status)
-        return status;
-    created = base_calloc(1, sizeof(*created));
     if (!created)
         return base_fail_memory("a communicator");
     created->communicator = MPI_COMM_NULL;
     created->failed_rank = -1;
-    valid = read_params(params, &known);
+    created->numbers = numbers;
     created->device = known.device;
     created->wanted = known.transport;
     created->timeout_ns = known.timeout_ns ? known.timeout_ns : DEFAULT_TIMEOUT_NS;
     created->chunk_bytes = known.chunk_bytes ? known.chunk_bytes : DEFAULT_CHUNK_BYTES;
-    created->able = valid ? UINT32_MAX : group_transports(created);
+    created->host = group_host();
     status = duplicate(created, communicator);
+    if (status == POOL_ERR_TIMEOUT) /* MPI may still write to it */
+        return status;
     if (status) {
-        created->status = status; /* MPI may still write the handle */
+        base_free(created);
         return status;
     }
     if (valid) /* again, because it has to be the thread's last one */
         valid = read_params(params, &known);
-    status = open_group(created, &known, valid);
+    status = agree_on_creation(created, open_group(created, &known, valid));
+    created->numbers = NULL;
     if (status) {
         free_group(created);
         return status;
     }
+    if (created->warning[0] && created->rank == 0)
+        pool_log_write(POOL_LOG_WARN, created->warning);
     *mpi = created;
     return POOL_OK;
+}
+
+pool_status pool_mpi_create(MPI_Comm communicator, const pool_mpi_params *params, pool_mpi **mpi)
+{
+    pool_status status =
+        mpi ? check_communicator(communicator) : base_fail_null("pool_mpi_create", "mpi");
+
+    return status ? status : group_create(communicator, params, NULL, mpi);
 }
 
 pool_status pool_mpi_destroy(pool_mpi **mpi)
@@ -269,6 +322,10 @@ pool_status pool_mpi_get_info(const pool_mpi *mpi, pool_mpi_info *info)
     known.transport = mpi->transport;
     known.status = mpi->status;
     known.failed_rank = mpi->failed_rank;
+    known.device = mpi->device;
+    known.local_rank = mpi->local_rank;
+    known.local_ranks = mpi->local_ranks;
+    memcpy(known.warning, mpi->warning, sizeof(known.warning));
     describe_library(&known);
     for (uint32_t i = POOL_MPI_TRANSPORT_HOST; i < TRANSPORTS; i++)
         if (mpi->able >> i & 1)

@@ -150,8 +150,8 @@ static pool_status exchange_on_host(pool_mpi *mpi, const struct group_exchange *
             status = finish_chunk(mpi, exchange, i - 1, &chunks[(i - 1) % SLOTS]);
     }
     /* The others continue: messages of a chunk that was started may still arrive in this memory. */
-    if (status && mpi->failed_rank < 0 && count)
-        mpi->failed_rank = mpi->rank;
+    if (status && count)
+        mpi->is_broken = true;
     return status ? status : pool_stream_synchronize(exchange->stream);
 }
 

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include <devicepool/log.h>
 #include <devicepool/mpi.h>
 #include <devicepool/vector.h>
 
@@ -58,6 +59,15 @@ struct group_domain {
     pool_ntt_domain *part;
 };
 
+/* survivors.c: an agreement of the ranks that are left. Its members are MPI's while it is pending.
+ */
+struct group_agreement {
+    MPI_Request request;
+    int flag;
+    int code;
+    bool is_pending;
+};
+
 struct pool_mpi {
     MPI_Comm communicator;
     int rank;
@@ -71,9 +81,20 @@ struct pool_mpi {
     uint64_t chunk_bytes;
     uint64_t sequence; /* of agreements */
     uint32_t common;   /* of the last agreement: the bits that all ranks offered */
+    uint64_t host;     /* digest of the host's identity; see place.c */
+    uint64_t identity; /* digest of the device's UUID; 0: none yet */
+    int local_rank;
+    int local_ranks;
+    char warning[256];   /* of pool_mpi_info */
+    bool is_tolerant;    /* MPI reports processes that have ended, and continues without them */
+    bool is_interrupted; /* it has reported one, or the communicator is revoked: messages fail */
+    bool is_settled;     /* the ranks that are left have agreed on those that have ended */
+    bool is_broken;      /* messages of this call may be outstanding after it */
+    struct group_agreement agreement;
+    const int *numbers; /* during creation: of the ranks, in messages; NULL: their own */
     /* After the first failure with outstanding messages. */
     pool_status status;
-    int failed_rank;
+    int failed_rank; /* that MPI reports to have ended, or that did not answer; -1: unknown */
     char message[1024];
     char outcome[1024];           /* the message of the last agreement that was a failure */
     struct group_record *records; /* rank 0: of all ranks; else one */
@@ -90,11 +111,14 @@ struct pool_mpi {
 
 /* ---- wait.c ---------------------------------------------------------------------------------- */
 
-/* A failure of MPI function `call` with that code; `rank` is the other rank, or -1. */
+/* A failure of MPI function `call` with that code; `rank` is the other rank, or -1. Where the code
+ * says that a process has ended, nobody is blamed: see group_settle. */
 pool_status group_fail_mpi(pool_mpi *mpi, const char *call, int code, int rank);
 
-/* Waits for the request until the deadline of base_clock_ns. After a failure the request may be
- * outstanding, and mpi->failed_rank is `rank`. */
+/* Polls the request until the deadline of base_clock_ns. False: it is outstanding. */
+bool group_poll(MPI_Request *request, uint64_t deadline, int *code);
+/* The same for a message from or to `rank`. After a failure it may be outstanding, and
+ * mpi->failed_rank is `rank`. */
 pool_status group_wait(pool_mpi *mpi, MPI_Request *request, int rank, uint64_t deadline);
 uint64_t group_deadline(const pool_mpi *mpi, uint32_t timeouts);
 
@@ -108,10 +132,53 @@ pool_status group_broadcast(pool_mpi *mpi, void *data, uint64_t bytes, int root)
 /* At least `bytes` bytes of library memory for messages. */
 pool_status group_buffer_get(pool_mpi *mpi, int index, uint64_t bytes, void **data);
 
-/* ---- shrink.c -------------------------------------------------------------------------------- */
+/*
+ * From one call to the other MPI returns errors, also those that it reports to handlers of other
+ * communicators than that of the call: Open MPI gives failures of collective requests to that of
+ * MPI_COMM_WORLD.
+ */
+enum { GROUP_HANDLERS = 3 };
+struct group_handlers {
+    MPI_Comm communicator[GROUP_HANDLERS];
+    MPI_Errhandler handler[GROUP_HANDLERS];
+};
+void group_handlers_replace(struct group_handlers *handlers, MPI_Comm communicator);
+void group_handlers_restore(struct group_handlers *handlers);
 
-/* Whether the code says that another process has ended, which only some MPI libraries notice. */
-bool group_code_is_process_failure(int code);
+/* ---- create.c -------------------------------------------------------------------------------- */
+
+/* pool_mpi_create; `numbers` are what messages call the ranks of the communicator; NULL: their own.
+ */
+pool_status group_create(
+    MPI_Comm communicator, const pool_mpi_params *params, const int *numbers, pool_mpi **mpi);
+
+/* ---- place.c --------------------------------------------------------------------------------- */
+
+/* The host of this process, as a digest. */
+uint64_t group_host(void);
+/* Collective, after an agreement: the number of this rank among those of its host. */
+pool_status group_find_local_rank(pool_mpi *mpi);
+/* The device of that number, where the params have a pool; its identity. */
+pool_status group_choose_device(pool_mpi *mpi, const pool_mpi_params *params);
+
+/* ---- survivors.c ----------------------------------------------------------------------------- */
+
+/* Whether MPI tolerates that processes end. */
+bool group_is_tolerant(void);
+/* Whether the code says that a process has ended, or that the communicator is revoked. */
+bool group_code_is_interruption(int code);
+/* Whether MPI knows that now, without a message. */
+bool group_knows_ended(pool_mpi *mpi);
+/* Revokes the communicator, so that all ranks learn of the failure at their next message. */
+void group_interrupt(pool_mpi *mpi);
+/*
+ * Agrees with the ranks that are left on those that are gone, once per communicator: POOL_OK if
+ * none is and all are well; POOL_ERR_IO, the same message and failed_rank on all; POOL_ERR_TIMEOUT
+ * at the deadline, after which it can be called again.
+ */
+pool_status group_settle(pool_mpi *mpi, const char *call, bool is_well, uint64_t deadline);
+/* The communicator of a pool_mpi, as a copy of that one, or a failure on all ranks. */
+pool_status group_duplicate_tolerant(pool_mpi *mpi, MPI_Comm communicator, uint64_t deadline);
 
 /* ---- agree.c --------------------------------------------------------------------------------- */
 
@@ -130,6 +197,11 @@ pool_status group_agree(pool_mpi *mpi, const struct group_call *call, pool_statu
 pool_status group_vote(pool_mpi *mpi, const struct group_call *call, pool_status status);
 pool_status group_fail_outcome(const pool_mpi *mpi, pool_status status);
 
+/* On rank 0, after an agreement: how many ranks of the rank's host come before it, and all. */
+void group_count_local(const pool_mpi *mpi, int rank, int32_t *before, int32_t *all);
+
+/* The thread's last error becomes what every later call returns. */
+void group_latch(pool_mpi *mpi, pool_status status);
 /* The first failure after which messages are outstanding, again; POOL_OK if there was none. */
 pool_status group_check(const pool_mpi *mpi, const char *call);
 

@@ -209,6 +209,20 @@ static pool_status fail(const char *call, int code)
         nccl.get_error_string(code), detail ? detail : "");
 }
 
+/* Messages of NCCL neither fail nor end when a process has ended: MPI knows. */
+static bool is_interrupted(pool_mpi *mpi)
+{
+    int is_there = 0, code;
+
+    if (!mpi->is_tolerant)
+        return false;
+    code = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, mpi->communicator, &is_there,
+        MPI_STATUS_IGNORE); /* progress */
+    if (code != MPI_SUCCESS || group_knows_ended(mpi))
+        group_interrupt(mpi);
+    return mpi->is_interrupted;
+}
+
 /* Waits until the communicator has finished what a non-blocking call has begun. */
 static pool_status wait_for(pool_mpi *mpi, const char *call, int code)
 {
@@ -219,6 +233,8 @@ static pool_status wait_for(pool_mpi *mpi, const char *call, int code)
         if (base_clock_ns() > deadline)
             return base_fail(POOL_ERR_TIMEOUT, "%s has not ended for %.1f s", call,
                 (double)mpi->timeout_ns / 1e9);
+        if (is_interrupted(mpi))
+            return base_fail(POOL_ERR_IO, "%s: a process has ended", call);
         base_sleep_ns(20000);
         code = nccl.comm_get_async_error(mpi->nccl->comm, &error);
         if (code != NCCL_SUCCESS)
@@ -309,6 +325,23 @@ static int enqueue(pool_mpi *mpi, const struct group_exchange *exchange, CUstrea
     return nccl.group_end();
 }
 
+/* In slices, where a process that ends is known before the timeout. */
+static pool_status wait_for_stream(pool_mpi *mpi, pool_stream *stream)
+{
+    static const uint64_t slice_ns = 10000000;
+    const uint64_t deadline = group_deadline(mpi, 1);
+    pool_status status;
+
+    if (!mpi->is_tolerant)
+        return pool_stream_wait(stream, mpi->timeout_ns);
+    do {
+        status = pool_stream_wait(stream, slice_ns);
+        if (status == POOL_ERR_TIMEOUT && is_interrupted(mpi))
+            return base_fail(POOL_ERR_IO, "ncclSend and ncclRecv: a process has ended");
+    } while (status == POOL_ERR_TIMEOUT && base_clock_ns() < deadline);
+    return status;
+}
+
 static pool_status exchange_bound(pool_mpi *mpi, const struct group_exchange *exchange)
 {
     CUdeviceptr from = 0, to = 0;
@@ -321,7 +354,7 @@ static pool_status exchange_bound(pool_mpi *mpi, const struct group_exchange *ex
         status = pool_stream_handle(exchange->stream, &stream);
     if (!status)
         status = wait_for(mpi, "ncclGroupEnd", enqueue(mpi, exchange, stream, from, to));
-    return status ? status : pool_stream_wait(exchange->stream, mpi->timeout_ns);
+    return status ? status : wait_for_stream(mpi, exchange->stream);
 }
 
 /* After a failure the communicator is aborted, which ends its kernels: regions can be freed. */
@@ -337,7 +370,7 @@ pool_status group_nccl_exchange(pool_mpi *mpi, const struct group_exchange *exch
     (void)pool_unbind(mpi->device);
     if (status) {
         group_nccl_close(mpi);
-        mpi->failed_rank = mpi->rank; /* for the others: this one cannot exchange any more */
+        mpi->is_broken = true; /* this rank cannot exchange any more */
     }
     return status;
 }

@@ -27,11 +27,14 @@ pool_status group_fail_mpi(pool_mpi *mpi, const char *call, int code, int rank)
 
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
         strcpy(text, "unknown error");
+    mpi->is_broken = true;
+    if (mpi->is_tolerant && group_code_is_interruption(code)) {
+        group_interrupt(mpi);
+        return base_fail(POOL_ERR_IO, "a process has ended: %s: %s", call, text);
+    }
+    mpi->failed_rank = rank;
     if (rank < 0)
         return base_fail(POOL_ERR_IO, "%s failed with code %d: %s", call, code, text);
-    mpi->failed_rank = rank;
-    if (group_code_is_process_failure(code))
-        return base_fail(POOL_ERR_IO, "the process of rank %d has ended: %s: %s", rank, call, text);
     return base_fail(POOL_ERR_IO, "%s failed with code %d for rank %d: %s", call, code, rank, text);
 }
 
@@ -43,28 +46,66 @@ uint64_t group_deadline(const pool_mpi *mpi, uint32_t timeouts)
     return now + timeouts * base_min(mpi->timeout_ns, most);
 }
 
-pool_status group_wait(pool_mpi *mpi, MPI_Request *request, int rank, uint64_t deadline)
+bool group_poll(MPI_Request *request, uint64_t deadline, int *code)
 {
     for (uint64_t polls = 0;; polls++) {
         int is_done = 0;
-        int code = MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
 
-        if (code != MPI_SUCCESS)
-            return group_fail_mpi(mpi, "MPI_Test", code, rank);
-        if (is_done)
-            return POOL_OK;
+        *code = MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+        if (*code != MPI_SUCCESS || is_done)
+            return true;
         if (polls < SPINS)
             continue;
-        if (base_clock_ns() > deadline) {
-            mpi->failed_rank = rank;
-            return base_fail(POOL_ERR_TIMEOUT,
-                "rank %d has not answered for %.1f s: it has failed, or computes longer than "
-                "timeout_ns of pool_mpi_params allows",
-                rank, (double)mpi->timeout_ns / 1e9);
-        }
+        if (base_clock_ns() > deadline)
+            return false;
         base_sleep_ns(polls < 2 * SPINS ? 1000 : 100000);
     }
 }
+
+pool_status group_wait(pool_mpi *mpi, MPI_Request *request, int rank, uint64_t deadline)
+{
+    int code;
+
+    if (group_poll(request, deadline, &code))
+        return code == MPI_SUCCESS ? POOL_OK : group_fail_mpi(mpi, "MPI_Test", code, rank);
+    mpi->is_broken = true;
+    if (group_knows_ended(mpi)) { /* this rank is not waiting for that one */
+        group_interrupt(mpi);
+        return base_fail(POOL_ERR_IO, "a process has ended");
+    }
+    mpi->failed_rank = rank;
+    return base_fail(POOL_ERR_TIMEOUT,
+        "rank %d has not answered for %.1f s: it has failed, or computes longer than timeout_ns of "
+        "pool_mpi_params allows",
+        rank, (double)mpi->timeout_ns / 1e9);
+}
+
+/* ---- error handlers -------------------------------------------------------------------------- */
+
+void group_handlers_replace(struct group_handlers *handlers, MPI_Comm communicator)
+{
+    handlers->communicator[0] = MPI_COMM_WORLD;
+    handlers->communicator[1] = MPI_COMM_SELF;
+    handlers->communicator[2] = communicator;
+    for (int i = 0; i < GROUP_HANDLERS; i++) {
+        if (MPI_Comm_get_errhandler(handlers->communicator[i], &handlers->handler[i]))
+            handlers->handler[i] = MPI_ERRHANDLER_NULL;
+        (void)MPI_Comm_set_errhandler(handlers->communicator[i], MPI_ERRORS_RETURN);
+    }
+}
+
+/* In reverse, because the communicator may be one of the others. */
+void group_handlers_restore(struct group_handlers *handlers)
+{
+    for (int i = GROUP_HANDLERS - 1; i >= 0; i--) {
+        if (handlers->handler[i] == MPI_ERRHANDLER_NULL)
+            continue;
+        (void)MPI_Comm_set_errhandler(handlers->communicator[i], handlers->handler[i]);
+        (void)MPI_Errhandler_free(&handlers->handler[i]);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
 
 pool_status group_send(pool_mpi *mpi, const void *data, uint64_t bytes, int rank)
 {

@@ -17,26 +17,39 @@ shift
 
 case $("$mpirun" --version 2>&1) in
 *"Open MPI"* | *OpenRTE*)
-    options="--allow-run-as-root --oversubscribe --mca btl_vader_single_copy_mechanism none"
-    options="$options --mca btl ^openib --mca pml ob1"
+    options="--allow-run-as-root --map-by slot:OVERSUBSCRIBE --mca pml ob1 --mca mpi_yield_when_idle 1"
+    options="$options --mca btl_vader_single_copy_mechanism none --mca smsc ^cma,xpmem"
     survive="--enable-recovery"
     least=$((ranks - 1))
+    kind=openmpi
     ;;
 *)
     options=""
+    export MPIR_CVAR_POLLS_BEFORE_YIELD=1
+    kind=mpich
     survive="-disable-auto-cleanup"
     least=0 # its process manager sends the others SIGUSR1, and in version 4.0 SIGKILL soon after
     ;;
 esac
 
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
+# A program for the standard ABI takes the library of this mpirun, where Debian has it.
+for library in /usr/lib/*/libmpi_abi_$kind.so.1*; do
+    [ -e "$library" ] && ln -sf "$library" "$scratch/libmpi_abi.so.1"
+done
+export LD_LIBRARY_PATH="$scratch${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
 if [ $killed = no ]; then
     # shellcheck disable=SC2086
-    exec "$mpirun" $options -n "$ranks" "$@"
+    "$mpirun" $options -n "$ranks" "$@"
+    exit $?
 fi
 
-log=$(mktemp) || exit 1
-report=$(mktemp) || exit 1
-trap 'rm -f "$log" "$report"' EXIT
+log=$scratch/log
+report=$scratch/report
+: >"$report"
 # As users start it: mpirun may end the other ranks at once, and has to report a failure.
 # shellcheck disable=SC2086
 if "$mpirun" $options -n "$ranks" "$@" >"$log" 2>&1; then

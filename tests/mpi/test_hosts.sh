@@ -58,7 +58,8 @@ chmod +x "$scratch/agent"
 
 case $("$mpirun" --version 2>&1) in
 *"Open MPI"* | *OpenRTE*)
-    options="--allow-run-as-root --oversubscribe --host 10.213.7.1:2,10.213.7.2:2"
+    # Version 5 puts all ranks on the first host with --oversubscribe.
+    options="--allow-run-as-root --map-by slot:OVERSUBSCRIBE --host 10.213.7.1:2,10.213.7.2:2"
     options="$options --mca plm_rsh_agent $scratch/agent --mca plm_rsh_no_tree_spawn 1"
     options="$options --mca pml ob1 --mca btl tcp,vader,self --mca btl_tcp_if_include 10.213.7.0/24"
     options="$options --mca oob_tcp_if_include 10.213.7.0/24"

@@ -642,6 +642,50 @@ static void test_info(void **state)
     assert_true(strlen(info.library) > 0);
 }
 
+static char logged[256];
+
+static void keep_message(void *user, const pool_log_record *record)
+{
+    (void)user;
+    if (record->level == POOL_LOG_WARN)
+        snprintf(logged, sizeof(logged), "%s", record->message);
+}
+
+/* A rank's device is that of its number on its host; where there are more ranks than devices, two
+ * have the same one. */
+static void test_device_of_pool(void **state)
+{
+    enum { NAME = 65, MOST = 8 };
+    const pool_mpi_params params = {.struct_size = sizeof(params), .pool = pool};
+    pool_mpi_info info = {.struct_size = sizeof(info)};
+    char own[NAME] = "", all[MOST][NAME];
+    int local = 0, together = 0;
+    pool_mpi *other = NULL;
+
+    (void)state;
+    assert_int_equal(gethostname(own, sizeof(own) - 1), 0);
+    MPI_Allgather(own, NAME, MPI_CHAR, all, NAME, MPI_CHAR, MPI_COMM_WORLD);
+    for (int i = 0; i < ranks; i++)
+        if (strcmp(all[i], own) == 0) {
+            together++;
+            local += i < rank;
+        }
+    logged[0] = '\0';
+    pool_log_set(keep_message, NULL, POOL_LOG_WARN);
+    assert_ok(pool_mpi_create(MPI_COMM_WORLD, &params, &other));
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
+    assert_ok(pool_mpi_get_info(other, &info));
+    assert_int_equal(info.local_rank, local);
+    assert_int_equal(info.local_ranks, together);
+    assert_int_equal(pool_device_index(info.device), (size_t)local % pool_device_count(pool));
+    if (is_simulated() && ranks > (int)pool_device_count(pool))
+        assert_non_null(strstr(info.warning, "have the same device"));
+    if (ranks == 1)
+        assert_string_equal(info.warning, "");
+    assert_string_equal(logged, rank ? "" : info.warning);
+    assert_ok(pool_mpi_destroy(&other));
+}
+
 static void test_create_is_refused(void **state)
 {
     pool_mpi_params params = {.struct_size = sizeof(params), .device = device};
@@ -656,6 +700,10 @@ static void test_create_is_refused(void **state)
     assert_status(pool_mpi_create(MPI_COMM_WORLD, is_last() ? NULL : &params, &other),
         POOL_ERR_INVALID_ARGUMENT);
     assert_names_last();
+    params.pool = is_last() ? pool : NULL; /* and a device */
+    assert_status(pool_mpi_create(MPI_COMM_WORLD, &params, &other), POOL_ERR_INVALID_ARGUMENT);
+    assert_names_last();
+    params.pool = NULL;
     params.chunk_bytes = is_last() ? 6 : 0;
     assert_status(pool_mpi_create(MPI_COMM_WORLD, &params, &other), POOL_ERR_INVALID_ARGUMENT);
     assert_names_last();
@@ -785,6 +833,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_info),
+        cmocka_unit_test(test_device_of_pool),
         cmocka_unit_test(test_create_is_refused),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_msm_is_refused),

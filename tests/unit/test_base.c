@@ -207,7 +207,15 @@ static void test_log_levels(void **state)
     assert_int_equal(heard.count, 2);
     assert_int_equal(heard.level, POOL_LOG_ERROR);
     assert_string_equal(heard.last, "POOL_ERR_IO: disk");
+    pool_log_write(POOL_LOG_WARN, "100 %d");
+    assert_int_equal(heard.level, POOL_LOG_WARN);
+    assert_string_equal(heard.last, "100 %d");
+    pool_log_write(POOL_LOG_INFO, "too fine");
+    pool_log_write(POOL_LOG_NONE, "no level");
+    pool_log_write(POOL_LOG_ERROR, NULL);
+    assert_int_equal(heard.count, 3);
     pool_log_set(NULL, NULL, POOL_LOG_DEBUG);
+    pool_log_write(POOL_LOG_WARN, "nobody listens");
     assert_false(base_log_wanted(POOL_LOG_ERROR));
 }
 
