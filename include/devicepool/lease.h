@@ -84,8 +84,9 @@ POOL_API void pool_request_init(pool_request *request, size_t struct_size);
 /*
  * Waits until what `request` asks for is reserved. The caller releases the lease with pool_release.
  * A thread that holds a lease and waits for another one can wait for itself: ask for several
- * devices in one request, or set a deadline. Errors: TIMEOUT               not granted in time (not
- * logged where timeout_ns is 0); the message says what was free and how many requests were ahead
+ * devices in one request, or set a deadline. Errors:
+ *   TIMEOUT               not granted in time (not logged where timeout_ns is 0); the message says
+ *                         what was free and how many requests were ahead
  *   CANCELLED             `cancel` was requested
  *   OUT_OF_DEVICE_MEMORY  more bytes than enough devices have: no wait helps, the message says what
  *                         would be possible

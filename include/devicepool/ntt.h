@@ -138,7 +138,7 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_CANONICAL. A workspace that is
  * aligned to 256 bytes and has the bytes that pool_ntt_workspace reports for the call without it
  * takes all of the call's memory. A smaller one takes the results of passes: it must be aligned to
- * 16 bytes and have as many bytes as all elements, packed, where the transform needs one. Host
+ * 16 bytes and have as many bytes as all elements, packed, also if the transform needs less. Host
  * memory is then not chunked, and the copies of spans that are not packed in device memory are
  * allocated besides. With exec->device_count a workspace takes all memory of its device. The
  * smallest chunk is one transform of a batch of packed rows from host to host memory, otherwise

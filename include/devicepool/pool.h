@@ -80,7 +80,9 @@ typedef struct pool_params {
     size_t struct_size;
     /*
      * The devices and their order, a comma-separated list of: "all"; ordinals and ranges, "0,2-3";
-     * "GPU-" or "MIG-" and a unique prefix of a UUID; a PCI address, "0000:06:00.0". Or "sim" or
+     * "GPU-" or "MIG-" and a unique prefix of a UUID; a complete UUID; "MIG-GPU-…/1/2", as
+     * old drivers name a MIG instance, if one of that GPU is visible; a PCI address,
+     * "0000:06:00.0". Or "sim" or
      * "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device
      * in a process of its own, see `isolation`. NULL: the environment variable
      * DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that

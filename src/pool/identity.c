@@ -46,6 +46,7 @@ static pool_status read_uuid(pool_device *device)
             return status;
         is_mig |= memcmp(&uuid, &whole, sizeof(uuid)) != 0;
     }
+    write_uuid(&whole, 0, device->gpu_uuid);
     write_uuid(&uuid, is_mig, text);
     /* A fault that another pool of the driver finds meanwhile names the device. */
     if (device->pool)

@@ -160,7 +160,7 @@ static int matches(
     case DEVICE_SELECT_ORDINALS:
         return ordinal >= selector->first && ordinal <= selector->last;
     case DEVICE_SELECT_UUID:
-        return device->is_named && device_uuid_starts_with(device->properties.uuid, selector->uuid);
+        return device->is_named && device_has_uuid(device, selector->text);
     case DEVICE_SELECT_PCI:
         return pci_address_matches(&selector->pci, &visible->addresses[ordinal]);
     }

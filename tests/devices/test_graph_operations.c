@@ -134,8 +134,31 @@ static void test_refused(void **state)
     refused("host memory");
     assert_status(pool_vector_inverse(with.field, &exec, &values, &values), POOL_ERR_UNSUPPORTED);
     refused("allocations");
+    /* A factor between the forms is uploaded. */
+    assert_status(
+        pool_vector_mul(with.field, &exec, &values, &values, &sums), POOL_ERR_UNSUPPORTED);
+    refused("pool_vector_mul, which uploads constants");
     assert_ok(pool_stream_end_capture(with.stream, NULL));
     free(data);
+}
+
+/* No factor is needed between Montgomery forms, nor where one of the two vectors alone has it. */
+static void test_products(void **state)
+{
+    pool_span values = span_of(with.values, COUNT), out = span_of(with.sums, COUNT), other = values;
+    pool_exec exec = exec_on_stream();
+    pool_graph *graph = NULL;
+
+    (void)state;
+    assert_ok(pool_stream_begin_capture(with.stream));
+    values.form = other.form = out.form = POOL_FORM_MONTGOMERY;
+    assert_ok(pool_vector_mul(with.field, &exec, &values, &other, &out));
+    other.form = out.form = POOL_FORM_STANDARD;
+    assert_ok(pool_vector_mul(with.field, &exec, &values, &other, &out));
+    assert_ok(pool_stream_end_capture(with.stream, &graph));
+    assert_ok(pool_graph_launch(graph, with.stream));
+    assert_ok(pool_stream_synchronize(with.stream));
+    assert_ok(pool_graph_destroy(&graph));
 }
 
 /* An MSM needs its workspace, and results in device memory. */
@@ -272,6 +295,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_products),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_operations),
         cmocka_unit_test(test_kernels),

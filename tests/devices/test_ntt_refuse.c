@@ -166,6 +166,9 @@ static void test_calls(void **state)
     assert_ok(pool_buffer_alloc(other, 4096, &small));
     REFUSE(call.exec.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not 0");
     assert_ok(pool_buffer_destroy(&small));
+    assert_ok(pool_buffer_alloc(device, 4, &small));
+    REFUSE_ARGUMENT(call.exec.workspace = small, "has 4 bytes; the results of passes need 128");
+    assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 1 << 20, &small));
     assert_ok(pool_buffer_address(small, &address));
     REFUSE_ARGUMENT((call.exec.workspace = small, call.in.space = POOL_MEMORY_DEVICE,

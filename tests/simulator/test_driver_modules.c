@@ -217,6 +217,12 @@ static void test_occupancy(void **state)
     assert_int_equal(cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 0, 0), 1);
     assert_int_equal(cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 2000, 0), 0);
     assert_int_equal(blocks, 0);
+    assert_int_equal(
+        cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, INT32_MAX, 0), 0);
+    assert_int_equal(blocks, 0);
+    assert_int_equal(
+        cu->OccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, 64, SIZE_MAX), 0);
+    assert_int_equal(blocks, 0);
     assert_int_equal(cu->OccupancyMaxPotentialBlockSize(&grid, &block, function, NULL, 0, 0), 0);
     assert_int_equal(block, 1024);
     assert_int_equal(grid, 6);
@@ -301,10 +307,32 @@ static void test_bound_of_the_largest_block(void **state)
     }
 }
 
+/* A constant number above 15 is refused when the module is loaded; one in a register is a fault. */
+static void test_barrier_of_a_register(void **state)
+{
+    static const char source[] = PTX_HEAD ".visible .entry f(.param .u32 n)\n{\n"
+                                          ".reg .b32 %r<2>;\n ld.param.u32 %r1, [n];\n"
+                                          " barrier.sync %r1;\n ret;\n}\n";
+    uint32_t number = 15;
+    void *arguments[] = {&number};
+    CUfunction function;
+
+    (void)state;
+    sim_begin_context("sim");
+    function = kernel(load(source), "f");
+    assert_int_equal(cu->LaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL), 0);
+    assert_int_equal(cu->CtxSynchronize(), 0);
+    number = 99;
+    assert_int_equal(cu->LaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, arguments, NULL), 0);
+    assert_int_equal(cu->CtxSynchronize(), POOL_CU_ILLEGAL_INSTRUCTION);
+    sim_end_context();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_images),
+        cmocka_unit_test(test_barrier_of_a_register),
         cmocka_unit_test(test_log_buffers),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_attributes),

@@ -23,7 +23,7 @@ static void test_grammar(void **state)
     assert_int_equal(parts[1].first, 5);
     assert_int_equal(parts[1].last, 7);
     assert_int_equal(parts[2].kind, DEVICE_SELECT_UUID);
-    assert_string_equal(parts[2].uuid, "GPU-0a1B");
+    assert_string_equal(parts[2].text, "GPU-0a1B");
     assert_int_equal(parts[3].kind, DEVICE_SELECT_PCI);
     assert_int_equal(parts[3].pci.domain, -1);
     assert_int_equal(parts[3].pci.bus, 6);
@@ -217,9 +217,23 @@ static void test_uuids(void **state)
     assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
     assert_string_equal(chosen(&world, "2,GPU-aabb"), "");
     assert_says("named twice");
+    /* Complete ones alone, and the form of old drivers for an instance of a GPU. */
+    assert_string_equal(chosen(&world, "aabbccdd-1122-3344-5566-778899001234"), "2");
+    assert_string_equal(chosen(&world, "FEDC0000-0000-0000-0000-000000000000,0"), "3,0");
+    assert_string_equal(
+        chosen(&world, "MIG-GPU-abbbccdd-1122-3344-5566-778899001234/1/2,1"), "3,1");
+    assert_string_equal(chosen(&world, "MIG-GPU-aabbccdd-1122-3344-5566-778899001234/1/2"), "");
+    assert_int_equal(pool_last_error()->status, POOL_ERR_NOT_FOUND);
+    assert_string_equal(chosen(&world, "MIG-GPU-abbbccdd-1122-3344-5566-778899001234/1"), "");
+    assert_int_equal(pool_last_error()->status, POOL_ERR_INVALID_ARGUMENT);
+    assert_string_equal(chosen(&world, "aabbccdd-1122-3344-5566-77889900123"), "");
+    assert_int_equal(pool_last_error()->status, POOL_ERR_INVALID_ARGUMENT);
 
     world.params.devices = NULL;
     assert_ok(pool_create(&world.pool, &world.params));
+    assert_ok(pool_device_by_uuid(
+        world.pool, "MIG-GPU-abbbccdd-1122-3344-5566-778899001234/1/2", &device));
+    assert_int_equal(pool_device_ordinal(device), 3);
     assert_ok(pool_device_by_uuid(world.pool, "GPU-aa", &device));
     assert_int_equal(pool_device_ordinal(device), 2);
     assert_ok(pool_device_by_uuid(world.pool, "AABB", &device));

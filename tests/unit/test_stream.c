@@ -130,6 +130,8 @@ static void test_adopt(void **state)
     const pool_cuda_api *api = memory_driver(device);
     pool_stream *stream = NULL, *whole = NULL;
     CUstream raw = NULL, handle = NULL;
+    pool_buffer *buffer = NULL;
+    uint32_t word = 0;
 
     (void)state;
     assert_ok(pool_bind(device));
@@ -151,6 +153,18 @@ static void test_adopt(void **state)
     assert_int_equal(api->StreamSynchronize(raw), 0);
     assert_int_equal(api->StreamDestroy(raw), 0);
     assert_ok(pool_unbind(device));
+    /* The calling thread's default stream. */
+    raw = (CUstream)(uintptr_t)2;
+    assert_status(pool_stream_adopt(device, raw, &stream), memory_raw_status());
+    if (stream) {
+        assert_ok(pool_buffer_alloc(device, sizeof(word), &buffer));
+        assert_ok(pool_buffer_fill8(buffer, 0, sizeof(word), 5, stream));
+        assert_ok(pool_copy_to_host(&word, buffer, 0, sizeof(word), stream));
+        assert_int_equal(word, 0x05050505);
+        assert_ok(pool_stream_synchronize(stream));
+        assert_ok(pool_buffer_destroy(&buffer));
+        assert_ok(pool_stream_destroy(&stream));
+    }
     assert_ok(pool_stream_adopt(device, NULL, &stream));
     assert_ok(pool_stream_synchronize(stream));
     assert_ok(pool_stream_destroy(&stream));

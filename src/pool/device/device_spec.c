@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,10 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+#define UUID_LENGTH 36
+
 static const char grammar[] = "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or "
-                              "\"MIG-…\" with the prefix of a UUID, a PCI address "
+                              "\"MIG-…\" with the prefix of a UUID, a complete UUID, a PCI address "
                               "(\"0000:06:00.0\"), or \"sim:4\", each also after \"workers:\"";
 
 /* Reads digits as a number of at most `limit` and moves *end past them; 0: there are none. */
@@ -95,18 +98,44 @@ static int parse_ordinals(const char *text, struct device_selector *selector)
     return 1;
 }
 
+/* The characters of a complete UUID, 8-4-4-4-12 hexadecimal digits. */
+static int is_whole_uuid(const char *text)
+{
+    for (int i = 0; i < UUID_LENGTH; i++)
+        if (i == 8 || i == 13 || i == 18 || i == 23 ? text[i] != '-'
+                                                    : !isxdigit((unsigned char)text[i]))
+            return 0;
+    return 1;
+}
+
+/* "/1/2", the numbers of the GPU instance and of the compute instance. */
+static int is_instance(const char *text)
+{
+    int64_t number;
+
+    for (int i = 0; i < 2; i++) {
+        if (*text++ != '/' || !read_number(&text, 10, INT_MAX, &number))
+            return 0;
+    }
+    return !*text;
+}
+
+/* "GPU-" or "MIG-" and at least one digit, at most a complete UUID; a complete UUID alone; and the
+ * form that drivers before 470 have for MIG instances, "MIG-GPU-…/1/2". */
 static int parse_uuid(const char *text, struct device_selector *selector)
 {
     size_t length = strlen(text);
+    bool is_prefixed = !strncasecmp(text, "GPU-", 4) || !strncasecmp(text, "MIG-", 4);
 
-    /* "GPU-" or "MIG-" and at least one digit, at most a complete UUID. */
-    if ((strncasecmp(text, "GPU-", 4) && strncasecmp(text, "MIG-", 4)) || length < 5 || length > 40)
-        return 0;
-    if (strspn(text + 4, "0123456789abcdefABCDEF-") != length - 4 || text[4] == '-')
-        return 0;
     selector->kind = DEVICE_SELECT_UUID;
-    snprintf(selector->uuid, sizeof(selector->uuid), "%s", text);
-    return 1;
+    if (!strncasecmp(text, DEVICE_OLD_MIG, strlen(DEVICE_OLD_MIG))) {
+        text += strlen(DEVICE_OLD_MIG);
+        return is_whole_uuid(text) && is_instance(text + UUID_LENGTH);
+    }
+    if (!is_prefixed)
+        return is_whole_uuid(text) && length == UUID_LENGTH;
+    return length >= 5 && length <= 4 + UUID_LENGTH && text[4] != '-' &&
+           strspn(text + 4, "0123456789abcdefABCDEF-") == length - 4;
 }
 
 static int parse_pci(const char *text, struct device_selector *selector)
@@ -135,7 +164,7 @@ static pool_status parse_selector(const char *part, size_t length, struct device
         selector->kind = DEVICE_SELECT_ALL;
         return POOL_OK;
     }
-    if (parse_ordinals(selector->text, selector) || parse_uuid(selector->text, selector) ||
+    if (parse_uuid(selector->text, selector) || parse_ordinals(selector->text, selector) ||
         parse_pci(selector->text, selector))
         return POOL_OK;
     if (!strncasecmp(selector->text, "sim", 3))

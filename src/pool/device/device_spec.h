@@ -26,13 +26,15 @@ enum device_selector_kind {
     DEVICE_SELECT_PCI
 };
 
+/* How the UUID of a MIG instance begins in the form of old drivers, "MIG-GPU-…/1/2". */
+#define DEVICE_OLD_MIG "MIG-GPU-"
+
 /* One element of the string. */
 struct device_selector {
     enum device_selector_kind kind;
     int first, last;
-    char uuid[POOL_UUID_TEXT]; /* a prefix, "GPU-…" or "MIG-…" */
     struct pci_address pci;
-    char text[64]; /* the element itself, for messages */
+    char text[64]; /* the element itself: of UUIDs what device_has_uuid takes */
 };
 
 /* Parses the string. The caller frees *selectors with base_free. */

@@ -51,32 +51,36 @@ pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device *
     return base_fail(POOL_ERR_NOT_FOUND, "the pool has no device with ordinal %d", ordinal);
 }
 
-int device_uuid_starts_with(const char *whole, const char *start)
+bool device_has_uuid(const pool_device *device, const char *text)
 {
-    return !strncasecmp(whole, start, strlen(start));
+    const char *whole = device->properties.uuid;
+    bool is_prefixed = !strncasecmp(text, "GPU-", 4) || !strncasecmp(text, "MIG-", 4);
+
+    if (!*whole)
+        return false;
+    /* CUDA does not report the numbers of the instances behind the UUID of the GPU. */
+    if (!strncasecmp(text, DEVICE_OLD_MIG, strlen(DEVICE_OLD_MIG)))
+        return device->properties.mig &&
+               !strncasecmp(device->gpu_uuid, text + 4, strcspn(text + 4, "/"));
+    return !strncasecmp(is_prefixed ? whole : whole + 4, text, strlen(text));
 }
 
 pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device **device)
 {
     pool_device *found = NULL;
-    int is_prefixed;
-
     pool_status status = base_check_pointers(
         "pool_device_by_uuid", {"pool", pool}, {"uuid", uuid}, {"device", device});
     if (status)
         return status;
     if (!*uuid)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_device_by_uuid: the UUID is empty");
-    is_prefixed = !strncasecmp(uuid, "GPU-", 4) || !strncasecmp(uuid, "MIG-", 4);
     for (size_t i = 0; i < pool->count; i++) {
-        const char *whole = pool->devices[i].properties.uuid;
-
-        if (!*whole || !device_uuid_starts_with(is_prefixed ? whole : whole + 4, uuid))
+        if (!device_has_uuid(&pool->devices[i], uuid))
             continue;
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "\"%s\" is a prefix of more than one UUID of the pool: %s and %s", uuid,
-                found->properties.uuid, whole);
+                found->properties.uuid, pool->devices[i].properties.uuid);
         found = &pool->devices[i];
     }
     if (!found)

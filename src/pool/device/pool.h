@@ -68,8 +68,9 @@ struct pool_device {
     CUdevice handle;
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
-    int has_clusters; /* of thread blocks */
-    bool can_return;  /* it can be lost and come back, see readmit.c */
+    char gpu_uuid[POOL_UUID_TEXT]; /* of a MIG instance: the UUID of its GPU */
+    int has_clusters;              /* of thread blocks */
+    bool can_return;               /* it can be lost and come back, see readmit.c */
     const struct tuning *tuning;
 
     /* read by every use, written rarely */
@@ -400,7 +401,9 @@ unsigned device_pool_bindings(const device_pool *pool, uint32_t *by_device);
 
 /* --- find.c, resources.c --- */
 
-int device_uuid_starts_with(const char *whole, const char *start);
+/* Whether `text` is the UUID or a prefix of it, with or without "GPU-" or "MIG-", or the form of
+ * old drivers for an instance of the GPU. */
+bool device_has_uuid(const pool_device *device, const char *text);
 /* Destroys the resources attached to the device, in reverse order of creation. */
 void device_destroy_resources(pool_device *device, int driver_alive);
 /* For devices that are lost: see struct device_resource_type. */

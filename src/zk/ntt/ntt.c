@@ -165,16 +165,10 @@ static bool takes_all(struct ntt_call *call, struct ntt_chunks *chunks)
     return false;
 }
 
-/* What a workspace of the caller's has to have for the results of passes. */
-static pool_status workspace_bytes(const struct ntt_call *call, uint64_t *bytes)
+/* What a workspace of the caller's has to have for the results of passes: all elements, packed. */
+static uint64_t workspace_bytes(const struct ntt_call *call)
 {
-    const struct ntt_run run = {.target = call->target, .job = call->job};
-    struct ntt_plan plan;
-    pool_status status = ntt_run_plan(&run, &plan);
-
-    if (!status)
-        *bytes = ntt_plan_memory(&plan, &call->job, &call->operands).workspace_bytes;
-    return status;
+    return (call->job.batch << call->job.log_size) * call->target.field->bytes;
 }
 
 /* Refused or not whether this size of transform has a use for it or not. `is_whole`: it has been
@@ -182,15 +176,13 @@ static pool_status workspace_bytes(const struct ntt_call *call, uint64_t *bytes)
 static pool_status check_workspace(const struct ntt_call *call, bool is_whole)
 {
     pool_buffer *given = call->exec.workspace;
-    uint64_t bytes = 0;
+    const uint64_t bytes = is_whole ? 0 : workspace_bytes(call);
     CUdeviceptr address = 0;
     pool_status status;
 
     if (!given)
         return POOL_OK;
-    status = is_whole ? POOL_OK : workspace_bytes(call, &bytes);
-    if (!status)
-        status = pool_buffer_address(given, &address);
+    status = pool_buffer_address(given, &address);
     if (status)
         return status;
     if (pool_buffer_device(given) != call->target.device)

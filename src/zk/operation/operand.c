@@ -6,8 +6,8 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "pool/memory/memory.h"
-#include "zk/operation/workspace.h"
 #include "pool/stream/capture.h"
+#include "zk/operation/workspace.h"
 
 pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
 {
@@ -180,6 +180,9 @@ pool_status memory_scratch(
     if (target->workspace)
         return memory_workspace_allocate(
             target->workspace, memory_scratch_bytes(bytes), buffer, address);
+    if (target->stream && stream_capture_of(target->stream))
+        return stream_refuse_captured(
+            target->stream, "allocations of an operation: give it a `workspace`");
     return create_scratch(pool_buffer_create, target, bytes, buffer, address);
 }
 

@@ -2,9 +2,12 @@
 /*
  * Runs a function of vectors: its chunks, and what their computations share.
  */
+#include <stdio.h>
+
 #include "base/math.h"
 #include "base/status.h"
 #include "pool/device/counters.h"
+#include "pool/stream/capture.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 #include "zk/vector/kernels.h"
@@ -135,8 +138,18 @@ pool_status vector_upload_constants(
     struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
 {
     uint64_t bytes = count * call->target.field->bytes;
-    pool_status status = memory_scratch(&call->target, bytes, &call->constants, address);
+    char what[160];
+    pool_status status;
 
+    if (stream_capture_of(call->target.stream)) {
+        snprintf(what, sizeof(what),
+            "this call of %s, which uploads constants: a scalar, powers, or the factors between "
+            "the "
+            "forms of its vectors",
+            call->name);
+        return stream_refuse_captured(call->target.stream, what);
+    }
+    status = memory_scratch(&call->target, bytes, &call->constants, address);
     return status ? status
                   : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
 }

@@ -55,6 +55,20 @@ void sim_barriers_recheck(struct sim_block *block)
             release_barrier(block, id);
 }
 
+/* Whether the block has the barrier of each lane; a fault was raised if not. A constant number has
+ * been checked when the module was loaded. */
+static bool has_barrier(struct sim_warp *warp, const struct sim_op *op, uint32_t lanes)
+{
+    const uint32_t *ids = sim_vreg_at(warp, op->a);
+
+    for (uint32_t rest = lanes; rest; rest &= rest - 1)
+        if (ids[__builtin_ctz(rest)] >= SIM_BARRIERS) {
+            sim_fault_raise(warp, op, SIM_FAULT_NO_BARRIER, lanes);
+            return false;
+        }
+    return true;
+}
+
 /* Records the arrival of the lanes at the operation's barrier; NULL when a fault was raised. */
 static struct sim_barrier *arrive_at_barrier(
     struct sim_warp *warp, const struct sim_op *op, uint32_t lanes, uint32_t *id)
@@ -62,7 +76,9 @@ static struct sim_barrier *arrive_at_barrier(
     unsigned first = (unsigned)__builtin_ctz(lanes);
     const uint32_t *ids = sim_vreg_at(warp, op->a);
     bool has_count = op->aux & 1, is_aligned = op->aux & 2;
-    *id = ids[first] % SIM_BARRIERS;
+    if (!has_barrier(warp, op, lanes))
+        return NULL;
+    *id = ids[first];
     struct sim_barrier *barrier = &warp->block->barriers[*id];
     if (is_aligned && lanes != warp->live &&
         (warp->core->run->launch->checks & SIM_CHECK_DIVERGENT_BARRIER)) {

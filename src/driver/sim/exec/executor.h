@@ -194,7 +194,8 @@ enum sim_fault_kind {
                                 a GPU hangs: 702 */
     SIM_FAULT_SYNC_MASK, /* a lane executes a .sync operation whose mask does not contain it: 719 */
     SIM_FAULT_CANCELLED, /* *cancel was set */
-    SIM_FAULT_DIVERGENT_BARRIER,    /* reported only when the check is enabled */
+    SIM_FAULT_NO_BARRIER,        /* a register has the number of a barrier that blocks lack: 715 */
+    SIM_FAULT_DIVERGENT_BARRIER, /* reported only when the check is enabled */
     SIM_FAULT_UNINITIALISED_SHARED, /* reported only when the check is enabled */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
 };

@@ -22,6 +22,7 @@ static const char *const kind_names[] = {
     [SIM_FAULT_SYNC_DEADLOCK] = "deadlock in a warp",
     [SIM_FAULT_SYNC_MASK] = "lane outside its own member mask",
     [SIM_FAULT_CANCELLED] = "cancelled",
+    [SIM_FAULT_NO_BARRIER] = "barrier number above 15",
     [SIM_FAULT_DIVERGENT_BARRIER] = "barrier reached by a part of a warp",
     [SIM_FAULT_UNINITIALISED_SHARED] = "read of shared memory that nobody wrote",
     [SIM_FAULT_NO_MEMORY] = "no host memory",

@@ -65,13 +65,14 @@ int sim_function_blocks(
 {
     const struct sim_kernel *kernel = function->kernel;
     const struct sim_chip *chip = sim_state.chip;
-    const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
+    const uint64_t most_shared = (uint64_t)chip->shared_per_block_optin;
     int blocks = chip->blocks_per_multiprocessor, fit;
 
     /* .maxntid has no effect here, as on a GPU; the launch fails instead. */
-    if (block_size > SIM_BLOCK_THREADS ||
-        dynamic_shared + kernel->shared_bytes > (uint64_t)chip->shared_per_block_optin)
+    if (block_size > SIM_BLOCK_THREADS || dynamic_shared > most_shared ||
+        dynamic_shared + kernel->shared_bytes > most_shared)
         return 0;
+    const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
     blocks = fit < blocks ? fit : blocks;
     fit = warps_by_registers(registers_per_thread(kernel)) / round_up(warps, SIM_WARP_UNIT);

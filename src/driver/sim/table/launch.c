@@ -219,6 +219,8 @@ static pool_cu_result code_of_fault(enum sim_fault_kind kind)
         return POOL_CU_MISALIGNED_ADDRESS;
     case SIM_FAULT_ASSERT:
         return POOL_CU_ASSERT;
+    case SIM_FAULT_NO_BARRIER:
+        return POOL_CU_ILLEGAL_INSTRUCTION;
     case SIM_FAULT_INVALID_PC:
         return POOL_CU_INVALID_PC;
     case SIM_FAULT_INSTRUCTION_LIMIT:

@@ -261,7 +261,11 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
         code = sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code)
         return sim_leave(code);
-    if (!address || pool->device != call.context->device)
+    /* A pool may be of another device than the stream: its memory lives in a context there. */
+    struct sim_context *owner = pool->device == call.context->device
+                                    ? call.context
+                                    : sim_state.devices[pool->device].contexts;
+    if (!address || !owner)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (bytes == 0) { /* as the real driver: a successful no-op */
         *address = 0;
@@ -272,7 +276,7 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
     const uint64_t rounded = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
     code = reserve_bytes(pool, rounded);
     if (!code)
-        code = sim_memory_allocate(call.context, SIM_MEMORY_POOLED, bytes, SIM_ALIGNMENT, 0, &made);
+        code = sim_memory_allocate(owner, SIM_MEMORY_POOLED, bytes, SIM_ALIGNMENT, 0, &made);
     if (code)
         return sim_leave(code);
     made->pool = pool;

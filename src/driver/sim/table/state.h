@@ -17,9 +17,9 @@
 #include <devicepool/sim.h>
 
 #include "driver/attributes.h"
+#include "driver/sim/exec/executor.h"
 #include "driver/sim/table/chip.h"
 #include "driver/sim/table/sim.h"
-#include "driver/sim/exec/executor.h"
 
 /* Index of each function in POOL_CUDA_FUNCTIONS, and its prototype: sim_cu_MemAlloc and so on. */
 enum sim_driver_function {
@@ -211,6 +211,7 @@ struct sim_stream {
     CUstream handle; /* NULL for a context's default stream */
     struct sim_context *context;
     struct sim_stream *next; /* of the context */
+    uint64_t thread;         /* number of the thread whose default stream it is; 0: of none */
     unsigned flags;
     int priority;
     struct sim_work *head; /* running or next */

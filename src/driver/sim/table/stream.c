@@ -8,12 +8,15 @@
  * blocking streams, all operations with a lower number. Dependencies always have lower numbers, so
  * there are no cycles.
  */
+#include <stdatomic.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "driver/sim/table/state.h"
 
 #define LEGACY_STREAM ((CUstream)(uintptr_t)1)
+#define PER_THREAD_STREAM ((CUstream)(uintptr_t)2)
 
 /* ---- what may start -------------------------------------------------------------------------- */
 
@@ -287,6 +290,35 @@ void sim_stream_retire(struct sim_stream *stream)
     free_if_done(stream);
 }
 
+/* A number of the calling thread that no other one ever has. */
+static uint64_t thread_number(void)
+{
+    static atomic_uint_least64_t used;
+    static _Thread_local uint64_t own;
+
+    if (!own)
+        own = atomic_fetch_add(&used, 1) + 1;
+    return own;
+}
+
+/* The calling thread's default stream, which is created at its first use and lives as long as the
+ * context. */
+static pool_cu_result per_thread_stream(struct sim_context *context, struct sim_stream **stream)
+{
+    uint64_t thread = thread_number();
+    pool_cu_result code;
+
+    for (struct sim_stream *at = context->streams; at; at = at->next)
+        if (at->thread == thread && !at->is_destroyed) {
+            *stream = at;
+            return POOL_CU_SUCCESS;
+        }
+    code = sim_stream_create(context, 0, 0, stream);
+    if (!code)
+        (*stream)->thread = thread;
+    return code;
+}
+
 pool_cu_result sim_stream_of(
     struct sim_context *context, CUstream handle, struct sim_stream **stream)
 {
@@ -296,6 +328,8 @@ pool_cu_result sim_stream_of(
         *stream = context->null_stream;
         return POOL_CU_SUCCESS;
     }
+    if (handle == PER_THREAD_STREAM)
+        return per_thread_stream(context, stream);
     found = sim_handle_get(SIM_HANDLE_STREAM, handle);
     if (!found || found->context != context)
         return POOL_CU_INVALID_HANDLE;

@@ -135,10 +135,12 @@ free_environment:
 
 int client_move_up(int descriptor)
 {
-    int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 16);
+    int moved = descriptor < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 16), failure = errno;
 
     if (descriptor >= 0)
         close(descriptor);
+    /* The limit is at most 16. */
+    errno = descriptor >= 0 && moved < 0 && failure == EINVAL ? EMFILE : failure;
     return moved;
 }
 
@@ -161,6 +163,11 @@ pool_status client_list_devices(const struct client *opened, char *text, size_t 
     if (pipe2(ends, O_CLOEXEC))
         return base_fail(POOL_ERR_INTERNAL, "pipe2: %s", strerror(errno));
     ends[1] = client_move_up(ends[1]);
+    if (ends[1] < 0) {
+        failure = errno;
+        close(ends[0]);
+        return base_fail(POOL_ERR_INTERNAL, "a pipe to a worker process: %s", strerror(failure));
+    }
     failure = spawn_program(opened->program, "", arguments, &ends[1], 1, &pid);
     close(ends[1]);
     if (failure) {
