@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static base_file_hook file_hook;
@@ -99,11 +100,39 @@ int base_read_at(int file, void *bytes, size_t size, uint64_t offset)
     return 0;
 }
 
+bool base_file_may_have(uint64_t size)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+        size <= limit.rlim_cur)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
+int base_truncate(int file, uint64_t size)
+{
+    return base_file_may_have(size) ? ftruncate(file, (off_t)size) : -1;
+}
+
+/* Pipes and devices have no position and no limit. */
+static bool may_append(int file, size_t size)
+{
+    struct stat facts;
+    off_t position;
+
+    if (fstat(file, &facts) || !S_ISREG(facts.st_mode))
+        return true;
+    position = lseek(file, 0, SEEK_CUR);
+    return position < 0 || base_file_may_have((uint64_t)position + size);
+}
+
 int base_write_all(int file, const void *bytes, size_t size)
 {
     const char *next = bytes;
 
-    if (refused("write"))
+    if (refused("write") || !may_append(file, size))
         return -1;
     while (size) {
         ssize_t put = write(file, next, size);

@@ -7,6 +7,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -22,9 +23,16 @@ int base_read_all(int file, void *bytes, size_t size); /* 0, or -1 also when the
 /* The same from `offset` on; errno is 0 when the file is shorter. */
 int base_read_at(int file, void *bytes, size_t size, uint64_t offset);
 int base_write_all(int file, const void *bytes, size_t size); /* 0 or -1 */
-void *base_map(int file, size_t size);     /* read-only; NULL with errno; size must not be 0 */
-void base_unmap(void *bytes, size_t size); /* NULL is a no-op */
-void base_close(int file);                 /* -1 is a no-op */
+/*
+ * Whether the limit on the size of files (RLIMIT_FSIZE, `ulimit -f`) allows a file of `size` bytes;
+ * else errno is EFBIG. It also holds for memory of memfd_create. A call that exceeds it raises
+ * SIGXFSZ, which ends the process, so every call that makes a file longer asks first.
+ */
+bool base_file_may_have(uint64_t size);
+int base_truncate(int file, uint64_t size); /* ftruncate; 0 or -1 */
+void *base_map(int file, size_t size);      /* read-only; NULL with errno; size must not be 0 */
+void base_unmap(void *bytes, size_t size);  /* NULL is a no-op */
+void base_close(int file);                  /* -1 is a no-op */
 
 /*
  * Test hook: called with the operation's name before every operation except close and unmap; if it

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/thread.h"
 #include "driver/sim/table/state.h"
 
@@ -73,7 +74,7 @@ struct sim_shared_event *sim_shared_event_create(void)
 
     if (descriptor < 0)
         return NULL;
-    if (ftruncate(descriptor, PAGE) ||
+    if (base_truncate(descriptor, PAGE) ||
         pwrite(descriptor, &page, sizeof(page), 0) != (ssize_t)sizeof(page) ||
         fcntl(descriptor, F_ADD_SEALS, SEALS)) {
         close(descriptor);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/math.h"
 #include "driver/sim/table/state.h"
 
@@ -96,7 +97,7 @@ static int create_memory(const struct label *label)
 
     if (descriptor < 0)
         return -1;
-    if (ftruncate(descriptor, (off_t)(label->bytes + PAGE)) || !fill_memory(descriptor, label) ||
+    if (base_truncate(descriptor, label->bytes + PAGE) || !fill_memory(descriptor, label) ||
         fcntl(descriptor, F_ADD_SEALS, SEALS)) {
         close(descriptor);
         return -1;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "driver/worker/client/client.h"
@@ -147,11 +148,12 @@ pool_status client_arena_open(struct client *opened)
     opened->arena_bytes = host_bytes();
     opened->arena =
         client_move_up(memfd_create("devicepool pinned memory", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-    if (opened->arena < 0 || ftruncate(opened->arena, (off_t)opened->arena_bytes) ||
+    if (opened->arena < 0 || base_truncate(opened->arena, opened->arena_bytes) ||
         fcntl(opened->arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
         return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY,
-            "the memory that is shared with worker processes cannot be created: %s",
-            strerror(errno));
+            "the memory that is shared with worker processes cannot be created: %s%s",
+            strerror(errno),
+            errno == EFBIG ? " (the limit on the size of files, ulimit -f, holds for it)" : "");
     for (size_t i = 0; i < 2 && mapped == MAP_FAILED; i++) {
         mapped = map_arena(opened, layouts[i].arena);
         if (mapped != MAP_FAILED && opened->is_simulated && !open_regions(opened, i)) {

@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/env.h"
+#include "base/file.h"
 #include "base/status.h"
 #include "driver/worker/client/client.h"
 
@@ -203,7 +204,7 @@ static bool create_control(struct client_worker *worker)
     control = client_move_up(memfd_create("devicepool worker", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (control < 0)
         return false;
-    if (ftruncate(control, sizeof(*shared)) ||
+    if (base_truncate(control, sizeof(*shared)) ||
         fcntl(control, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) {
         close(control);
         return false;
