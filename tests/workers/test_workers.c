@@ -3,19 +3,25 @@
  * Worker processes with simulated devices, through the table of driver functions: what crosses the
  * border, in which order, what happens when a worker ends, and that nothing is left behind.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "driver/driver.h"
-#include "left_behind.h"
-#include "support/assert.h"
 #include "driver/worker/client/client.h"
 #include "driver/worker/worker.h"
+#include "left_behind.h"
+#include "support/assert.h"
+#include "support/child.h"
 
 static const pool_cuda_api *cu;
 
@@ -662,6 +668,125 @@ static void test_shared_pages(void **state)
     assert_false(is_reserved(base + page));
 }
 
+/* A link that DEVICEPOOL_WORKER names, so that the program can change while workers are open, and a
+ * program that does not answer. */
+static char directory[64], link_path[128], hanging_path[128];
+
+static void create_programs(void)
+{
+    FILE *script;
+
+    snprintf(directory, sizeof(directory), "/tmp/devicepool-workers-XXXXXX");
+    assert_non_null(mkdtemp(directory));
+    snprintf(link_path, sizeof(link_path), "%s/current", directory);
+    snprintf(hanging_path, sizeof(hanging_path), "%s/hanging", directory);
+    script = fopen(hanging_path, "w");
+    assert_non_null(script);
+    fputs("#!/bin/sh\nexec sleep 1000\n", script);
+    assert_int_equal(fclose(script), 0);
+    assert_int_equal(chmod(hanging_path, 0700), 0);
+    setenv("DEVICEPOOL_WORKER", link_path, 1);
+}
+
+static void remove_programs(void)
+{
+    unlink(link_path);
+    unlink(hanging_path);
+    assert_int_equal(rmdir(directory), 0);
+}
+
+static void link_program(const char *target)
+{
+    unlink(link_path);
+    assert_int_equal(symlink(target, link_path), 0);
+}
+
+static struct worker_status wait_for(enum worker_state state, unsigned generation)
+{
+    struct worker_status status = {0};
+
+    for (int i = 0; i < 60000; i++) {
+        assert_true(worker_get_status(0, &status));
+        if (status.state == state && status.generation >= generation)
+            return status;
+        usleep(1000);
+    }
+    fail_msg("the worker is not in state %d but %d: %s", state, status.state, status.cause);
+    return status;
+}
+
+/* A process that hangs as it starts is ended at its deadline, the first one and a replacement. */
+static void test_hung_start(void **state)
+{
+    (void)state;
+    create_programs();
+    setenv("DEVICEPOOL_WORKER_START_MS", "300", 1);
+    link_program(hanging_path);
+    assert_ok(worker_open("sim:1,mem=1G", &cu));
+    client_want(&client->workers[0]);
+    (void)wait_for(WORKER_STATE_FAILED, 0);
+    worker_close();
+
+    setenv("DEVICEPOOL_WORKER_START_MS", "5000", 1);
+    link_program(program);
+    assert_ok(worker_open("sim:1,mem=1G", &cu));
+    assert_ok(client_wait_ready(&client->workers[0]));
+    link_program(hanging_path);
+    kill(wait_for(WORKER_STATE_RUNNING, 1).pid, SIGKILL);
+    (void)wait_for(WORKER_STATE_STARTING, 1);
+    usleep(500000); /* the replacement executes the script */
+    link_program(program);
+    (void)wait_for(WORKER_STATE_RUNNING, 2);
+    worker_close();
+    unsetenv("DEVICEPOOL_WORKER_START_MS");
+    remove_programs();
+}
+
+/* While the program is away, starts fail; they are no losses, and the device returns after it. */
+static void test_failed_start(void **state)
+{
+    (void)state;
+    create_programs();
+    setenv("DEVICEPOOL_WORKER_PAUSE_MS", "0", 1); /* failed starts have a pause of their own */
+    link_program(program);
+    assert_ok(worker_open("sim:1,mem=1G", &cu));
+    assert_ok(client_wait_ready(&client->workers[0]));
+    unlink(link_path);
+    kill(wait_for(WORKER_STATE_RUNNING, 1).pid, SIGKILL);
+    usleep(1500000); /* more attempts than losses that give a device up */
+    assert_non_null(strstr(wait_for(WORKER_STATE_LOST, 1).cause, "cannot be started"));
+    link_program(program);
+    assert_int_equal(wait_for(WORKER_STATE_RUNNING, 2).losses, 1);
+    worker_close();
+    unsetenv("DEVICEPOOL_WORKER_PAUSE_MS");
+    remove_programs();
+}
+
+/* The memory that is shared with workers counts as a file. */
+static int open_with_small_files(void *unused)
+{
+    const struct rlimit limit = {1 << 20, 1 << 20};
+
+    static const char bytes[(1 << 20) + 1];
+    int file = memfd_create("small", MFD_CLOEXEC);
+
+    (void)unused;
+    CHILD_CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHILD_CHECK(base_write_all(file, bytes, sizeof(bytes)) == -1 && errno == EFBIG);
+    CHILD_CHECK(base_write_all(file, bytes, sizeof(bytes) - 1) == 0);
+    CHILD_CHECK(base_write_all(file, bytes, 1) == -1 && errno == EFBIG);
+    close(file);
+    CHILD_CHECK(worker_open("sim:1,mem=1G", &cu) == POOL_ERR_OUT_OF_HOST_MEMORY);
+    CHILD_CHECK(strstr(pool_last_error()->message, "ulimit -f") != NULL);
+    return 0;
+}
+
+static void test_file_size_limit(void **state)
+{
+    (void)state;
+    assert_int_equal(child_run(open_with_small_files, NULL), 0);
+}
+
 static int restore_program(void **state)
 {
     (void)state;
@@ -677,7 +802,8 @@ int main(void)
         TEST(test_first_context), TEST(test_copies), TEST(test_order_of_threads),
         TEST(test_many_threads), TEST(test_shared_kernels), TEST(test_retaining_threads),
         TEST(test_host_functions), TEST(test_kill), TEST(test_kill_while_waiting), TEST(test_fault),
-        TEST(test_crash_loop)};
+        TEST(test_crash_loop), TEST(test_hung_start), TEST(test_failed_start),
+        TEST(test_file_size_limit)};
 
     halt_workers_at_races();
     program = getenv("DEVICEPOOL_WORKER");

@@ -82,8 +82,11 @@ static void note_service(device_pool *pool, int ordinal)
 
     for (size_t i = 0; i < pool->count; i++)
         if (pool->devices[i].properties.ordinal == ordinal && worker_get_status(ordinal, &worker) &&
-            has_served(&pool->devices[i], worker.generation))
+            has_served(&pool->devices[i], worker.generation)) {
             worker_skip_pause(ordinal);
+            /* Once: its successors that end as they start have the same generation here. */
+            atomic_store(&pool->devices[i].served_generation, 0);
+        }
 }
 
 /* On the supervisor's thread. */

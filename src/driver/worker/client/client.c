@@ -34,6 +34,8 @@ static unsigned opened_count; /* guarded by open_lock */
 
 /* The pause before the second replacement in a row; it doubles with each further one. */
 #define FIRST_PAUSE_MS 100
+/* cuInit takes half a second, on a host with many devices some seconds. */
+#define START_TIMEOUT_MS 60000
 
 bool worker_spec_is_workers(const char *devices, const char **rest)
 {
@@ -322,6 +324,7 @@ static pool_status create_client(const char *devices, struct client **created)
     struct client *opened = base_calloc(1, sizeof(*opened));
     const char *synchronous = base_env("DEVICEPOOL_WORKERS_SYNCHRONOUS");
     const char *pause = base_env("DEVICEPOOL_WORKER_PAUSE_MS");
+    const char *start = base_env("DEVICEPOOL_WORKER_START_MS");
     pool_status status;
 
     if (!opened)
@@ -331,6 +334,7 @@ static pool_status create_client(const char *devices, struct client **created)
     opened->number = ++opened_count;
     opened->is_synchronous = synchronous && strcmp(synchronous, "0") != 0;
     opened->pause_ns = (pause ? strtoull(pause, NULL, 10) : FIRST_PAUSE_MS) * 1000000;
+    opened->start_timeout_ns = (start ? strtoull(start, NULL, 10) : START_TIMEOUT_MS) * 1000000;
     opened->spin_ns = base_processors() >= SPIN_PROCESSORS ? SPIN_NS : SHORT_SPIN_NS;
     opened->spinners = base_processors() / SPIN_PROCESSORS;
     snprintf(opened->devices, sizeof(opened->devices), "%s", devices);

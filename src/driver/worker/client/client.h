@@ -112,7 +112,8 @@ struct client_worker {
     unsigned losses_in_a_row; /* without a minute of service in between */
     /* Of these the last ones, whose processes did no work; see worker_skip_pause. */
     unsigned useless_in_a_row;
-    uint64_t start_ns, ready_ns, ready_unix_time, restart_ns;
+    uint64_t ready_ns, ready_unix_time, restart_ns;
+    uint64_t deadline_ns; /* the process that starts, or was killed, is killed then */
     char cause[1024];
     pthread_t host_thread;
     bool has_host_thread;
@@ -173,6 +174,7 @@ struct client {
     uint64_t spin_ns;
     unsigned spinners; /* threads that may spin for longer, see call.c */
     uint64_t pause_ns; /* before the second replacement in a row */
+    uint64_t start_timeout_ns;
     char program[4096];
     /* the supervisor */
     pthread_t supervisor;

@@ -24,8 +24,9 @@
 #include "driver/worker/client/client.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-/* cuInit takes half a second, on a host with many devices some seconds. */
-#define START_TIMEOUT_NS (60 * SECOND_NS)
+/* A process that was killed and has not ended, or a start that could not even create a process. */
+#define KILL_AGAIN_NS SECOND_NS
+#define FAILED_START_PAUSE_NS (SECOND_NS / 10)
 /* After this time in service an earlier loss counts no more. */
 #define RELIABLE_NS (60 * SECOND_NS)
 #define LONGEST_PAUSE_NS (10 * SECOND_NS)
@@ -70,20 +71,29 @@ static void wake_callers(struct client_worker *worker)
         ring_wake_client(&worker->shared->rings[i]);
 }
 
+/* Called with the worker's lock held: the second start in a row that is of no use, and each one
+ * after it, is later by a longer pause. */
+static void delay_restart(struct client_worker *worker, uint64_t now, uint64_t shortest)
+{
+    uint64_t pause = client->pause_ns;
+
+    worker->useless_in_a_row++;
+    for (unsigned i = 2; i < worker->useless_in_a_row && pause < LONGEST_PAUSE_NS; i++)
+        pause *= 2;
+    pause = worker->useless_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0;
+    worker->restart_ns = now + base_max(pause, shortest);
+}
+
 /* Called with the worker's lock held. */
 static void set_lost(struct client_worker *worker, pool_cu_result code, const char *cause)
 {
-    uint64_t now = base_clock_ns(), pause = client->pause_ns;
+    uint64_t now = base_clock_ns();
 
     if (now - worker->ready_ns > RELIABLE_NS)
         worker->losses_in_a_row = worker->useless_in_a_row = 0;
     worker->losses++;
     worker->losses_in_a_row++;
-    worker->useless_in_a_row++;
-    for (unsigned i = 2; i < worker->useless_in_a_row && pause < LONGEST_PAUSE_NS; i++)
-        pause *= 2;
-    worker->restart_ns =
-        now + (worker->useless_in_a_row > 1 ? base_min(pause, LONGEST_PAUSE_NS) : 0);
+    delay_restart(worker, now, 0);
     base_text_copy(worker->cause, sizeof(worker->cause), cause);
     /* Before a caller learns of the loss; the successor has nothing of it. */
     if (client_worker_runs(worker))
@@ -382,26 +392,47 @@ static void become_ready(struct client *owner, struct client_worker *worker)
         notify(owner, worker);
 }
 
-static void start(struct client *owner, struct client_worker *worker)
+/* No process could be created: the host lacks descriptors, memory or the program, which says
+ * nothing of the device and may pass. Only a first start is not repeated, as its caller waits. */
+static void fail_start(struct client *owner, struct client_worker *worker)
 {
-    bool is_started;
+    bool is_first = !atomic_load(&worker->generation);
 
-    client_host_stop(worker); /* no function of the worker before is running any more */
-    atomic_store(&worker->state, WORKER_STATE_STARTING);
-    worker->start_ns = base_clock_ns();
-    is_started = client_spawn(owner, worker);
-    if (is_started)
-        return;
     pthread_mutex_lock(&worker->lock);
-    atomic_store(&worker->is_wanted, false);
-    atomic_store(&worker->state, WORKER_STATE_FAILED);
+    if (is_first) {
+        atomic_store(&worker->is_wanted, false);
+        atomic_store(&worker->state, WORKER_STATE_FAILED);
+    } else {
+        delay_restart(worker, base_clock_ns(), FAILED_START_PAUSE_NS);
+        atomic_store(&worker->state, WORKER_STATE_LOST);
+    }
     pthread_mutex_unlock(&worker->lock);
     announce(owner);
-    notify(owner, worker);
+    if (is_first)
+        notify(owner, worker);
+    else
+        base_log(POOL_LOG_WARN, "device %d: no worker process can be started for now: %s",
+            worker->ordinal, worker->cause);
 }
 
-/* Ends what must end and starts what must start; returns when the worker needs attention next. */
-static uint64_t attend(struct client *owner, struct client_worker *worker)
+static void start(struct client *owner, struct client_worker *worker)
+{
+    client_host_stop(worker); /* no function of the worker before is running any more */
+    atomic_store(&worker->state, WORKER_STATE_STARTING);
+    worker->deadline_ns = base_clock_ns() + owner->start_timeout_ns;
+    if (!client_spawn(owner, worker))
+        fail_start(owner, worker);
+}
+
+static void kill_process(struct client_worker *worker, uint64_t now)
+{
+    kill(-worker->pid, SIGKILL);
+    kill(worker->pid, SIGKILL);
+    worker->deadline_ns = now + KILL_AGAIN_NS; /* its descriptor reports the end */
+}
+
+/* Ends what must end and starts what must start. */
+static void attend(struct client *owner, struct client_worker *worker)
 {
     uint64_t now = base_clock_ns();
 
@@ -409,12 +440,11 @@ static uint64_t attend(struct client *owner, struct client_worker *worker)
     case WORKER_STATE_ABSENT:
         if (atomic_load(&worker->is_wanted))
             start(owner, worker);
-        return UINT64_MAX;
+        break;
     case WORKER_STATE_STARTING:
-        if (now - worker->start_ns < START_TIMEOUT_NS)
-            return worker->start_ns + START_TIMEOUT_NS;
-        kill(worker->pid, SIGKILL);
-        return UINT64_MAX;
+        if (now >= worker->deadline_ns)
+            kill_process(worker, now);
+        break;
     case WORKER_STATE_LOST:
         if (!worker->is_notified_lost) {
             worker->is_notified_lost = true;
@@ -422,17 +452,29 @@ static uint64_t attend(struct client *owner, struct client_worker *worker)
                 worker->cause);
             notify(owner, worker);
         }
-        if (worker->pid) {
-            kill(-worker->pid, SIGKILL);
-            kill(worker->pid, SIGKILL);
-            return UINT64_MAX; /* its descriptor reports the end */
-        }
-        if (now < worker->restart_ns)
-            return worker->restart_ns;
-        start(owner, worker);
-        return UINT64_MAX;
+        if (worker->pid)
+            kill_process(worker, now);
+        else if (now >= worker->restart_ns)
+            start(owner, worker);
+        break;
     default:
-        return UINT64_MAX;
+        break;
+    }
+}
+
+/* When a worker needs attention next without another event. It depends on the state that the
+ * worker has now, so that no change of it can be left without its deadline. */
+static uint64_t next_attention(const struct client_worker *worker)
+{
+    switch (atomic_load(&worker->state)) {
+    case WORKER_STATE_STARTING:
+        return worker->deadline_ns;
+    case WORKER_STATE_LOST:
+        if (!worker->is_notified_lost)
+            return 0;
+        return worker->pid ? worker->deadline_ns : worker->restart_ns;
+    default:
+        return UINT64_MAX; /* a change of these wakes the supervisor */
     }
 }
 
@@ -524,7 +566,9 @@ static void *supervise(void *user)
         int timeout = -1;
 
         for (unsigned i = 0; i < owner->count; i++)
-            next = base_min(next, attend(owner, &owner->workers[i]));
+            attend(owner, &owner->workers[i]);
+        for (unsigned i = 0; i < owner->count; i++)
+            next = base_min(next, next_attention(&owner->workers[i]));
         watch(owner, &watched);
         now = base_clock_ns();
         if (next != UINT64_MAX)
