@@ -47,6 +47,7 @@ build() {
     name=$1
     shift
     [ -e "$root/builds/$name/build.ninja" ] || inside meson setup "/builds/$name" /source -Dtests=enabled "$@"
+    # shellcheck disable=SC2046
     inside ninja -C "/builds/$name" $(inside ninja -C "/builds/$name" -t targets all |
         sed -n 's/^\(tests\/mpi\/test_[^.:]*\|src\/mpi\/devicepool-mpi\|src\/tools\/command\/devicepool\): .*/\1/p') \
         src/devicepool-worker
