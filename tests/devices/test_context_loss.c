@@ -233,6 +233,20 @@ static void test_destroy(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+/* A program that only binds finds out, too, although a GPU's driver pushes an ended context. */
+static void test_bind(void **state)
+{
+    (void)state;
+    assert_ok(open_pool(NULL));
+    assert_ok(pool_bind(device));
+    assert_ok(pool_unbind(device));
+    end_context(RELEASED);
+    usleep(20000);
+    assert_lost(pool_bind(device));
+    assert_int_equal(pool_usable_count(pool), 0);
+    assert_ok(pool_destroy(&pool));
+}
+
 /* Destructors are the first to find out. */
 static void test_destructors(void **state)
 {
@@ -277,6 +291,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_reset),
         cmocka_unit_test(test_reset_and_made_again),
         cmocka_unit_test(test_destroy),
+        cmocka_unit_test(test_bind),
         cmocka_unit_test(test_destructors),
         cmocka_unit_test(test_repeated),
     };

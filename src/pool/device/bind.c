@@ -3,14 +3,15 @@
  * Binding: bind pushes the device's context and unbind pops it. A record per thread of the devices
  * that it has bound detects unbalanced pairs and the bindings that prevent a pool's destruction.
  *
- * A pair makes two driver calls, push and pop: the popped context is compared afterwards and pushed
- * back if it is another one. A pair makes no atomic addition, for which threads that bind the same
- * device would contend: each thread writes only its own record, and device_pool_bindings reads all
- * records.
+ * A pair makes two driver calls, push and pop, but for a query now and then: the popped context is
+ * compared afterwards and pushed back if it is another one. A pair makes no atomic addition, for
+ * which threads that bind the same device would contend: each thread writes only its own record,
+ * and device_pool_bindings reads all records.
  */
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/params.h"
 #include "base/status.h"
@@ -146,6 +147,22 @@ static void pop_entry(void)
     atomic_store_explicit(&thread_stack->depth, depth_of(thread_stack) - 1, memory_order_release);
 }
 
+/*
+ * On a GPU the push of a context that another part of the process has ended succeeds. The query of
+ * its id would nearly double the time of a pair, so one thread makes it per tick of the coarse
+ * clock (a few milliseconds).
+ */
+static pool_status verify_now_and_then(pool_device *device, CUcontext context)
+{
+    uint64_t now = base_clock_coarse_ns();
+
+    if (device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES ||
+        now == atomic_load_explicit(&device->verified_ns, memory_order_relaxed))
+        return POOL_OK;
+    atomic_store_explicit(&device->verified_ns, now, memory_order_relaxed);
+    return device_verify_context(device, context);
+}
+
 static pool_status unbind_ended(pool_device *device)
 {
     CUcontext popped;
@@ -161,6 +178,8 @@ static pool_status bind(pool_device *device)
     pool_cu_result code;
     pool_status status = device_context_get(device, &context);
 
+    if (!status)
+        status = verify_now_and_then(device, context);
     if (status)
         return status;
     if (__builtin_expect(!thread_stack || depth_of(thread_stack) == thread_stack->capacity ||

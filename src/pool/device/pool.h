@@ -111,7 +111,8 @@ struct pool_device {
 
     _Alignas(CACHE_LINE) atomic_uint calls; /* of the library that are in progress on it */
     atomic_uint inside; /* threads that have entered it; counted where it can return */
-    atomic_uint_least64_t lost_at_ns; /* when its context was found ended */
+    atomic_uint_least64_t verified_ns; /* by a binding; the coarse clock */
+    atomic_uint_least64_t lost_at_ns;  /* when its context was found ended */
     struct driver_work work;
     struct device_watch watch;
     struct device_counters counters;
