@@ -136,10 +136,11 @@ typedef struct pool_params {
     /*
      * The path of a Unix socket that the pool opens, with mode 0600, and that exists as long as the
      * pool: it writes a snapshot of the pool as JSON to each client of this user or of root, and
-     * closes the connection. `devicepool top` shows it; docs/metrics.md describes it. A socket that
-     * an ended process of this user has left is replaced. NULL: none. Errors: POOL_ERR_BUSY when a
-     * process serves the path, POOL_ERR_INVALID_ARGUMENT when it is no path of a socket or names
-     * something else, POOL_ERR_IO.
+     * closes the connection. `devicepool top` shows it; docs/metrics.md describes it. The process
+     * holds a lock on the file PATH.lock beside it for as long; its forked children have neither.
+     * A socket that an ended process of this user has left is replaced. NULL: none. Errors:
+     * POOL_ERR_BUSY when a process has the lock or the socket, POOL_ERR_INVALID_ARGUMENT when it is
+     * no path of a socket or names something else, POOL_ERR_IO.
      */
     const char *status_socket;
     /*

@@ -5,8 +5,10 @@
 #include "support/assert.h"
 
 #include <cjson/cJSON.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -285,6 +287,169 @@ static void test_forked_child(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+/* What a child inherits would keep clients connected and the path in use. */
+static void test_forked_child_has_no_descriptors(void **state)
+{
+    device_pool *pool = NULL;
+    int slow, tiny = 1, code;
+    pid_t child;
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    slow = connect_to(path);
+    setsockopt(slow, SOL_SOCKET, SO_RCVBUF, &tiny, sizeof(tiny));
+    cJSON_Delete(read_snapshot(connect_to(path))); /* the other one was accepted before */
+    child = fork();
+    if (!child) {
+        struct dirent *entry;
+        DIR *list = opendir("/proc/self/fd");
+        int found = 0;
+
+        close(slow);
+        while ((entry = readdir(list))) {
+            char target[128] = "";
+
+            if (readlinkat(dirfd(list), entry->d_name, target, sizeof(target) - 1) > 0)
+                found += strstr(target, "socket") != NULL;
+        }
+        _exit(found);
+    }
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+    close(slow);
+    assert_ok(pool_destroy(&pool));
+}
+
+/* Runs this program again, see main; its standard output can be read from *output. */
+static pid_t start_self(const char *what, int *output)
+{
+    int ends[2];
+    pid_t child;
+
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    child = fork();
+    if (!child) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl("/proc/self/exe", "test_status_socket", what, path, (char *)NULL);
+        _exit(126);
+    }
+    close(ends[1]);
+    *output = ends[0];
+    return child;
+}
+
+/* A service that has forked a child; writes the child's id once both run. */
+static int serve_with_child(const char *at)
+{
+    device_pool *pool = NULL;
+    pid_t child;
+
+    if (create(at, &pool))
+        return 1;
+    child = fork();
+    if (child)
+        return write(STDOUT_FILENO, &child, sizeof(child)) == sizeof(child) ? pause() : 1;
+    close(STDOUT_FILENO);
+    return pause();
+}
+
+/* The status of an attempt to serve the path. */
+static int try_to_serve(const char *at)
+{
+    device_pool *pool = NULL;
+    pool_status status = create(at, &pool);
+
+    return status == POOL_OK ? (pool_destroy(&pool), 0) : status == POOL_ERR_BUSY ? 2 : 1;
+}
+
+static void test_restart_while_a_child_lives(void **state)
+{
+    device_pool *pool = NULL;
+    struct stat found;
+    pid_t service, child;
+    char lock[80];
+    int output, code;
+
+    (void)state;
+    service = start_self("serve", &output);
+    assert_int_equal(read(output, &child, sizeof(child)), sizeof(child));
+    assert_status(create(path, &pool), POOL_ERR_BUSY);
+    snprintf(lock, sizeof(lock), "process %d", (int)service);
+    assert_says(lock);
+    assert_int_equal(kill(service, SIGKILL), 0);
+    assert_int_equal(waitpid(service, &code, 0), service);
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    assert_int_equal(lstat(lock, &found), 0); /* the killed process has left it */
+    assert_ok(create(path, &pool));
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    assert_ok(pool_destroy(&pool));
+    assert_int_equal(lstat(lock, &found), -1);
+    kill(child, SIGKILL);
+    close(output);
+}
+
+/* A refused attempt of the same process does not give the lock up. */
+static void test_lock_survives_attempts(void **state)
+{
+    device_pool *pool = NULL, *second = NULL;
+    int output, code;
+    pid_t other;
+
+    (void)state;
+    assert_ok(create(path, &pool));
+    assert_status(create(path, &second), POOL_ERR_BUSY);
+    /* Also when the socket's file is gone, so that only the lock refuses. */
+    assert_int_equal(unlink(path), 0);
+    assert_status(create(path, &second), POOL_ERR_BUSY);
+    other = start_self("try", &output);
+    assert_int_equal(waitpid(other, &code, 0), other);
+    assert_int_equal(WEXITSTATUS(code), 2);
+    close(output);
+    assert_ok(pool_destroy(&pool));
+    assert_ok(create(path, &pool));
+    assert_ok(pool_destroy(&pool));
+}
+
+/* A service that has bound its socket and does not listen yet. */
+static void test_bound_sockets_are_kept(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int bound = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    device_pool *pool = NULL;
+    struct stat before, after;
+
+    (void)state;
+    strcpy(address.sun_path, path);
+    assert_int_equal(bind(bound, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(lstat(path, &before), 0);
+    assert_status(create(path, &pool), POOL_ERR_BUSY);
+    assert_says(".lock");
+    assert_int_equal(lstat(path, &after), 0);
+    assert_true(before.st_ino == after.st_ino);
+    assert_int_equal(listen(bound, 1), 0);
+    assert_status(create(path, &pool), POOL_ERR_BUSY);
+    close(bound);
+    assert_ok(create(path, &pool));
+    assert_ok(pool_destroy(&pool));
+}
+
+/* The lock file is someone's: it stays as it is. */
+static void test_lock_files_are_refused(void **state)
+{
+    device_pool *pool = NULL;
+    char lock[80];
+
+    (void)state;
+    snprintf(lock, sizeof(lock), "%s.lock", path);
+    assert_int_equal(symlink("/nonexistent", lock), 0);
+    assert_status(create(path, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_says(lock);
+    assert_int_equal(unlink(lock), 0);
+    assert_int_equal(mkdir(lock, 0700), 0);
+    assert_status(create(path, &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(rmdir(lock), 0);
+}
+
 static int make_directory(void **state)
 {
     (void)state;
@@ -300,8 +465,13 @@ static int remove_directory(void **state)
     return rmdir(directory); /* fails if anything is left */
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    if (count == 3 && !strcmp(arguments[1], "serve"))
+        return serve_with_child(arguments[2]);
+    if (count == 3 && !strcmp(arguments[1], "try"))
+        return try_to_serve(arguments[2]);
+
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_lists_are_bounded),
@@ -311,6 +481,11 @@ int main(void)
         cmocka_unit_test(test_many_clients),
         cmocka_unit_test(test_slow_clients),
         cmocka_unit_test(test_forked_child),
+        cmocka_unit_test(test_forked_child_has_no_descriptors),
+        cmocka_unit_test(test_restart_while_a_child_lives),
+        cmocka_unit_test(test_lock_survives_attempts),
+        cmocka_unit_test(test_bound_sockets_are_kept),
+        cmocka_unit_test(test_lock_files_are_refused),
     };
 
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -4,12 +4,16 @@
  * 100 ms: it accepts clients, writes one snapshot to each and closes the connection. Nothing here
  * waits for a client; one that does not read is disconnected.
  *
- * There is no lock: one thread at a time uses the state, first the creating thread, then the
- * monitor, and the destroying thread once the monitor has ended.
+ * One thread at a time uses the state, first the creating thread, then the monitor, and the
+ * destroying thread once the monitor has ended.
+ *
+ * The path belongs to the process that holds the lock of PATH.lock, from before the socket is bound
+ * until it is closed. A forked child has neither the lock nor any of the sockets.
  */
 #include "pool/metrics/status_socket.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,10 +24,13 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "base/lock.h"
 #include "base/log.h"
+#include "base/process_lock.h"
 #include "base/status.h"
-#include "pool/metrics/snapshot.h"
 #include "pool/device/monitor.h"
+#include "pool/metrics/snapshot.h"
 
 enum {
     MAX_CLIENTS = 16, /* at one time; further ones wait in the backlog */
@@ -43,23 +50,72 @@ struct client {
     uint64_t deadline_ns;
 };
 
+#define LOCK_SUFFIX ".lock"
+
 struct status_socket {
     device_pool *pool;
-    int listener;
+    int listener; /* -1: none */
     struct sockaddr_un address;
+    struct process_lock lock;
+    char lock_path[sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(LOCK_SUFFIX)];
     dev_t file_device; /* of the socket's file, which is deleted only if it is still this one */
     ino_t file_inode;
     struct client clients[MAX_CLIENTS];
     struct monitor_task task;
+    struct status_socket *next;
 };
+
+static struct status_socket *sockets; /* of this process; guarded by sockets_lock */
+
+/* Once the descriptor is not known any more, so that a child that is forked meanwhile closes no
+ * other one with its number. */
+static void close_known(int *known)
+{
+    int descriptor = *known;
+
+    *known = -1;
+    base_close(descriptor);
+}
+
+/* In a forked child, which would keep clients connected and the path served. */
+static void close_all(void)
+{
+    for (struct status_socket *status = sockets; status; status = status->next) {
+        close_known(&status->listener);
+        for (int i = 0; i < MAX_CLIENTS; i++)
+            close_known(&status->clients[i].socket);
+    }
+    sockets = NULL;
+}
+
+static struct base_lock sockets_lock = BASE_LOCK_INIT_REINIT(close_all);
+
+static void add_socket(struct status_socket *status)
+{
+    base_lock(&sockets_lock);
+    status->next = sockets;
+    sockets = status;
+    base_unlock(&sockets_lock);
+}
+
+static void remove_socket(struct status_socket *status)
+{
+    struct status_socket **link = &sockets;
+
+    base_lock(&sockets_lock);
+    while (*link && *link != status)
+        link = &(*link)->next;
+    if (*link)
+        *link = status->next;
+    base_unlock(&sockets_lock);
+}
 
 /* ---- clients ----------------------------------------------------------------------------------
  */
 
 static void disconnect(struct client *client)
 {
-    close(client->socket);
-    client->socket = -1;
+    close_known(&client->socket);
     pool_text_free(&client->text);
 }
 
@@ -144,10 +200,37 @@ static pool_status fail_socket(const struct status_socket *status, const char *w
         status->address.sun_path, what, strerror(error));
 }
 
-/* Whether another process accepts connections at the path. */
-static bool is_served(const struct status_socket *status)
+static pool_status take_path(struct status_socket *status)
 {
-    int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    pid_t owner;
+    char process[32] = "";
+
+    snprintf(
+        status->lock_path, sizeof(status->lock_path), "%s" LOCK_SUFFIX, status->address.sun_path);
+    if (!process_lock_take(&status->lock, status->lock_path, &owner))
+        return POOL_OK;
+    if (errno == EEXIST)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: \"%s\", the lock file of `status_socket`, is not a file of this user",
+            status->lock_path);
+    if (errno != EWOULDBLOCK)
+        return base_fail(POOL_ERR_IO,
+            "pool_create: \"%s\", the lock file of `status_socket`, cannot be locked: %s",
+            status->lock_path, strerror(errno));
+    if (owner)
+        snprintf(process, sizeof(process), ", process %d", (int)owner);
+    return base_fail(POOL_ERR_BUSY,
+        "pool_create: `status_socket` \"%s\" is the socket of a running service%s",
+        status->address.sun_path, process);
+}
+
+/*
+ * Whether a process has a socket that is bound to the path. A socket of another type is refused
+ * with EPROTOTYPE whether or not the stream socket is listened on, and no connection is made.
+ */
+static bool is_bound(const struct status_socket *status)
+{
+    int probe = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     bool is_refused;
 
     if (probe < 0)
@@ -173,9 +256,11 @@ static pool_status remove_stale(const struct status_socket *status)
     if (found.st_uid != geteuid())
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: `status_socket` \"%s\" is a socket of another user", path);
-    if (is_served(status))
+    if (is_bound(status))
         return base_fail(POOL_ERR_BUSY,
-            "pool_create: `status_socket` \"%s\" is the socket of a running service", path);
+            "pool_create: `status_socket` \"%s\" is the socket of a running service that does not "
+            "hold \"%s\": end it or use another path",
+            path, status->lock_path);
     return unlink(path) && errno != ENOENT ? fail_socket(status, "replaced", errno) : POOL_OK;
 }
 
@@ -223,14 +308,17 @@ pool_status device_pool_open_status(
     if (!status)
         return base_fail_memory("the status socket");
     status->pool = pool;
-    status->listener = -1;
+    status->listener = status->lock.file = -1;
     status->address.sun_family = AF_UNIX;
     strcpy(status->address.sun_path, path);
     for (int i = 0; i < MAX_CLIENTS; i++)
         status->clients[i].socket = -1;
     status->task.run = serve;
     status->task.user = status;
-    result = remove_stale(status);
+    add_socket(status);
+    result = take_path(status);
+    if (!result)
+        result = remove_stale(status);
     if (!result)
         result = open_listener(status);
     if (!result)
@@ -249,12 +337,13 @@ void device_pool_close_status(struct status_socket *status, bool is_forked, bool
         return;
     if (!is_forked)
         remove_file(status);
+    process_lock_release(&status->lock);
     if (!has_ended)
         return; /* the monitor thread may still use everything else */
     for (int i = 0; i < MAX_CLIENTS; i++)
         if (status->clients[i].socket >= 0)
             disconnect(&status->clients[i]);
-    if (status->listener >= 0)
-        close(status->listener);
+    close_known(&status->listener);
+    remove_socket(status);
     base_free(status);
 }
