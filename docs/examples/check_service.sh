@@ -6,7 +6,7 @@
 # processes that are killed, and a service
 # with a sticky fault is started again by its supervisor. The requests of the load are of POST /root,
 # because a proof takes tenths of a second on simulated devices.
-# usage: check_service.sh SERVICE TESTS-DIRECTORY [DEVICES]
+# usage: check_service.sh SERVICE TESTS-DIRECTORY [DEVICES [brief]]; brief: no load, no faults
 set -u
 service=$(realpath "$1")
 tests=$(realpath "$2")
@@ -140,6 +140,10 @@ answers 200 '^healthy' "$url/healthz"
 answers 200 'devicepool_resident_loads_total{device="[0-9]*"} [1-9]' "$url/metrics"
 stop 0
 grep -q drained log || fail "not drained"
+[ "${4:-}" != brief ] || {
+    [ $failed = 0 ] && echo "the service proves, refuses wrong requests and drains"
+    exit $failed
+}
 
 # load COUNT: that many requests over 16 connections; the file codes has a line for each
 load() {

@@ -22,11 +22,8 @@
  * released. Exit codes: 0 drained; 75 a sticky fault, or a device that was abandoned, so that the
  * supervisor has to start the service again; 77 no device; 1 another failure.
  *
- * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build:
- *
- *     P=../../src/tools/prove
- *     cc -I$P service.c service_jobs.c $P/groth16*.c $P/snarkjs_json.c \
- *         $(pkg-config --cflags --libs devicepool libmicrohttpd) -o service
+ * The jobs are in service_jobs.c, the prover is that of `devicepool prove`. Build with an installed
+ * library and libmicrohttpd: make service
  *
  * Usage (port 0, the default: any free port, which is printed):
  *

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs into a directory of its own what option default_library asks for, builds programs against that
 # by pkg-config alone, a stranger's in C and C++ and the example of the mock driver, with the shared
-# library and with the archive; looks at names, hardening and dependencies of what is installed; uses
-# the installed command; uninstalls and looks for what stayed.
+# library and with the archive; looks at names, hardening and dependencies of what is installed; moves the
+# prefix; uses the installed command, documentation and examples; uninstalls and looks for what stayed.
 # usage: install.sh MESON BUILD-DIRECTORY PREFIX SOURCE-DIRECTORY C-COMPILER C++-COMPILER|none
 #                   shared|static|both fortified|plain
 set -u
@@ -135,6 +135,16 @@ hardened() {
 }
 [ "$kind" = static ] || hardened "$libraries/libdevicepool.so"
 
+# The whole prefix lies in another directory, $moved, and back again.
+moved=$directory/moved$prefix
+move_prefix() {
+    mkdir -p "$(dirname "$moved")"
+    mv "$directory/root$prefix" "$moved"
+}
+move_back() {
+    mv "$moved" "$directory/root$prefix"
+}
+
 # works_in_workers WHAT PROGRAM-AND-ENVIRONMENT...: the program computes in worker processes.
 works_in_workers() {
     what=$1
@@ -159,12 +169,10 @@ chmod +x "$directory/wrapper"
 if [ "$kind" != static ]; then
     build_and_run "for worker processes" "$c_compiler -std=c11" "$source/tests/install/stranger.c" devicepool ""
     works_in_workers "next to the library" LD_LIBRARY_PATH="$libraries" "$directory/program"
-    moved=$directory/moved$prefix
-    mkdir -p "$(dirname "$moved")"
-    mv "$directory/root$prefix" "$moved"
+    move_prefix
     works_in_workers "prefix moved" \
         LD_LIBRARY_PATH="$moved${libraries#"$directory/root$prefix"}" "$directory/program"
-    mv "$moved" "$directory/root$prefix"
+    move_back
     works_in_workers "environment variable" DEVICEPOOL_WORKER="$directory/wrapper" \
         LD_LIBRARY_PATH="$libraries" "$directory/program"
 else
@@ -189,7 +197,70 @@ if [ -x "$tool" ]; then
         bash-completion/completions/devicepool man/man1/devicepool.1; do
         must "installed file $file" test -s "$directory/root$prefix/share/$file"
     done
+    # Its data and the program of worker processes are found where the prefix was moved.
+    move_prefix
+    must "demo, prefix moved" "$moved/bin/devicepool" demo -d sim:1
+    must "demo in worker processes, prefix moved" "$moved/bin/devicepool" demo -d workers:sim:1
+    mv "$moved/share/devicepool" "$directory/data"
+    if [ ! -d "$prefix/share/devicepool" ]; then
+        "$moved/bin/devicepool" demo -d sim:1 >"$directory/log" 2>&1 && fail "a demo without its data"
+        grep -q -e '--data' "$directory/log" || fail "no advice where the demo's data is missing: $(cat "$directory/log")"
+    fi
+    mv "$directory/data" "$moved/share/devicepool"
+    move_back
+    echo "demo, prefix moved: passed"
 fi
+
+# Documentation: each link of a page leads to an installed file.
+documentation=$directory/root$prefix/share/doc/devicepool
+must "links of the installed pages" python3 - "$documentation" <<'END'
+import pathlib, re, sys
+root = pathlib.Path(sys.argv[1]).resolve()
+pages, broken, count = list(root.glob("*.md")), [], 0
+for page in pages:
+    for target in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", page.read_text()):
+        if re.match(r"\w+:", target):
+            continue
+        path = (page.parent / target).resolve()
+        count += 1
+        if not path.exists() or not path.is_relative_to(root):
+            broken.append(f"{page.name}: {target}")
+print(f"{len(pages)} pages with {count} links to installed files")
+sys.exit("\n".join(broken) if broken else None if len(pages) > 20 and count > 100 else "too few pages")
+END
+cat "$directory/log"
+must "license" test -s "$documentation/LICENSE"
+
+# Examples: the installed Makefile builds them, in another directory, against the installed library alone; the
+# service answers.
+# The packages as they would be after an installation in this directory.
+package=devicepool
+[ "$kind" != static ] || package=devicepool-static
+mkdir "$directory/examples" "$directory/packages"
+for file in "$configs"/*.pc; do
+    sed "s|^prefix=.*|prefix=$directory/root$prefix|" "$file" >"$directory/packages/$(basename "$file")"
+done
+make_example() {
+    PKG_CONFIG_PATH=$directory/packages:$PKG_CONFIG_PATH must "make $*" make -C "$directory/examples" \
+        -f "$documentation/examples/Makefile" CC="$c_compiler" CFLAGS="-O1 -Wall -Wextra -Werror" \
+        PACKAGE=$package "$@"
+}
+export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+make_example -j 2 all
+for name in frame vector_add threads; do
+    must "example $name" "$directory/examples/$name" sim:2
+done
+make_example service_test
+must "example service_test" "$directory/examples/service_test"
+[ ! -f "$configs/devicepool-mpi.pc" ] || make_example mpi_commit
+examples="$(ls "$directory/examples" | wc -l) programs"
+if pkg-config --exists libmicrohttpd; then
+    make_example service
+    must "example service" sh "$source/docs/examples/check_service.sh" "$directory/examples/service" \
+        "$source/tests" sim:1 brief
+    examples="$examples and the service"
+fi
+echo "examples: $examples built by the installed Makefile"
 
 must "ninja uninstall" ninja -C "$build" uninstall
 [ ! -f "$directory/installed" ] || cp "$directory/installed" "$installed"

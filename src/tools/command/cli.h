@@ -149,6 +149,12 @@ int cli_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int cli_fail_on(const char *source, pool_status status, int as_json);
 
 /*
+ * Writes the path of a file or directory, which is given relative to the directory of this program:
+ * an installed prefix may have been moved. Returns whether the path exists.
+ */
+int cli_find_beside(const char *relative, char *path, size_t size);
+
+/*
  * Creates the pool of --devices; `lazy` creates each context on first use. Returns CLI_GO, or an
  * exit code after reporting the failure: CLI_USAGE when --devices is invalid.
  */

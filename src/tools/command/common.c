@@ -2,6 +2,7 @@
 /*
  * Shared by all commands: failures, pools, JSON, number formatting.
  */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,24 @@ int cli_exit_code(pool_status status)
     default:
         return CLI_INTERNAL;
     }
+}
+
+int cli_find_beside(const char *relative, char *path, size_t size)
+{
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    char *end;
+    int written;
+
+    if (length <= 0)
+        return 0;
+    program[length] = '\0';
+    end = strrchr(program, '/');
+    if (!end)
+        return 0;
+    *end = '\0';
+    written = snprintf(path, size, "%s/%s", program, relative);
+    return written > 0 && (size_t)written < size && access(path, F_OK) == 0;
 }
 
 void cli_print_json(cJSON *value)

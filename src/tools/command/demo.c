@@ -3,6 +3,7 @@
  * devicepool demo: checked example jobs on every device of this host. Unlike the other commands it
  * falls back to simulated devices on a host without a GPU, and says so.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,13 +182,17 @@ static int run_all(struct demo *demo, const struct cli_line *line)
 
 int cli_run_demo(const struct cli_command *self, struct cli_line *line)
 {
+    char beside[PATH_MAX];
     struct demo demo = {.data_directory = CLI_DATA_DIRECTORY};
     const struct cli_option options[] = {
         {0, "data", "DIRECTORY", "directory of its input files (default: as installed)", CLI_STRING,
             &demo.data_directory, NULL},
     };
-    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
+    int code;
 
+    if (cli_find_beside(CLI_RELATIVE_DATA_DIRECTORY, beside, sizeof(beside)))
+        demo.data_directory = beside;
+    code = cli_parse(self, options, CLI_COUNT_OF(options), line);
     if (code != CLI_GO)
         return code;
     code = open_devices(&demo, line);

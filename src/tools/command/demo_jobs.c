@@ -35,7 +35,9 @@ static int read_blob(const char *directory, const char *name, uint8_t **blob)
     snprintf(path, sizeof(path), "%s/kzg/%s", directory, name);
     file = fopen(path, "rb");
     if (!file)
-        return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
+        return cli_fail_with(
+            "'%s' cannot be read: %s; --data names the directory of the demo's files", path,
+            strerror(errno));
     *blob = bench_alloc(1, BLOB_BYTES);
     count = fread(*blob, 1, BLOB_BYTES, file);
     fclose(file);

@@ -13,21 +13,6 @@
 
 #define PROGRAM "devicepool-mpi"
 
-static int find_beside(char *path, size_t size)
-{
-    const ssize_t length = readlink("/proc/self/exe", path, size - sizeof("/" PROGRAM));
-    char *end;
-
-    if (length <= 0 || (size_t)length >= size - sizeof("/" PROGRAM))
-        return 0;
-    path[length] = '\0';
-    end = strrchr(path, '/');
-    if (!end)
-        return 0;
-    strcpy(end, "/" PROGRAM);
-    return access(path, X_OK) == 0;
-}
-
 int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
 {
     static char name[] = PROGRAM;
@@ -36,7 +21,7 @@ int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
     if (line->count < 2)
         return cli_usage(self, "mpi needs a command: info, demo, msm, ntt or bench");
     line->arguments[0] = name;
-    if (find_beside(path, sizeof(path)))
+    if (cli_find_beside(PROGRAM, path, sizeof(path)) && access(path, X_OK) == 0)
         execv(path, line->arguments);
     else
         execvp(PROGRAM, line->arguments);
