@@ -215,6 +215,17 @@ POOL_API pool_status pool_device_probe(pool_device *device, uint64_t timeout_ns)
  */
 POOL_API pool_status pool_device_abandon(pool_device *device, const char *reason);
 
+/*
+ * Has a device that is lost (POOL_ERR_DEVICE_LOST) taken into service again now: also one that the
+ * library has given up because too many of its worker processes have ended in a row, which its
+ * reason says. Another process is started at once, and earlier losses count no more; a device
+ * whose context was destroyed gets a new one. Returns without waiting: the device is READY, and
+ * pool_usable_count counts it, once it has been probed; docs/workers.md says what keeps it out of
+ * service. No-op for a device that accepts calls. POOL_ERR_DEVICE_UNUSABLE: it is unusable for
+ * another reason or abandoned, and only a new pool or process can use it. Any thread.
+ */
+POOL_API pool_status pool_device_readmit(pool_device *device);
+
 #ifdef __cplusplus
 }
 #endif

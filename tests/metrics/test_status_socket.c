@@ -67,8 +67,9 @@ static cJSON *read_snapshot(int client)
 static void test_snapshot(void **state)
 {
     device_pool *pool = NULL;
+    pool_device *device;
     struct stat file;
-    cJSON *root;
+    cJSON *root, *reason;
 
     (void)state;
     assert_ok(create(path, &pool));
@@ -81,6 +82,16 @@ static void test_snapshot(void **state)
     assert_string_equal(
         cJSON_GetStringValue(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "health"), "harmed")),
         "none");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "reasons")), 0);
+    cJSON_Delete(root);
+    assert_ok(pool_device_at(pool, 1, &device));
+    assert_ok(pool_device_quarantine(device, "its results are suspect"));
+    root = read_snapshot(connect_to(path));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "reasons")), 1);
+    reason = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "reasons"), 0);
+    assert_true(cJSON_GetNumberValue(cJSON_GetObjectItem(reason, "device")) == 1);
+    assert_string_equal(
+        cJSON_GetStringValue(cJSON_GetObjectItem(reason, "reason")), "its results are suspect");
     cJSON_Delete(root);
     assert_ok(pool_destroy(&pool));
     assert_int_equal(lstat(path, &file), -1);

@@ -334,6 +334,7 @@ static void call_pool(void)
     REFUSED(pool_device_probe(h.device, 0));
     REFUSED(pool_device_quarantine(h.device, "why"));
     REFUSED(pool_device_abandon(h.device, "why"));
+    REFUSED(pool_device_readmit(h.device));
     ANSWERS(pool_device_index(h.device));
     ANSWERS(pool_device_ordinal(h.device));
     ANSWERS(pool_device_uuid(h.device));

@@ -383,6 +383,7 @@ static void test_refused_arguments(void **state)
     assert_int_equal(pool_device_wait_drained(NULL, 0), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_device_quarantine(NULL, "x"), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_device_abandon(NULL, "x"), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_device_readmit(NULL), POOL_ERR_INVALID_ARGUMENT);
 }
 
 /* Last: the pool is leaked on purpose, and with it its mock driver. */
@@ -399,7 +400,10 @@ static void test_abandon(void **state)
     other = device_of(&world, 1);
     assert_int_equal(pool_device_abandon(device, ""), POOL_ERR_INVALID_ARGUMENT);
     assert_ok(pool_bind(device));
+    assert_ok(pool_device_readmit(device)); /* no-op */
     assert_ok(pool_device_abandon(device, "a kernel does not end"));
+    assert_status(pool_device_readmit(device), POOL_ERR_DEVICE_UNUSABLE);
+    assert_says("a kernel does not end");
     assert_ok(pool_device_abandon(device, "again")); /* no-op */
     assert_state(device, POOL_DEVICE_ABANDONED, "a kernel does not end");
     health = health_of(&world);

@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "driver/worker/client/client.h"
+#include "driver/worker/worker.h"
 #include "left_behind.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
 #include "support/ntt_reference.h"
-#include "driver/worker/client/client.h"
-#include "driver/worker/worker.h"
 
 enum { LOG_COUNT = 6, COUNT = 1 << LOG_COUNT, ELEMENT = 32, POINT = 64, DEVICES = 4 };
 
@@ -719,6 +719,7 @@ static void test_crash_loop(void **state)
     device_pool *pool;
     pool_device_info info = {.struct_size = sizeof(info)};
     time_t end = time(NULL) + PATIENCE_S;
+    unsigned generation;
 
     (void)state;
     setenv("DEVICEPOOL_SIM_FAULTS", "dev0.cuLaunchKernel*@1=700", 1);
@@ -729,11 +730,30 @@ static void test_crash_loop(void **state)
         usleep(2000);
     }
     wait_for_loss(device_at(pool, 0));
-    assert_ok(pool_device_get_info(device_at(pool, 0), &info));
+    /* The reason is replaced a moment after the state. */
+    do
+        assert_ok(pool_device_get_info(device_at(pool, 0), &info));
+    while (!strstr(info.reason, "pool_device_readmit") && time(NULL) <= end);
+    assert_non_null(strstr(info.reason, "9 worker processes in a row"));
     assert_non_null(strstr(info.reason, "ILLEGAL_ADDRESS"));
+    assert_status(compute_on(device_at(pool, 0), NULL), POOL_ERR_DEVICE_LOST);
+    assert_says("pool_device_readmit");
     assert_ok(compute_on(device_at(pool, 1), NULL));
-    destroy_pool(pool);
+    /* Earlier losses count no more: nine others give it up again, then its processes work. */
+    generation = worker_of(0).generation;
+    assert_ok(pool_device_readmit(device_at(pool, 0)));
+    while (worker_of(0).generation < generation + 9 || worker_of(0).state != WORKER_STATE_FAILED) {
+        assert_true(time(NULL) <= end);
+        usleep(2000);
+    }
     unsetenv("DEVICEPOOL_SIM_FAULTS");
+    generation = worker_of(0).generation;
+    assert_ok(pool_device_readmit(device_at(pool, 0)));
+    wait_for_service(device_at(pool, 0), generation);
+    assert_ok(compute_on(device_at(pool, 0), NULL));
+    assert_ok(pool_device_readmit(device_at(pool, 0))); /* no-op */
+    assert_int_equal(worker_of(0).generation, generation + 1);
+    destroy_pool(pool);
 }
 
 /* Pinned memory that is destroyed while its device is lost is used again after the return. */

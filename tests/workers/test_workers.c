@@ -547,6 +547,48 @@ static void test_kill_while_waiting(void **state)
     worker_close();
 }
 
+/* A thread that waits in a call returns although the worker is stopped, and one that is stopped for
+ * a moment is not lost. */
+static void test_stopped_while_waiting(void **state)
+{
+    struct worker_status status;
+    pool_cu_result code = 0;
+    atomic_int may_end = 0;
+    pthread_t thread;
+    pid_t pid;
+
+    (void)state;
+    setenv("DEVICEPOOL_WORKER_STOPPED_MS", "3000", 1);
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    CODE(0, StreamCreateWithPriority(&shared_stream, 1, 0));
+    CODE(0, LaunchHostFunc(shared_stream, wait_for_flag, &may_end));
+    pthread_create(&thread, NULL, synchronize, &code);
+    usleep(50000);
+    assert_true(worker_get_status(0, &status));
+    pid = status.pid;
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    usleep(1000000);
+    assert_int_equal(kill(pid, SIGCONT), 0);
+    usleep(1500000); /* it would be lost by now if the time did not begin again */
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    usleep(1000000);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.losses, 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(code, DRIVER_CODE_LOST);
+    atomic_store(&may_end, 1);
+    wait_for_generation(0, 2);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.losses, 1);
+    assert_non_null(strstr(status.cause, "stopped by signal 19"));
+    CODE(0, CtxPopCurrent(NULL));
+    (void)enter(0);
+    leave(0);
+    worker_close();
+    unsetenv("DEVICEPOOL_WORKER_STOPPED_MS");
+}
+
 /* A sticky fault ends the worker; calls return it until the replacement runs, and for old handles.
  */
 static void test_fault(void **state)
@@ -801,9 +843,9 @@ int main(void)
         TEST(test_refused), TEST(test_wrong_program), TEST(test_addresses),
         TEST(test_first_context), TEST(test_copies), TEST(test_order_of_threads),
         TEST(test_many_threads), TEST(test_shared_kernels), TEST(test_retaining_threads),
-        TEST(test_host_functions), TEST(test_kill), TEST(test_kill_while_waiting), TEST(test_fault),
-        TEST(test_crash_loop), TEST(test_hung_start), TEST(test_failed_start),
-        TEST(test_file_size_limit)};
+        TEST(test_host_functions), TEST(test_kill), TEST(test_kill_while_waiting),
+        TEST(test_stopped_while_waiting), TEST(test_fault), TEST(test_crash_loop),
+        TEST(test_hung_start), TEST(test_failed_start), TEST(test_file_size_limit)};
 
     halt_workers_at_races();
     program = getenv("DEVICEPOOL_WORKER");

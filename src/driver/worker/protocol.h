@@ -178,6 +178,7 @@ struct worker_shared {
     /* The first sticky fault: the function, set first, and its code, not 0 once there is one. */
     alignas(128) atomic_uint fault_function;
     atomic_uint fault;
+    atomic_uint beats; /* grows several times a second while the threads of the worker run */
     alignas(128) atomic_uint activations;   /* futex: the client has activated a ring */
     alignas(128) atomic_uint host_requests; /* futex: the worker has a host function to run */
     struct worker_host_call host_calls[WORKER_HOST_CALLS];

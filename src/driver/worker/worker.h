@@ -59,6 +59,10 @@ void worker_explain_loss(int ordinal, char *text, size_t size);
 /* Ends the process of a device, as after a fault, because of `cause`. */
 void worker_end(int ordinal, const char *cause);
 
+/* Has a process of a lost worker started now, also where too many in a row have ended; their losses
+ * count no more. No-op unless a process has run before and none runs now. */
+void worker_restart(int ordinal);
+
 /*
  * Called on the supervisor's thread when a worker is lost, is ready again, or has failed for good;
  * with no lock held. One listener per `user`; worker_unlisten returns when it does not run any

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/worker/worker.h"
@@ -37,6 +38,15 @@ void device_lose(pool_device *device)
     atomic_store(&device->is_lost, true);
     (void)base_fail(POOL_ERR_DEVICE_LOST, "its worker process is lost: %s", cause);
     (void)device_mark_unusable(device);
+}
+
+/* It stays lost: no other process is started. */
+static void note_given_up(pool_device *device)
+{
+    char cause[1024] = "";
+
+    worker_explain_loss(device->properties.ordinal, cause, sizeof(cause));
+    device_set_loss(device, cause);
 }
 
 void device_note_worker(pool_device *device)
@@ -102,6 +112,9 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
         if (pool->devices[i].properties.ordinal == ordinal &&
             device_accepts_calls(&pool->devices[i]))
             device_lose(&pool->devices[i]);
+    for (size_t i = 0; i < pool->count && state == WORKER_STATE_FAILED; i++)
+        if (pool->devices[i].properties.ordinal == ordinal)
+            note_given_up(&pool->devices[i]);
     if (device_pool_start_readmission(pool))
         base_log(POOL_LOG_WARN, "device %d: its worker process is not taken into service again: %s",
             ordinal, pool_last_error()->message);
@@ -134,6 +147,22 @@ pool_status device_pool_start_readmission(device_pool *pool)
     return pool->readmission_task.run
                ? monitor_schedule(pool->readmission, &pool->readmission_task, base_clock_ns())
                : POOL_OK;
+}
+
+pool_status pool_device_readmit(pool_device *device)
+{
+    pool_status status =
+        device ? device_pool_check(device->pool) : base_fail_null("pool_device_readmit", "device");
+
+    if (status || device_accepts_calls(device))
+        return status;
+    if (device_is_abandoned(device) || !atomic_load(&device->is_lost) || !device->can_return)
+        return device_unusable(device);
+    base_log(POOL_LOG_INFO, "device %d (%s) is to be taken into service again",
+        device->properties.ordinal, device->properties.uuid);
+    if (is_isolated(device->pool))
+        worker_restart(device->properties.ordinal);
+    return device_pool_start_readmission(device->pool);
 }
 
 void device_pool_stop_isolation(device_pool *pool)

@@ -229,6 +229,8 @@ pool_status device_pool_none_usable(const device_pool *pool);
 struct device_reason device_reason(const pool_device *device);
 /* The same for the loss of a device, which may have returned since. */
 struct device_reason device_loss(const pool_device *device);
+/* Another reason of a device that is lost; no-op for others. */
+void device_set_loss(pool_device *device, const char *reason);
 /* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if the device is lost. */
 pool_status device_unusable(const pool_device *device);
 /* Calls the listener of the layer above. */

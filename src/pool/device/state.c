@@ -180,6 +180,14 @@ int device_set_unusable(pool_device *device)
     return is_first;
 }
 
+void device_set_loss(pool_device *device, const char *reason)
+{
+    pthread_mutex_lock(&device->pool->state_lock);
+    if (atomic_load(&device->state) == POOL_DEVICE_UNUSABLE && atomic_load(&device->is_lost))
+        base_text_copy(device->reason.text, sizeof(device->reason.text), reason);
+    pthread_mutex_unlock(&device->pool->state_lock);
+}
+
 pool_status device_reserve_return(pool_device *device)
 {
     pool_status status;

@@ -29,6 +29,31 @@ static bool add_health(cJSON *root, const pool_health_info *health)
            cJSON_AddNumberToObject(object, "fault_device", health->fault_device);
 }
 
+/* Of the devices that are not ready. */
+static bool add_reasons(cJSON *root, device_pool *pool)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, "reasons");
+    pool_device *device;
+
+    for (size_t i = 0; list && i < pool_device_count(pool); i++) {
+        pool_device_info info = {.struct_size = sizeof(info)};
+        cJSON *object;
+
+        if (pool_device_at(pool, i, &device) || pool_device_get_info(device, &info) ||
+            !info.reason[0])
+            continue;
+        object = cJSON_CreateObject();
+        if (!object || !cJSON_AddItemToArray(list, object)) {
+            cJSON_Delete(object);
+            return false;
+        }
+        if (!cJSON_AddNumberToObject(object, "device", (double)i) ||
+            !cJSON_AddStringToObject(object, "reason", info.reason))
+            return false;
+    }
+    return list != NULL;
+}
+
 static bool add_view(cJSON *list, const struct lease_view *view)
 {
     cJSON *object = cJSON_CreateObject();
@@ -117,7 +142,7 @@ pool_status metrics_snapshot(device_pool *pool, char **text)
     if (root && cJSON_AddNumberToObject(root, "pid", getpid()) &&
         cJSON_AddNumberToObject(root, "unix_time", (double)time(NULL)) &&
         cJSON_AddNumberToObject(root, "monotonic_seconds", (double)base_clock_ns() / 1e9) &&
-        add_health(root, &health) && add_leases(root, pool))
+        add_health(root, &health) && add_reasons(root, pool) && add_leases(root, pool))
         *text = print(root);
     cJSON_Delete(root);
     return *text ? POOL_OK : base_fail_memory("a snapshot of the pool");

@@ -4,6 +4,7 @@
  * fit below them. All lines fit 80 columns; wider values are cut at the edge of the terminal.
  */
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -75,6 +76,22 @@ static const char *state_of(const cJSON *root, const char *device)
     return "?";
 }
 
+/* Why the device is not ready; "": it is. */
+static const char *reason_of(const cJSON *root, const char *device)
+{
+    const cJSON *entry;
+
+    cJSON_ArrayForEach(entry, cJSON_GetObjectItem(root, "reasons"))
+    {
+        const char *reason = cJSON_GetStringValue(cJSON_GetObjectItem(entry, "reason"));
+
+        if (reason &&
+            cJSON_GetNumberValue(cJSON_GetObjectItem(entry, "device")) == strtod(device, NULL))
+            return reason;
+    }
+    return "";
+}
+
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
@@ -138,6 +155,8 @@ static void show_device(const cJSON *now, const cJSON *before, const cJSON *info
 
     show(strcmp(state, "ready") == 0 ? CLI_BOLD : CLI_RED, "%s  %s  %s  %s", device,
         label_of(info, "name"), label_of(info, "pci"), state);
+    if (*reason_of(now, device))
+        show(CLI_RED, "   %s", reason_of(now, device));
     show(CLI_PLAIN, "   memory %s  %s of %s, %s reserved",
         cli_bar((size_t)(used / 1024), (size_t)(total / 1024), bar, sizeof(bar)),
         cli_bytes((uint64_t)used, a, sizeof(a)), cli_bytes((uint64_t)total, b, sizeof(b)),

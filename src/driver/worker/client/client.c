@@ -36,6 +36,8 @@ static unsigned opened_count; /* guarded by open_lock */
 #define FIRST_PAUSE_MS 100
 /* cuInit takes half a second, on a host with many devices some seconds. */
 #define START_TIMEOUT_MS 60000
+/* Longer than threads wait for a processor on a host with far too much work. */
+#define STOP_TIMEOUT_MS 10000
 
 bool worker_spec_is_workers(const char *devices, const char **rest)
 {
@@ -325,6 +327,7 @@ static pool_status create_client(const char *devices, struct client **created)
     const char *synchronous = base_env("DEVICEPOOL_WORKERS_SYNCHRONOUS");
     const char *pause = base_env("DEVICEPOOL_WORKER_PAUSE_MS");
     const char *start = base_env("DEVICEPOOL_WORKER_START_MS");
+    const char *stop = base_env("DEVICEPOOL_WORKER_STOPPED_MS");
     pool_status status;
 
     if (!opened)
@@ -335,6 +338,7 @@ static pool_status create_client(const char *devices, struct client **created)
     opened->is_synchronous = synchronous && strcmp(synchronous, "0") != 0;
     opened->pause_ns = (pause ? strtoull(pause, NULL, 10) : FIRST_PAUSE_MS) * 1000000;
     opened->start_timeout_ns = (start ? strtoull(start, NULL, 10) : START_TIMEOUT_MS) * 1000000;
+    opened->stop_timeout_ns = (stop ? strtoull(stop, NULL, 10) : STOP_TIMEOUT_MS) * 1000000;
     opened->spin_ns = base_processors() >= SPIN_PROCESSORS ? SPIN_NS : SHORT_SPIN_NS;
     opened->spinners = base_processors() / SPIN_PROCESSORS;
     snprintf(opened->devices, sizeof(opened->devices), "%s", devices);

@@ -114,6 +114,10 @@ struct client_worker {
     unsigned useless_in_a_row;
     uint64_t ready_ns, ready_unix_time, restart_ns;
     uint64_t deadline_ns; /* the process that starts, or was killed, is killed then */
+    /* Of the process that runs: its beats at the last check, when the next one is due, and how many
+     * checks in a row have seen no new one. */
+    unsigned beats, missed_beats;
+    uint64_t check_ns;
     char cause[1024];
     pthread_t host_thread;
     bool has_host_thread;
@@ -175,6 +179,7 @@ struct client {
     unsigned spinners; /* threads that may spin for longer, see call.c */
     uint64_t pause_ns; /* before the second replacement in a row */
     uint64_t start_timeout_ns;
+    uint64_t stop_timeout_ns; /* of a process whose threads do not run; 0: none */
     char program[4096];
     /* the supervisor */
     pthread_t supervisor;

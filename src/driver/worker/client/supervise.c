@@ -32,6 +32,8 @@
 #define LONGEST_PAUSE_NS (10 * SECOND_NS)
 /* More losses in a row, less than RELIABLE_NS apart, and the device is given up. */
 #define LOSSES_IN_A_ROW 8
+/* Between two looks whether the threads of a worker run; one of them wakes up more often. */
+#define CHECK_NS (SECOND_NS / 2)
 /* Workers that have not ended by themselves after this time are killed. */
 #define END_TIMEOUT_NS (2 * SECOND_NS)
 
@@ -156,6 +158,22 @@ void worker_skip_pause(int ordinal)
     worker->useless_in_a_row = 0;
     worker->restart_ns = 0;
     pthread_mutex_unlock(&worker->lock);
+}
+
+void worker_restart(int ordinal)
+{
+    struct client_worker *worker = &client->workers[ordinal];
+
+    pthread_mutex_lock(&worker->lock);
+    worker->losses_in_a_row = worker->useless_in_a_row = 0;
+    worker->restart_ns = 0;
+    if (atomic_load(&worker->state) == WORKER_STATE_FAILED && atomic_load(&worker->generation)) {
+        atomic_store(&worker->is_wanted, true);
+        worker->is_notified_lost = true;
+        atomic_store(&worker->state, WORKER_STATE_LOST);
+    }
+    pthread_mutex_unlock(&worker->lock);
+    wake(client);
 }
 
 void client_want(struct client_worker *worker)
@@ -345,7 +363,7 @@ static void close_passing(struct client_worker *worker)
 /* The process has ended: reads its status and prepares the replacement. */
 static void reap(struct client *owner, struct client_worker *worker)
 {
-    char text[WORKER_TEXT_BYTES];
+    char text[WORKER_TEXT_BYTES], last[sizeof(worker->cause)];
     int status = 0;
     bool is_known, was_running, has_failed = false;
 
@@ -364,13 +382,17 @@ static void reap(struct client *owner, struct client_worker *worker)
         atomic_store(&worker->is_wanted, false);
         atomic_store(&worker->state, WORKER_STATE_FAILED);
     }
+    if (has_failed && atomic_load(&worker->generation)) {
+        memcpy(last, worker->cause, sizeof(last));
+        snprintf(worker->cause, sizeof(worker->cause),
+            "%u worker processes in a row have ended, and no other one is started until "
+            "pool_device_readmit is called; the last one: %.800s",
+            worker->losses_in_a_row, last);
+        base_log(POOL_LOG_ERROR, "device %d: %s", worker->ordinal, worker->cause);
+    }
     pthread_mutex_unlock(&worker->lock);
     wake_callers(worker);
     client_host_forget(worker);
-    if (has_failed && atomic_load(&worker->generation))
-        base_log(POOL_LOG_ERROR,
-            "device %d: %u worker processes in a row have ended, no other one is started: %s",
-            worker->ordinal, worker->losses_in_a_row, text);
     announce(owner);
     close_passing(worker);
     if (has_failed)
@@ -381,6 +403,8 @@ static void become_ready(struct client *owner, struct client_worker *worker)
 {
     pthread_mutex_lock(&worker->lock);
     worker->ready_ns = base_clock_ns();
+    worker->check_ns = worker->ready_ns + CHECK_NS;
+    worker->missed_beats = 0;
     worker->ready_unix_time = (uint64_t)time(NULL);
     client_contexts_end(worker);
     atomic_fetch_add(&worker->generation, 1);
@@ -431,6 +455,43 @@ static void kill_process(struct client_worker *worker, uint64_t now)
     worker->deadline_ns = now + KILL_AGAIN_NS; /* its descriptor reports the end */
 }
 
+/* Why the threads of a process do not run, as far as the system says it. */
+static void describe_stop(
+    const struct client_worker *worker, double seconds, char *text, size_t size)
+{
+    siginfo_t stop = {0};
+
+    /* Its end is not waited for here: only reap reads the status. */
+    if (!waitid(P_PID, (id_t)worker->pid, &stop, WSTOPPED | WNOHANG | WNOWAIT) && stop.si_pid)
+        snprintf(text, size, "worker process %d has been stopped by signal %d (%s) for %.1f s",
+            worker->pid, stop.si_status, strsignal(stop.si_status), seconds);
+    else
+        snprintf(text, size,
+            "no thread of worker process %d has run for %.1f s: it is frozen, or a debugger has "
+            "stopped it",
+            worker->pid, seconds);
+}
+
+/*
+ * A process that is stopped executes nothing, and its callers would wait without end. Checks are
+ * counted, because a clock alone would also count the time in which the whole host stood still.
+ */
+static void check_beats(struct client *owner, struct client_worker *worker, uint64_t now)
+{
+    unsigned beats = atomic_load(&worker->shared->beats);
+    char text[256];
+
+    if (!owner->stop_timeout_ns || now < worker->check_ns)
+        return;
+    worker->check_ns = now + CHECK_NS;
+    worker->missed_beats = beats == worker->beats ? worker->missed_beats + 1 : 0;
+    worker->beats = beats;
+    if (worker->missed_beats * CHECK_NS < owner->stop_timeout_ns)
+        return;
+    describe_stop(worker, (double)(worker->missed_beats * CHECK_NS) / 1e9, text, sizeof(text));
+    client_lose(worker, atomic_load(&worker->generation), DRIVER_CODE_LOST, text);
+}
+
 /* Ends what must end and starts what must start. */
 static void attend(struct client *owner, struct client_worker *worker)
 {
@@ -444,6 +505,9 @@ static void attend(struct client *owner, struct client_worker *worker)
     case WORKER_STATE_STARTING:
         if (now >= worker->deadline_ns)
             kill_process(worker, now);
+        break;
+    case WORKER_STATE_RUNNING:
+        check_beats(owner, worker, now);
         break;
     case WORKER_STATE_LOST:
         if (!worker->is_notified_lost) {
@@ -464,11 +528,13 @@ static void attend(struct client *owner, struct client_worker *worker)
 
 /* When a worker needs attention next without another event. It depends on the state that the
  * worker has now, so that no change of it can be left without its deadline. */
-static uint64_t next_attention(const struct client_worker *worker)
+static uint64_t next_attention(const struct client *owner, const struct client_worker *worker)
 {
     switch (atomic_load(&worker->state)) {
     case WORKER_STATE_STARTING:
         return worker->deadline_ns;
+    case WORKER_STATE_RUNNING:
+        return owner->stop_timeout_ns ? worker->check_ns : UINT64_MAX;
     case WORKER_STATE_LOST:
         if (!worker->is_notified_lost)
             return 0;
@@ -568,7 +634,7 @@ static void *supervise(void *user)
         for (unsigned i = 0; i < owner->count; i++)
             attend(owner, &owner->workers[i]);
         for (unsigned i = 0; i < owner->count; i++)
-            next = base_min(next, next_attention(&owner->workers[i]));
+            next = base_min(next, next_attention(owner, &owner->workers[i]));
         watch(owner, &watched);
         now = base_clock_ns();
         if (next != UINT64_MAX)

@@ -165,6 +165,7 @@ static void *accept_rings(void *user)
     for (;;) {
         unsigned activations = atomic_load(&shared->activations);
 
+        atomic_fetch_add(&shared->beats, 1);
         for (unsigned i = 0; i < WORKER_RINGS; i++) {
             if (!is_served[i] && atomic_load(&shared->rings[i].is_active)) {
                 is_served[i] = true;
