@@ -50,7 +50,7 @@ typedef struct pool_file_params {
     /* Raw files have points of `curve` or, if that is NULL, elements of `field`. Retained. */
     pool_point_layout layout;
     pool_form form;
-    uint32_t reserved; /* 0 */
+    uint32_t trusted; /* 1: do not check that the groups of a KZG setup are one, see below */
     const pool_curve *curve;
     const pool_field *field;
 } pool_file_params;
@@ -64,6 +64,13 @@ POOL_API void pool_file_params_init(pool_file_params *params, size_t struct_size
  * Sections may be in any order; unknown ones are skipped. Points of a KZG setup are decoded into
  * memory that the file owns, which takes half a second for 4096 points; they are on their curve
  * then. `params` may be NULL. The caller destroys the file.
+ *
+ * Unless `trusted` is set, the groups of a KZG setup are checked, without a pairing: the numbers of
+ * points are powers of two, no point is infinity, the first monomial points are the generators, and
+ * the Lagrange points add up to the generator of G1. With both groups of G1, all points of both are
+ * compared by a random polynomial, with the roots of unity from the generator 7; points outside the
+ * subgroup can escape that. What is not checked: the order of the Lagrange points in a file without
+ * monomial ones, the points of G2 behind the first, and whether all are of one tau.
  *
  * POOL_ERR_NOT_FOUND: no such file. POOL_ERR_IO: the system fails to read or map it.
  * POOL_ERR_BAD_DATA: it violates its format, is truncated or of no known kind; the message has the

@@ -63,8 +63,10 @@ static void read_file(const uint8_t *data, size_t size, const pool_file_params *
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     pool_file_params raw = {.struct_size = sizeof(raw), .kind = POOL_FILE_RAW};
+    const pool_file_params trusted = {.struct_size = sizeof(trusted), .trusted = 1};
 
     read_file(data, size, NULL);
+    read_file(data, size, &trusted);
     raw.curve = pool_curve_by_name("bn254_g1");
     read_file(data, size, &raw);
     raw.curve = NULL;

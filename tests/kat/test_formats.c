@@ -448,6 +448,132 @@ static void test_kzg_json(void **state)
     free(text);
 }
 
+/* ---- setups that are none ------------------------------------------------------------------- */
+
+enum { SETUP_POINTS = 4, G2_POINTS = 2, SETUP_LINES = 2 + SETUP_POINTS + G2_POINTS + SETUP_POINTS };
+
+/* The lines of a setup of four points with tau = 5. */
+struct setup {
+    const char *lagrange[SETUP_POINTS], *g2[G2_POINTS], *monomial[SETUP_POINTS];
+    int lagrange_count, monomial_count;
+};
+
+static struct setup setup_of(char *const *lines)
+{
+    struct setup setup = {.lagrange_count = SETUP_POINTS, .monomial_count = SETUP_POINTS};
+
+    for (int i = 0; i < SETUP_POINTS; i++) {
+        setup.lagrange[i] = lines[2 + i];
+        setup.monomial[i] = lines[2 + SETUP_POINTS + G2_POINTS + i];
+    }
+    for (int i = 0; i < G2_POINTS; i++)
+        setup.g2[i] = lines[2 + SETUP_POINTS + i];
+    return setup;
+}
+
+static void add_points(char *json, const char *key, const char *const *points, int count)
+{
+    sprintf(json + strlen(json), "%s\"%s\": [", strlen(json) > 1 ? ", " : "", key);
+    for (int i = 0; i < count; i++)
+        sprintf(json + strlen(json), "%s\"0x%s\"", i ? ", " : "", points[i]);
+    strcat(json, "]");
+}
+
+/* Opens a setup as JSON; a count of 0 omits the group. `reason` is NULL for one that is right. */
+static void check_setup(const struct setup *setup, const char *reason)
+{
+    char json[4096] = "{";
+    char path[] = "/tmp/devicepool-kzg-XXXXXX";
+    pool_file_params trusted = {.struct_size = sizeof(trusted), .trusted = 1};
+    pool_file *file = NULL;
+    pool_status status;
+    FILE *to = fdopen(mkstemp(path), "w");
+
+    if (setup->lagrange_count)
+        add_points(json, "g1_lagrange", setup->lagrange, setup->lagrange_count);
+    if (setup->monomial_count)
+        add_points(json, "g1_monomial", setup->monomial, setup->monomial_count);
+    add_points(json, "g2_monomial", setup->g2, G2_POINTS);
+    fprintf(to, "%s}", json);
+    fclose(to);
+    status = pool_file_open(path, NULL, &file);
+    if (status != (reason ? POOL_ERR_BAD_DATA : POOL_OK) ||
+        (reason && !strstr(pool_last_error()->message, reason)))
+        fail_msg("%s: %d, %s", reason ? reason : "right", status, pool_last_error()->message);
+    pool_file_destroy(&file);
+    assert_int_equal(pool_file_open(path, &trusted, &file), POOL_OK);
+    pool_file_destroy(&file);
+    unlink(path);
+}
+
+static void exchange(const char **a, const char **b)
+{
+    const char *kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void test_kzg_wrong(void **state)
+{
+    static const char infinity[] = "c00000000000000000000000000000000000000000000000"
+                                   "000000000000000000000000000000000000000000000000";
+    char *text = read_vector_file("kzg/tau_5.txt"), *rest = NULL;
+    char *lines[SETUP_LINES + 1];
+    struct setup right, setup;
+    int count = 0;
+
+    (void)state;
+    for (char *line = strtok_r(text, "\n", &rest); line && count <= SETUP_LINES;
+         line = strtok_r(NULL, "\n", &rest))
+        lines[count++] = line;
+    assert_int_equal(count, SETUP_LINES);
+    right = setup_of(lines);
+    check_setup(&right, NULL);
+    for (int i = 0; i < SETUP_POINTS; i++) {
+        setup = right;
+        setup.monomial[i] = right.lagrange[i]; /* one point replaced */
+        check_setup(&setup, i ? "not of the same polynomials" : "is not the generator");
+        setup = right;
+        setup.lagrange[i] = right.monomial[i];
+        check_setup(&setup, i ? "do not add up to the generator: one is damaged"
+                              : "its Lagrange points are monomial");
+        setup.lagrange[i] = infinity;
+        check_setup(&setup, "of the Lagrange points is infinity");
+        setup = right;
+        setup.monomial[i] = infinity;
+        check_setup(&setup, "of the monomial points of G1 is infinity");
+    }
+    setup = right;
+    exchange(&setup.lagrange[1], &setup.lagrange[2]); /* bit-reversed */
+    check_setup(&setup, "another order");
+    setup.monomial_count = 0; /* nothing shows it */
+    check_setup(&setup, NULL);
+    setup = right;
+    exchange(&setup.monomial[1], &setup.monomial[2]);
+    check_setup(&setup, "another order");
+    setup = right;
+    for (int i = 0; i < SETUP_POINTS; i++)
+        exchange(&setup.lagrange[i], &setup.monomial[i]);
+    check_setup(&setup, "its groups of G1 are exchanged");
+    setup.monomial_count = 0; /* as in files of old ceremonies */
+    check_setup(&setup, "its Lagrange points are monomial");
+    setup.lagrange_count = 0;
+    setup.monomial_count = SETUP_POINTS;
+    check_setup(&setup, "is not the generator");
+    setup = right;
+    setup.lagrange_count = 3;
+    check_setup(&setup, "3 is not a power of two");
+    setup.lagrange_count = 2;
+    check_setup(&setup, "2 Lagrange points and 4 monomial points of G1 are not one setup");
+    setup.lagrange_count = 0;
+    check_setup(&setup, NULL);
+    setup = right;
+    exchange(&setup.g2[0], &setup.g2[1]);
+    check_setup(&setup, "the first of the monomial points of G2 is not the generator");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_constraints),
         cmocka_unit_test(test_kzg),
         cmocka_unit_test(test_kzg_json),
+        cmocka_unit_test(test_kzg_wrong),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,15 +95,28 @@ static int write_iden3(const char *name, const struct iden3 *made)
     return failed;
 }
 
-/* Infinity is a point, too. */
+/* The digits of a curve's generator. */
+static int write_generator(const char *name, char *digits)
+{
+    const pool_curve *curve = pool_curve_by_name(name);
+    uint8_t point[192], bytes[96];
+    const size_t size = pool_encoding_bytes(curve, POOL_ENCODING_ZCASH_COMPRESSED);
+
+    if (pool_curve_generator(curve, NULL, point) ||
+        pool_points_encode(curve, NULL, point, 1, POOL_ENCODING_ZCASH_COMPRESSED, 0, bytes))
+        return 1;
+    for (size_t i = 0; i < size; i++)
+        sprintf(digits + 2 * i, "%02x", bytes[i]);
+    return 0;
+}
+
+/* Of one point, so that all groups are a generator. */
 static int write_setups(void)
 {
     char g1[97], g2[193], text[1024];
 
-    memset(g1, '0', 96);
-    memset(g2, '0', 192);
-    g1[0] = g2[0] = 'c';
-    g1[96] = g2[192] = 0;
+    if (write_generator("bls12_381_g1", g1) || write_generator("bls12_381_g2", g2))
+        return 1;
     snprintf(text, sizeof(text), "1\n1\n%s\n%s\n%s\n", g1, g2, g1);
     if (write_bytes("text", text, strlen(text)))
         return 1;

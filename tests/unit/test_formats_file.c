@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "zk/formats/formats.h"
 #include "support/child.h"
 #include "support/iden3.h"
+#include "zk/formats/formats.h"
 
 static char path[64];
 
@@ -123,8 +123,8 @@ static void test_kind(void **state)
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 7 for `kind`");
     params.kind = (pool_file_kind)-1;
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "for `kind`");
-    params = (pool_file_params){.struct_size = sizeof(params), .reserved = 1};
-    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "reserved");
+    params = (pool_file_params){.struct_size = sizeof(params), .trusted = 2};
+    check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "unsupported value 2 for `trusted`");
     params.struct_size = 8;
     check_fails(path, &params, POOL_ERR_INVALID_ARGUMENT, "struct_size is 8");
     assert_string_equal(pool_file_kind_name(POOL_FILE_PTAU), "ptau");
@@ -325,17 +325,20 @@ static void test_file_that_becomes_shorter(void **state)
     assert_in_range(open_while_shortened(bytes, size), 8, 100);
     free(bytes);
     make_points();
-    snprintf(text, sizeof(text), "1\n1\n%s\n%s\n", g1[3], g2[2]);
+    snprintf(text, sizeof(text), "1\n1\n%s\n%s\n", g1[1], g2[1]);
     assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
-    snprintf(text, sizeof(text), "{\"g1_lagrange\": [\"%s\"]}", g1[3]);
+    snprintf(text, sizeof(text), "{\"g1_lagrange\": [\"%s\"]}", g1[1]);
     assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
 }
+
+/* For setups that are read as they are: these have any points. */
+static const pool_file_params trusted = {.struct_size = sizeof(trusted), .trusted = 1};
 
 static void check_text(const char *text, pool_status expected, const char *message)
 {
     pool_file *file = NULL;
     pool_status status =
-        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file);
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), &trusted, &file);
 
     if (status != expected || (status && !strstr(pool_last_error()->message, message)))
         fail_msg("%s: %d, %s", message, status, status ? pool_last_error()->message : "taken");
@@ -372,7 +375,7 @@ static void test_kzg_text(void **state)
     make_points();
     snprintf(text, sizeof(text), "2\n1\n%s\n%s\n%s\n%s\n%s\n", g1[3], g1[0], g2[2], g1[1], g1[5]);
     assert_int_equal(
-        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), &trusted, &file), POOL_OK);
     assert_int_equal(file->info.kind, POOL_FILE_KZG);
     assert_int_equal(file->info.sections, 3);
     check_point(file, "lagrange", 0, 3);
@@ -383,7 +386,7 @@ static void test_kzg_text(void **state)
     /* The older form, and spaces of all kinds. */
     snprintf(text, sizeof(text), " 1 \r\n\t2 0x%s %s\r\n%s", g1[7], g2[3], g2[0]);
     assert_int_equal(
-        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), &trusted, &file), POOL_OK);
     check_point(file, "lagrange", 0, 7);
     check_point(file, "g2", 1, 0);
     assert_int_equal(pool_file_get_section(file, "monomial", &section), POOL_ERR_NOT_FOUND);
@@ -433,7 +436,7 @@ static void test_kzg_json(void **state)
         "\n {\"x\": {}, \"g2_monomial\": [\"0x%s\", \"0x%s\"], \"g1_lagrange\": [\"0x%s\"]}", g2[1],
         g2[3], g1[4]);
     assert_int_equal(
-        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), NULL, &file), POOL_OK);
+        formats_open_bytes("FILE", (const uint8_t *)text, strlen(text), &trusted, &file), POOL_OK);
     assert_int_equal(file->info.sections, 2);
     check_point(file, "g2", 1, 3);
     check_point(file, "lagrange", 0, 4);
@@ -446,6 +449,11 @@ static void test_kzg_json(void **state)
         text[cut + 2] = old;
     }
     check_text("{}", POOL_ERR_BAD_DATA, "g1_lagrange, g1_monomial and g2_monomial are missing");
+    check_text("{\"protocol\": \"groth16\", \"curve\": \"bn128\", \"nPublic\": 1}",
+        POOL_ERR_BAD_DATA, "a verification key of proof system groth16");
+    check_text("{\"pi_a\": [], \"protocol\": \"plonk\"}", POOL_ERR_BAD_DATA,
+        "a proof of proof system plonk");
+    check_text("{\"protocol\": 1}", POOL_ERR_BAD_DATA, "are missing");
     check_text("{} {}", POOL_ERR_BAD_DATA, "invalid JSON");
     check_text("{\"g1_lagrange\": 1}", POOL_ERR_BAD_DATA, "g1_lagrange is not an array");
     check_text("{\"g1_lagrange\": []}", POOL_ERR_BAD_DATA, "g1_lagrange is not an array of points");

@@ -169,7 +169,8 @@ static int run_files(const struct cli_command *self, const struct request *reque
     struct cli_raw raw_points = {.curve = curve,
         .layout = (pool_point_layout)request->layout,
         .form = (pool_form)request->form,
-        .is_big_endian = request->is_big_endian};
+        .is_big_endian = request->is_big_endian,
+        .is_trusted = request->is_trusted};
     struct cli_raw raw_scalars = {.form = (pool_form)request->scalar_form,
         .is_big_endian = request->is_big_endian || request->are_scalars_big_endian};
     struct terms terms;
@@ -234,8 +235,8 @@ int cli_run_msm(const struct cli_command *self, struct cli_line *line)
         {0, "bit-reverse", NULL, "use the scalars in bit-reversed order", CLI_SWITCH,
             &request.is_reversed, NULL},
         {0, "trusted", NULL,
-            "do not check that points are on the curve and scalars are\n"
-            "below its order",
+            "do not check that points are on the curve, scalars are below\n"
+            "its order and a KZG setup's groups match",
             CLI_SWITCH, &request.is_trusted, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write the raw point: affine, standard form", CLI_STRING,

@@ -146,6 +146,7 @@ int cli_source_open(
 
     *source = (struct cli_source){.section = {.struct_size = sizeof(source->section)}};
     params.kind = split_kind(&name);
+    params.trusted = (uint32_t)raw->is_trusted;
     snprintf(path, sizeof(path), "%s", name);
     if (params.kind == POOL_FILE_RAW && raw->is_bytes)
         return open_bytes(path, raw, source);

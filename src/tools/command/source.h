@@ -14,6 +14,7 @@ struct cli_raw {
     pool_point_layout layout;
     pool_form form;
     int is_big_endian; /* integers in standard form; not for POOL_POINT_AFFINE_FLAG */
+    int is_trusted;    /* of a KZG setup: do not check its groups */
     int is_bytes;      /* arbitrary bytes, packed into elements of as many as always fit */
 };
 

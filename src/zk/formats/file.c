@@ -123,7 +123,7 @@ static pool_status read_kind(pool_file *file, const pool_file_params *params)
     case POOL_FILE_R1CS:
         return formats_read_r1cs(file);
     case POOL_FILE_KZG:
-        return formats_read_kzg(file);
+        return formats_read_kzg(file, params->trusted);
     case POOL_FILE_RAW:
     case POOL_FILE_ANY:
         break;
@@ -141,7 +141,7 @@ static pool_status check_params(const pool_file_params *params, pool_file_params
 
     if (!status)
         status = base_check_ranges("pool_file_open", {"kind", given->kind, 0, POOL_FILE_KZG},
-            {"reserved", given->reserved, 0, 0}, {"form", given->form, 0, POOL_FORM_MONTGOMERY},
+            {"trusted", given->trusted, 0, 1}, {"form", given->form, 0, POOL_FORM_MONTGOMERY},
             {"layout", given->layout, 0, POOL_POINT_XYZZ});
     if (status)
         return status;

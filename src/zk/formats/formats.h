@@ -129,7 +129,8 @@ pool_status formats_read_ptau(pool_file *file);
 pool_status formats_read_zkey(pool_file *file);
 pool_status formats_read_wtns(pool_file *file);
 pool_status formats_read_r1cs(pool_file *file);
-pool_status formats_read_kzg(pool_file *file);
+/* Does not check the setup if it is trusted. */
+pool_status formats_read_kzg(pool_file *file, bool is_trusted);
 
 /* ---- KZG setups ----------------------------------------------------------------------------- */
 
@@ -153,8 +154,13 @@ const char *formats_setup_digits(enum formats_group group, const char **digits, 
 const char *formats_setup_decode(const struct formats_setup *setup, enum formats_group group,
     uint64_t index, const char *digits, size_t length);
 
-/* `content` has file->size bytes and a terminating NUL. */
-pool_status formats_read_kzg_text(pool_file *file, const char *content);
-pool_status formats_read_kzg_json(pool_file *file, const char *content);
+/* Decode the points. `content` has file->size bytes and a terminating NUL. */
+pool_status formats_read_kzg_text(
+    pool_file *file, const char *content, struct formats_setup *setup);
+pool_status formats_read_kzg_json(
+    pool_file *file, const char *content, struct formats_setup *setup);
+
+/* kzg_check.c: fails if the decoded groups are not those of a setup. */
+pool_status formats_setup_check(const pool_file *file, const struct formats_setup *setup);
 
 #endif

@@ -97,8 +97,9 @@ const char *formats_setup_decode(const struct formats_setup *setup, enum formats
     return wrong;
 }
 
-pool_status formats_read_kzg(pool_file *file)
+pool_status formats_read_kzg(pool_file *file, bool is_trusted)
 {
+    struct formats_setup setup = {0};
     pool_status status;
     char *content;
 
@@ -113,8 +114,9 @@ pool_status formats_read_kzg(pool_file *file)
         return base_fail_memory("the content of a KZG setup");
     status = formats_read_at(file, 0, content, (size_t)file->size);
     if (!status)
-        status = content[strspn(content, " \t\r\n")] == '{' ? formats_read_kzg_json(file, content)
-                                                            : formats_read_kzg_text(file, content);
+        status = content[strspn(content, " \t\r\n")] == '{'
+                     ? formats_read_kzg_json(file, content, &setup)
+                     : formats_read_kzg_text(file, content, &setup);
     base_free(content);
-    return status;
+    return status || is_trusted ? status : formats_setup_check(file, &setup);
 }

@@ -22,6 +22,10 @@ struct json {
     size_t size;
     struct formats_setup *setup;
     bool decodes; /* the second pass */
+    /* Of the members that snarkjs writes; the string of "protocol", and whether a key was found. */
+    const char *protocol;
+    size_t protocol_length;
+    bool has_key_member;
 };
 
 /* Returns 0 at the end, which is not valid anywhere in JSON. */
@@ -219,6 +223,38 @@ static pool_status read_array(struct json *json, enum formats_group group)
     return status;
 }
 
+static bool is_key(const char *key, size_t length, const char *wanted)
+{
+    return length == strlen(wanted) && !memcmp(key, wanted, length);
+}
+
+/* Notes what the messages about JSON files of other kinds need. */
+static bool note_member(struct json *json, const char *key, size_t length)
+{
+    struct json value = *json;
+
+    if (is_key(key, length, "nPublic"))
+        json->has_key_member = true;
+    if (!is_key(key, length, "protocol") || peek(json) != '"')
+        return true;
+    return read_string(&value, &json->protocol, &json->protocol_length);
+}
+
+/* None of the groups was found. */
+static pool_status fail_kind(const struct json *json)
+{
+    enum { MAX_SHOWN = 16 };
+
+    if (json->protocol)
+        return formats_fail_data(json->file, 0,
+            "not a KZG setup, but a %s of proof system %.*s, which this library does not read",
+            json->has_key_member ? "verification key" : "proof",
+            (int)(json->protocol_length < MAX_SHOWN ? json->protocol_length : MAX_SHOWN),
+            json->protocol);
+    return formats_fail_data(json->file, 0, "%s, %s and %s are missing: this is not a KZG setup",
+        keys[0], keys[1], keys[2]);
+}
+
 static pool_status read_member(struct json *json)
 {
     const char *key;
@@ -227,9 +263,9 @@ static pool_status read_member(struct json *json)
     if (!read_string(json, &key, &length) || !accept_token(json, ':'))
         return fail_syntax(json);
     for (int group = 0; group < FORMATS_GROUPS; group++)
-        if (length == strlen(keys[group]) && !memcmp(key, keys[group], length))
+        if (is_key(key, length, keys[group]))
             return read_array(json, (enum formats_group)group);
-    return skip_value(json) ? POOL_OK : fail_syntax(json);
+    return note_member(json, key, length) && skip_value(json) ? POOL_OK : fail_syntax(json);
 }
 
 static pool_status read_setup(struct json *json)
@@ -249,18 +285,16 @@ static pool_status read_setup(struct json *json)
     return status;
 }
 
-pool_status formats_read_kzg_json(pool_file *file, const char *content)
+pool_status formats_read_kzg_json(pool_file *file, const char *content, struct formats_setup *setup)
 {
-    struct formats_setup setup = {0};
     struct json json = {
-        .file = file, .content = content, .size = (size_t)file->size, .setup = &setup};
+        .file = file, .content = content, .size = (size_t)file->size, .setup = setup};
     pool_status status = read_setup(&json);
 
-    if (!status && !setup.count[0] && !setup.count[1] && !setup.count[2])
-        status = formats_fail_data(file, 0, "%s, %s and %s are missing: this is not a KZG setup",
-            keys[0], keys[1], keys[2]);
+    if (!status && !setup->count[0] && !setup->count[1] && !setup->count[2])
+        status = fail_kind(&json);
     if (!status)
-        status = formats_setup_alloc(file, &setup);
+        status = formats_setup_alloc(file, setup);
     json.decodes = true;
     return status ? status : read_setup(&json);
 }

@@ -96,17 +96,16 @@ static pool_status read_points(
     return POOL_OK;
 }
 
-pool_status formats_read_kzg_text(pool_file *file, const char *content)
+pool_status formats_read_kzg_text(pool_file *file, const char *content, struct formats_setup *setup)
 {
     struct words words = {file, content, 0, 0};
-    struct formats_setup setup = {0};
-    pool_status status = read_counts(&words, &setup);
+    pool_status status = read_counts(&words, setup);
 
     if (!status)
-        status = formats_setup_alloc(file, &setup);
+        status = formats_setup_alloc(file, setup);
     if (!status)
-        status = read_points(&words, &setup, FORMATS_LAGRANGE);
+        status = read_points(&words, setup, FORMATS_LAGRANGE);
     if (!status)
-        status = read_points(&words, &setup, FORMATS_G2);
-    return status ? status : read_points(&words, &setup, FORMATS_MONOMIAL);
+        status = read_points(&words, setup, FORMATS_G2);
+    return status ? status : read_points(&words, setup, FORMATS_MONOMIAL);
 }
