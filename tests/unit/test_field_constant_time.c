@@ -121,9 +121,13 @@ struct steps {
     uint64_t count;
 };
 
-/* In the child: runs the operation once to load what is loaded lazily, then between two stops. */
-static void run_traced(
-    const pool_field *field, field_operation *operation, const uint64_t *x, const uint64_t *y)
+/*
+ * In the child: runs the operation once to load what is loaded lazily, then between two stops. The
+ * pointer is volatile, because a compiler that knows the operation makes a copy of this function
+ * for it, with the operation inlined: other program counters for the same instructions.
+ */
+static void run_traced(const pool_field *field, field_operation *const volatile operation,
+    const uint64_t *x, const uint64_t *y)
 {
     uint64_t result[FIELD_MAX_LIMBS];
 
