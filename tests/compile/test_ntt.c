@@ -114,7 +114,7 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", pool_last_error()->message);
         return 77;
     }
-    struct ntt_tuning given = {0};
+    static struct ntt_tuning given;
     if (argc > 5) {
         given.log_radix = (uint32_t)atoi(argv[3]);
         given.log_threads = (uint32_t)atoi(argv[4]);

@@ -68,7 +68,8 @@ bool ecntt_plan_make(const struct ecntt_job *job, uint64_t limit, struct ecntt_p
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-enum { ADDITION = 14, DOUBLING = 9 }; /* in XYZZ coordinates, a = 0; ptx/ec/xyzz.cuh */
+/* Products in XYZZ coordinates, a = 0; ptx/ec/xyzz.cuh. */
+static const double addition = 14, doubling = 9;
 
 double ecntt_cost(const struct ecntt_job *job, const struct ecntt_plan *plan)
 {
@@ -81,9 +82,9 @@ double ecntt_cost(const struct ecntt_job *job, const struct ecntt_plan *plan)
         job->is_inverse ? (job->has_coset ? 1.0 : job->log_size + 1.0) * (double)job->batch : 0;
     const double digits = (double)plan->windows * plan->halves;
     const double nonzero = digits * 15 / 16;
-    const double product = DOUBLING + (ECNTT_MULTIPLES - 2) * ADDITION +
-                           (double)(plan->windows - 1) * ECNTT_WINDOW_BITS * DOUBLING +
-                           (nonzero - 1) * ADDITION + (plan->halves == 2 ? nonzero / 2 : 0);
+    const double product = doubling + (ECNTT_MULTIPLES - 2) * addition +
+                           (double)(plan->windows - 1) * ECNTT_WINDOW_BITS * doubling +
+                           (nonzero - 1) * addition + (plan->halves == 2 ? nonzero / 2 : 0);
 
-    return (butterflies - free + scaled) * product + butterflies * 2 * ADDITION;
+    return (butterflies - free + scaled) * product + butterflies * 2 * addition;
 }

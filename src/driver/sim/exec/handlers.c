@@ -11,6 +11,7 @@ static struct sim_handlers handlers;
 static const char *lanes_name = "generic";
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
+#if defined(__x86_64__)
 /* DEVICEPOOL_SIM_LANES=sse2|avx2|avx512 restricts the instruction set below the processor's, for
  * tests and comparisons. */
 static bool may_use(const char *name)
@@ -26,6 +27,7 @@ static bool may_use(const char *name)
     }
     return wanted <= level;
 }
+#endif
 
 static void fill(void)
 {
