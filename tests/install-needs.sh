@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by tests/run.sh and docs/demo.sh: need PACKAGE COMMAND-THAT-PROVES-IT collects what is
 # missing, install_needs installs it with apt (as root or through sudo) or says what to install.
+# A proof may use only what an earlier install_needs has installed.
 
 missing=""
 
@@ -24,10 +25,16 @@ install_needs() {
         echo "error: missing packages; as root: apt-get install$missing" >&2
         return 1
     fi
-    $as_root apt-get update -qq || return 1
+    # One source that is out of date or out of reach may well be none of those that are needed.
+    $as_root apt-get update -qq ||
+        echo "warning: apt-get update failed (above); trying with the package lists that there are" >&2
     # shellcheck disable=SC2086 # a list on purpose
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-        $missing >/dev/null || return 1
+        $missing >/dev/null || {
+        echo "error: apt-get install$missing failed" >&2
+        return 1
+    }
+    missing=""
 }
 
 build_needs() {
@@ -40,4 +47,27 @@ build_needs() {
     need libssl-dev test -e /usr/include/openssl/evp.h
     need libcjson-dev test -e /usr/include/cjson/cJSON.h
     need liblzma-dev test -e /usr/include/lzma.h
+}
+
+test_needs() {
+    need g++ command -v g++
+    need clang command -v clang
+    need libcmocka-dev test -e /usr/include/cmocka.h
+    need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
+    need libyaml-dev test -e /usr/include/yaml.h
+    need libmicrohttpd-dev test -e /usr/include/microhttpd.h
+    need curl command -v curl
+    # A static libcrypto links it from Debian 13 on, where libssl-dev does not depend on it.
+    need libzstd-dev test -e /usr/include/zstd.h
+    need libopenmpi-dev sh -c 'pkg-config --exists ompi-c || test -e /usr/lib/*/openmpi/include/mpi.h'
+    need openmpi-bin command -v mpirun.openmpi
+    need libmpich-dev sh -c 'pkg-config --exists mpich || test -e /usr/lib/*/mpich/include/mpi.h'
+    need mpich command -v mpirun.mpich
+}
+
+# The sanitizers' libraries, in a package that has clang's version in its name: when clang is installed.
+clang_needs() {
+    clang_version=$(clang --version | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
+    need "libclang-rt-$clang_version-dev" \
+        sh -c 'echo "int main(void) { return 0; }" | clang -fsanitize=address,undefined -x c - -o /dev/null'
 }

@@ -15,19 +15,9 @@ cd "$(dirname "$0")/.." || exit 1
 . tests/install-needs.sh
 
 build_needs
-need g++ command -v g++
-need clang command -v clang
-need libcmocka-dev test -e /usr/include/cmocka.h
-need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
-need libyaml-dev test -e /usr/include/yaml.h
-need libmicrohttpd-dev test -e /usr/include/microhttpd.h
-need curl command -v curl
-need libopenmpi-dev sh -c 'pkg-config --exists ompi-c || test -e /usr/lib/*/openmpi/include/mpi.h'
-need openmpi-bin command -v mpirun.openmpi
-need libmpich-dev sh -c 'pkg-config --exists mpich || test -e /usr/lib/*/mpich/include/mpi.h'
-need mpich command -v mpirun.mpich
-clang_version=$(clang --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
-need "libclang-rt-${clang_version:-14}-dev" sh -c 'test -e "$(clang -print-resource-dir)/lib/linux/libclang_rt.asan-x86_64.a"'
+test_needs
+install_needs || exit 1
+clang_needs
 install_needs || exit 1
 
 kinds=${*:-release asan tsan}
