@@ -14,7 +14,7 @@ static const char faulty[] =
     "ld.global.u32 b, [a]; st.global.u32 [a], b; ret; }\n"
     ".visible .entry misaligned(.param .u64 p)\n{ .reg .b64 a; .reg .b32 b; ld.param.u64 a, [p]; "
     "add.u64 a, a, 2; ld.global.u32 b, [a]; add.u32 b, b, 1; st.global.u32 [a], b; ret; }\n"
-    ".visible .entry stop()\n{ trap; }\n"
+    ".visible .entry trapping()\n{ trap; }\n"
     ".visible .entry shared_wild(.param .u64 p)\n{ .reg .b32 a; .reg .b64 b; ld.param.u64 b, [p]; "
     "cvt.u32.u64 a, b; and.b32 a, a, 0xf000; or.b32 a, a, 0x800000; st.shared.u32 [a], a; ret; }\n"
     ".visible .entry atomic_wild()\n{ .reg .b64 a; .reg .b32 b; mov.u64 a, 0x100; "
@@ -82,11 +82,11 @@ static void fault(const char *name)
 FAULT(store_wild)
 FAULT(load_wild)
 FAULT(misaligned)
-FAULT(stop)
+FAULT(trapping)
 FAULT(shared_wild)
 FAULT(atomic_wild)
 
 const struct section fault_sections[] = {{"fault: store to nowhere", store_wild, 1},
     {"fault: load from nowhere", load_wild, 1}, {"fault: misaligned load", misaligned, 1},
-    {"fault: trap", stop, 1}, {"fault: beyond shared memory", shared_wild, 1},
+    {"fault: trap", trapping, 1}, {"fault: beyond shared memory", shared_wild, 1},
     {"fault: atomic on nowhere", atomic_wild, 1}, {NULL, NULL, 0}};

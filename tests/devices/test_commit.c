@@ -5,6 +5,7 @@
  *
  *   test_commit [DEVICES]
  */
+#include "support/assert.h"
 #include "support/commit.h"
 
 #include "base/sha256.h"
@@ -134,7 +135,7 @@ static bool fits(
         &problem->params, &exec, problem->matrices, problem->count, &levels, &bytes);
     if (status)
         assert_status(status, POOL_ERR_OUT_OF_DEVICE_MEMORY);
-    assert_in_range(bytes, 0, limit);
+    assert_between(bytes, 0, limit);
     return !status;
 }
 

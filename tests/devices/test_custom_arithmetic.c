@@ -13,20 +13,15 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/assert.h"
 #include "support/field.h"
 #include "support/pool.h"
 
-#include "zk/custom/header.h"
 #include "base/alloc.h"
-#include "zk/curve/curve.h"
 #include "pool/module/counters.h"
+#include "zk/curve/curve.h"
+#include "zk/custom/header.h"
 #include "zk/poseidon/poseidon.h"
-
-#define assert_ok(call)                                                                            \
-    do {                                                                                           \
-        if (call)                                                                                  \
-            fail_msg("%s: %s", #call, pool_last_error()->message);                                 \
-    } while (0)
 
 static const pool_exec on_host = {.struct_size = sizeof(pool_exec), .on_host = 1};
 
@@ -532,7 +527,7 @@ static void test_hit_generates_nothing(void **state)
     }
     compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]) - compiled;
     assert_int_equal(atomic_load(&arithmetic_generated) - generated, 2 * compiled);
-    assert_in_range(compiled, 0, 1);
+    assert_between(compiled, 0, 1);
 }
 
 /* A header with the text that stands for a generated one in the key is not taken for that. */

@@ -4,6 +4,7 @@
  * the smallest chunk fits, progress, cancellation, warm-up, members that an operation has no use
  * for. On simulated devices unless an argument names others. MSM has tests of its own.
  */
+#include "support/assert.h"
 #include "support/ntt.h"
 #include "support/pool.h"
 
@@ -107,10 +108,10 @@ static void test_ntt_limits(void **state)
     }
     /* Columns and strided rows are not. */
     transform.params.layout = POOL_NTT_COLUMNS;
-    assert_in_range(check_limits(transform_batch, 4 * bytes, bytes, POOL_CHECK_NONE), 1, 3);
+    assert_between(check_limits(transform_batch, 4 * bytes, bytes, POOL_CHECK_NONE), 1, 3);
     transform.params.layout = POOL_NTT_ROWS;
     transform.stride = 2 * field->bytes;
-    assert_in_range(check_limits(transform_batch, 8 * bytes, bytes, POOL_CHECK_NONE), 1, 3);
+    assert_between(check_limits(transform_batch, 8 * bytes, bytes, POOL_CHECK_NONE), 1, 3);
     transform.stride = 0;
     assert_ok(pool_ntt_domain_destroy(&transform.params.domain));
     free(transform.data);

@@ -7,6 +7,7 @@
  *
  *   test_forecasts [DEVICES]
  */
+#include "support/assert.h"
 #include "support/msm.h"
 #include "support/ntt.h"
 #include "support/pool.h"
@@ -149,7 +150,7 @@ static bool check_smaller(const struct operation *operation, const uint8_t *want
         assert_true(forecast == status || bytes > budget);
     } else {
         assert_ok(forecast);
-        assert_in_range(bytes, 0, budget);
+        assert_between(bytes, 0, budget);
         assert_int_equal(peak_of(exec.lease), bytes);
         assert_memory_equal(got, wanted, RESULTS_MAX);
     }

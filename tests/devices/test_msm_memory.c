@@ -5,10 +5,11 @@
  * devices that are nearly full. And how a call ends: asynchronously, cancelled, with progress, and
  * with results on success only.
  */
+#include "support/assert.h"
 #include "support/msm.h"
 
-#include "zk/msm/call.h"
 #include "support/pool.h"
+#include "zk/msm/call.h"
 
 static const struct msm_shape_of_call plain;
 
@@ -108,7 +109,7 @@ static int check_budgets(pool_msm_params params, const struct msm_problem *probl
             break;
         assert_ok(status);
         if (shape->space == POOL_MEMORY_HOST && shape->scalar_place == POOL_MEMORY_HOST)
-            assert_in_range(used_high() - before, 1, exec.memory_limit);
+            assert_between(used_high() - before, 1, exec.memory_limit);
         msm_compare(problem, &params, &exec, shape);
         fitted++;
     }
@@ -255,7 +256,7 @@ static void test_query(void **state)
     assert_true(bytes > (uint64_t)1 << 32);
     exec.memory_limit = (uint64_t)4 << 30;
     assert_ok(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes));
-    assert_in_range(bytes, (uint64_t)1 << 30, exec.memory_limit);
+    assert_between(bytes, (uint64_t)1 << 30, exec.memory_limit);
     exec.memory_limit = 1000;
     assert_int_equal(pool_msm_workspace(&params, &exec, &points, &scalars, &results, &bytes),
         POOL_ERR_OUT_OF_DEVICE_MEMORY);

@@ -4,6 +4,7 @@
  * pool says that it is in use, and what is not among them fails with the text that helps.
  *   test_prebuilt [--device DEVICES]     (default: sim:2,cc=75; "0" is a GPU)
  */
+#include "support/assert.h"
 #include "support/ecntt.h"
 #include "support/msm_reference.h"
 #include "support/ntt_extend.h"
@@ -294,7 +295,7 @@ static void test_every_program(void **state)
 #undef ECNTT
     for (; module_prebuilt_programs[count].name; count++)
         used += is_used[count];
-    assert_in_range(count, 1, MOST_PROGRAMS);
+    assert_between(count, 1, MOST_PROGRAMS);
     if (strncmp(devices, "sim", 3) == 0) /* small enough for these sizes to be few and many */
         assert_int_equal(used, count);
     else

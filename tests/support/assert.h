@@ -19,6 +19,11 @@
 #define assert_status(call, expected)                                                              \
     assert_status_at((call), (expected), #call, __FILE__, __LINE__)
 #define assert_ok(call) assert_status(call, POOL_OK)
+/* As unsigned numbers. cmocka's assert_in_range is deprecated from 2.0 on, its successor is not
+ * in 1.1. */
+#define assert_between(value, lowest, highest)                                                     \
+    assert_between_at(                                                                             \
+        (uint64_t)(value), (uint64_t)(lowest), (uint64_t)(highest), #value, __FILE__, __LINE__)
 /* The thread's last error message contains a text. */
 #define assert_says(text) assert_says_at((text), __FILE__, __LINE__)
 
@@ -36,6 +41,16 @@ static inline void assert_status_at(
     }
     print_error("%s:%d: %s: %s instead of %s: %s\n", file, line, call, pool_status_name(got),
         pool_status_name(expected), pool_last_error()->message);
+    _fail(file, line);
+}
+
+static inline void assert_between_at(
+    uint64_t value, uint64_t lowest, uint64_t highest, const char *text, const char *file, int line)
+{
+    if (value >= lowest && value <= highest)
+        return;
+    print_error("%s:%d: %s is %llu, not between %llu and %llu\n", file, line, text,
+        (unsigned long long)value, (unsigned long long)lowest, (unsigned long long)highest);
     _fail(file, line);
 }
 

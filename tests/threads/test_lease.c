@@ -4,6 +4,7 @@
  * drained and resumed, requests are cancelled and, at last, the process is lost. Threads count what
  * is wrong; only the main thread asserts.
  */
+#include "support/assert.h"
 #include "support/mock_pool.h"
 
 #include <time.h>
@@ -180,7 +181,7 @@ static void read_views(struct gang *gang)
         const struct lease_view *view = &views->held[i];
 
         assert_string_equal(view->label, "thread");
-        assert_in_range(view->devices, 1, DEVICES);
+        assert_between(view->devices, 1, DEVICES);
         for (uint32_t d = 0; d < view->devices; d++)
             assert_true(
                 view->indices[d] < DEVICES && (!d || view->indices[d - 1] < view->indices[d]));

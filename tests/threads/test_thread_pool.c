@@ -59,7 +59,7 @@ static void *call_often(void *argument)
             .count = 12, .task = count_task, .user = tasks, .tries_all = true};
 
         base_thread_pool_run(pool, 1 + (caller + run) % LIMIT, use_share, &nest);
-        assert_in_range(nest.count, 1, 1 + (caller + run) % LIMIT);
+        assert_between(nest.count, 1, 1 + (caller + run) % LIMIT);
         for (unsigned i = 0; i < LIMIT; i++)
             assert_int_equal(nest.shares[i].calls, i < nest.count ? 1 : 0);
         if (run % 8)

@@ -21,6 +21,8 @@
 
 #include <devicepool.h>
 
+#include "support/assert.h"
+
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/math.h"
@@ -402,7 +404,7 @@ static void test_error_detail_ends_with_its_thread(void **state)
             before = mallinfo2().uordblks;
     }
     /* The detail has more than 4 KiB; a sanitizer's allocator counts nothing here. */
-    assert_in_range(mallinfo2().uordblks, 0, before + sizeof(struct base_error_copy));
+    assert_between(mallinfo2().uordblks, 0, before + sizeof(struct base_error_copy));
     pthread_key_delete(late_key);
 }
 
@@ -533,7 +535,7 @@ static void test_thread_pool(void **state)
         nested.inner[i].wanted = 1;
     base_thread_pool_run(pool, 3, run_inner, &nested);
     for (int i = 0; i < 3; i++)
-        assert_in_range(nested.inner[i].count, 1, 3);
+        assert_between(nested.inner[i].count, 1, 3);
     base_thread_pool_destroy(&pool);
     assert_null(pool);
     base_thread_pool_destroy(&pool);

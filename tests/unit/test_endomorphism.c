@@ -11,9 +11,10 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/assert.h"
+#include "support/curve.h"
 #include "zk/curve/endomorphism.h"
 #include "zk/field/integer.h"
-#include "support/curve.h"
 
 /* Bits of the halves; 0: the curve has no endomorphism. */
 static uint32_t expected_bits(const char *name)
@@ -90,7 +91,7 @@ static void check_split(
 
     curve_endomorphism_split(curve, e, scalar, &halves);
     for (int i = 0; i < 2; i++)
-        assert_in_range(field_integer_bits(halves.value[i], FIELD_MAX_LIMBS), 0, e->bits);
+        assert_between(field_integer_bits(halves.value[i], FIELD_MAX_LIMBS), 0, e->bits);
     reduce_half(order, &halves, 0, sum);
     reduce_half(order, &halves, 1, second);
     field_mul(order, second, second, e->lambda);

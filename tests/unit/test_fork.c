@@ -49,7 +49,7 @@ static void open_gate(pthread_t thread)
 /* The thread waits at its n-th allocation from now on; 0: at none. */
 static _Thread_local int stops_at_allocation;
 
-static int stop(void *user)
+static int wait_at_allocation(void *user)
 {
     (void)user;
     if (stops_at_allocation > 0 && --stops_at_allocation == 0)
@@ -133,7 +133,7 @@ static void test_built_in_set(void **state)
     pthread_t thread;
 
     (void)state;
-    base_alloc_set_hook(stop, NULL);
+    base_alloc_set_hook(wait_at_allocation, NULL);
     let_reach_gate(&thread, get_set, &status);
     assert_int_equal(child_run(get_set_in_child, NULL), 0);
     open_gate(thread);
@@ -167,7 +167,7 @@ static void test_built_in_fields_and_curves(void **state)
     pthread_t thread;
 
     (void)state;
-    base_alloc_set_hook(stop, NULL);
+    base_alloc_set_hook(wait_at_allocation, NULL);
     let_reach_gate(&thread, derive, &curve);
     assert_int_equal(child_run(derive_in_child, (void *)(uintptr_t) "bn254_g1"), 0);
     open_gate(thread);
@@ -277,7 +277,7 @@ static void test_every_allocation_of_a_compile(void **state)
 
     (void)state;
     compiling.source = source;
-    base_alloc_set_hook(stop, NULL);
+    base_alloc_set_hook(wait_at_allocation, NULL);
     do {
         compiling.stops = ++n;
         snprintf(source, sizeof(source), "stops at %d", n);

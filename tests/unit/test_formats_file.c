@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/assert.h"
 #include "support/child.h"
 #include "support/iden3.h"
 #include "zk/formats/formats.h"
@@ -322,13 +323,13 @@ static void test_file_that_becomes_shorter(void **state)
     (void)state;
     iden3_make_wtns(&made, pool_field_by_name("bn254_fr"), 2);
     bytes = iden3_compose(&made, &size);
-    assert_in_range(open_while_shortened(bytes, size), 8, 100);
+    assert_between(open_while_shortened(bytes, size), 8, 100);
     free(bytes);
     make_points();
     snprintf(text, sizeof(text), "1\n1\n%s\n%s\n", g1[1], g2[1]);
-    assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
+    assert_between(open_while_shortened(text, strlen(text)), 2, 10);
     snprintf(text, sizeof(text), "{\"g1_lagrange\": [\"%s\"]}", g1[1]);
-    assert_in_range(open_while_shortened(text, strlen(text)), 2, 10);
+    assert_between(open_while_shortened(text, strlen(text)), 2, 10);
 }
 
 /* For setups that are read as they are: these have any points. */

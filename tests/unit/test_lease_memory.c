@@ -5,6 +5,7 @@
  */
 #include <pthread.h>
 
+#include "support/assert.h"
 #include "support/mock_pool.h"
 
 static pool_memory_info info_of(pool_device *device)
@@ -160,7 +161,7 @@ static void test_operations(void **state)
     /* 4 MiB of elements go through a budget of 1 MiB, on the lease's device and stream. */
     assert_ok(add_under(lease, NULL, UINT64_C(1) << 19, &wrong));
     assert_int_equal(wrong, 0);
-    assert_in_range(usage_of(lease).peak_bytes, 1, MIB);
+    assert_between(usage_of(lease).peak_bytes, 1, MIB);
     assert_int_equal(usage_of(lease).used_bytes, 0);
     assert_int_equal(info_of(device).used_high_water_bytes, 0);
     assert_status(add_under(lease, device, 8, &wrong), POOL_ERR_WRONG_DEVICE);

@@ -2,6 +2,7 @@
 /*
  * The account of a device's memory and the limit of what the library may hold there.
  */
+#include "support/assert.h"
 #include "support/mock_pool.h"
 
 #include <pthread.h>
@@ -358,7 +359,7 @@ static void test_on_a_simulated_device(void **state)
                 break;
         assert_true(info_of(device).reserved_bytes <= 8 * MIB);
         assert_true(info_of(device).used_bytes <= 8 * MIB);
-        assert_in_range(count, (8u << round) - 1, 8u << round);
+        assert_between(count, (8u << round) - 1, 8u << round);
         assert_says("the memory limit of 8 MiB");
         while (count)
             assert_ok(pool_buffer_destroy_on(&buffers[--count], wanted.stream));
@@ -392,7 +393,7 @@ static void test_beside_a_capture(void **state)
      * more, which the memory pool does not have. */
     while (count < 16 && !pool_buffer_alloc(device, MIB - 100, &buffers[count]))
         count++;
-    assert_in_range(count, 2, 15);
+    assert_between(count, 2, 15);
     assert_says("the memory limit of 8 MiB");
     assert_ok(pool_buffer_destroy_on(&buffers[--count], other));
     assert_ok(pool_buffer_alloc(device, MIB - 100, &buffers[count++]));

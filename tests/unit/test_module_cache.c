@@ -23,6 +23,7 @@
 #include "base/file.h"
 #include "base/new_file.h"
 #include "pool/module/disk.h"
+#include "support/assert.h"
 #include "support/child.h"
 
 static char root[64];
@@ -360,7 +361,7 @@ static void test_failing_file_operations(void **state)
         store(30, 400);
         assert_true(is_stored(30));
     } while (countdown < 0);
-    assert_in_range(point, 10, 100);
+    assert_between(point, 10, 100);
 }
 
 static int fail_allocation(void *user)
@@ -391,7 +392,7 @@ static void test_what_cannot_be_read_now_stays(void **state)
         base_alloc_set_hook(NULL, NULL);
         assert_true(is_stored(40));
     }
-    assert_in_range(hits, 6, 24);
+    assert_between(hits, 6, 24);
 }
 
 static void test_verify_keeps_what_cannot_be_read(void **state)

@@ -12,6 +12,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/assert.h"
+
 #include "base/math.h"
 #include "msm/affine_args.h"
 #include "zk/msm/msm.h"
@@ -120,7 +122,7 @@ static void check_passes(const struct msm_plan *plan)
 
     if (!affine->passes)
         return;
-    assert_in_range(affine->passes, 1, 2);
+    assert_between(affine->passes, 1, 2);
     for (int i = 0; i < MSM_ARRAYS; i++) {
         assert_int_equal(affine->array_at[i] % 256, 0);
         assert_true(affine->array_at[i] >= at);
@@ -147,7 +149,7 @@ static void check_chunks(const struct msm_chunk_job *job, const struct msm_chunk
 
         assert_int_equal(chunk.msm, msm);
         assert_int_equal(chunk.first, first);
-        assert_in_range(chunk.msms, 1, plan->sub_batch);
+        assert_between(chunk.msms, 1, plan->sub_batch);
         assert_true(chunk.count <= plan->count && (chunk.count > 0 || count == 0));
         assert_true(chunk.count == count || chunk.msms == 1);
         assert_int_equal(msm_chunk_begins_sub_batch(&chunk), first == 0);
@@ -210,10 +212,10 @@ static void test_thousands(void **state)
         ramps += plan.ramps_up;
         passes += msm_chunk_plan_has_passes(&plan);
     }
-    assert_in_range(divided, 200, 4000);
-    assert_in_range(refused, 1, 2000);
-    assert_in_range(ramps, 200, 4000);
-    assert_in_range(passes, 500, 3000);
+    assert_between(divided, 200, 4000);
+    assert_between(refused, 1, 2000);
+    assert_between(ramps, 200, 4000);
+    assert_between(passes, 500, 3000);
 }
 
 /* Beyond 2^32 bytes, entries and points. */
@@ -282,7 +284,7 @@ static void test_passes(void **state)
         for (job.msm.affine_passes = 1; job.msm.affine_passes < 3; job.msm.affine_passes++) {
             with = plan_of(&job, UINT64_MAX);
             assert_int_equal(with.plans[0].affine.passes, job.msm.affine_passes);
-            assert_in_range(with.bytes, plain.bytes + 1,
+            assert_between(with.bytes, plain.bytes + 1,
                 plain.bytes +
                     base_max((uint64_t)1 << 30,
                         base_min(8 * plain.bytes, base_max(plain.bytes, (uint64_t)32 << 30))));

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "support/assert.h"
+
 #include "zk/msm/msm.h"
 
 enum { ITEMS = 16, OWN_SHARED = 512 /* at most, of the kernels themselves */ };
@@ -72,7 +74,7 @@ static uint64_t check_tiles(
         uint64_t bins = ((stop - 1) >> sort->log_partition) - (start >> sort->log_partition) + 1;
 
         assert_true(first == next || tile > 1);
-        assert_in_range(length, 1, UINT32_MAX);
+        assert_between(length, 1, UINT32_MAX);
         assert_true(sum < plan->job.batch);
         assert_true(first + length <= end * count);
         most_bins = bins > most_bins ? bins : most_bins;
@@ -93,10 +95,10 @@ static void check_part(const struct chip *chip, const struct msm_plan *plan, uin
     msm_sort_tile(chip, plan, count, &scalars, &digits);
     uint64_t bins = check_tiles(plan, count, &scalars, plan->sets_per_msm);
     if (sort->scalar_bins)
-        assert_in_range(bins, 1, sort->scalar_bins);
-    assert_in_range(check_tiles(plan, count, &digits, 1), 1, sort->digit_bins);
-    assert_in_range(digits.scalars_per_tile, 1, ITEMS * sort->digit_threads);
-    assert_in_range((uint64_t)digits.tiles * plan->windows, 1, INT32_MAX);
+        assert_between(bins, 1, sort->scalar_bins);
+    assert_between(check_tiles(plan, count, &digits, 1), 1, sort->digit_bins);
+    assert_between(digits.scalars_per_tile, 1, ITEMS * sort->digit_threads);
+    assert_between((uint64_t)digits.tiles * plan->windows, 1, INT32_MAX);
 }
 
 static void check(const struct chip *chip, const struct msm_plan *plan)
@@ -104,21 +106,21 @@ static void check(const struct chip *chip, const struct msm_plan *plan)
     const struct msm_sort_plan *sort = &plan->sort;
     uint64_t lows = (uint64_t)1 << sort->log_partition, at;
 
-    assert_in_range(sort->log_partition, 0, 16);
+    assert_between(sort->log_partition, 0, 16);
     assert_true(sort->partitions * lows >= plan->buckets);
     assert_true((sort->partitions - 1) * lows < plan->buckets);
     /* shared memory and blocks */
-    assert_in_range(4 * (sort->scalar_bins + 256 * (plan->job.scalar_words + (uint64_t)1)), 1,
+    assert_between(4 * (sort->scalar_bins + 256 * (plan->job.scalar_words + (uint64_t)1)), 1,
         chip->shared_bytes - OWN_SHARED);
-    assert_in_range(8 * (sort->digit_bins + ITEMS * (uint64_t)sort->digit_threads), 1,
+    assert_between(8 * (sort->digit_bins + ITEMS * (uint64_t)sort->digit_threads), 1,
         chip->shared_bytes - OWN_SHARED);
-    assert_in_range(4 * (lows + sort->block_capacity), 1, chip->shared_bytes - OWN_SHARED);
-    assert_in_range(8 * (lows + sort->slice_entries), 1, chip->shared_bytes - OWN_SHARED);
+    assert_between(4 * (lows + sort->block_capacity), 1, chip->shared_bytes - OWN_SHARED);
+    assert_between(8 * (lows + sort->slice_entries), 1, chip->shared_bytes - OWN_SHARED);
     assert_true(sort->digit_threads >= 32 && sort->digit_threads <= 1024);
     assert_true(
         sort->bucket_threads == 256 || sort->bucket_threads == 512 || sort->bucket_threads == 1024);
     assert_true(sort->slice_entries >= 32 * ITEMS && sort->slice_entries % (32 * ITEMS) == 0);
-    assert_in_range(sort->slice_entries, 1, 256 * ITEMS);
+    assert_between(sort->slice_entries, 1, 256 * ITEMS);
     assert_true(sort->scalar_bins != 0 || sort->digit_bytes == 4);
     /* digits: 0 ... 2^c, or one less */
     assert_true(sort->max_top_digit <= 1u << (plan->window_bits - 1));
@@ -160,7 +162,7 @@ static void test_all(void **state)
                     check_part(&chips[chip], &plan, (count + 2) / 3); /* a last, smaller part */
                     made++;
                 }
-    assert_in_range(made, 50000, 1000000);
+    assert_between(made, 50000, 1000000);
 }
 
 /* What the usual jobs get: digits of two bytes where they fit, and partitions of a good size. */
@@ -171,18 +173,18 @@ static void test_usual(void **state)
     (void)state;
     assert_true(make(&chips[0], 254, 16, 1, 1 << 20, 1, &plan));
     assert_int_equal(plan.sort.digit_bytes, 2);
-    assert_in_range(plan.entries / plan.sort.partitions, 1024, 8192);
+    assert_between(plan.entries / plan.sort.partitions, 1024, 8192);
     assert_true(make(&chips[0], 256, 16, 1, 1 << 20, 1, &plan)); /* the top digit can be 2^15 */
     assert_int_equal(plan.sort.digit_bytes, 4);
     assert_int_equal(plan.sort.max_top_digit, 1 << 15);
     assert_true(make(&chips[0], 254, 20, 1, 1 << 24, 1, &plan));
     assert_int_equal(plan.sort.digit_bytes, 4);
-    assert_in_range(plan.entries / plan.sort.partitions, 4096, 32768);
+    assert_between(plan.entries / plan.sort.partitions, 4096, 32768);
     assert_true(make(&chips[0], 254, 13, 1, 1 << 16, 1, &plan));
-    assert_in_range(plan.sort.partitions, 2 * 132, 8 * 132);
+    assert_between(plan.sort.partitions, 2 * 132, 8 * 132);
     assert_true(make(
         &chips[0], 254, 22, 1000, 1 << 24, 1, &plan)); /* precomputed multiples: one bucket set */
-    assert_in_range(plan.entries / plan.sort.partitions, 4096, plan.sort.block_capacity);
+    assert_between(plan.entries / plan.sort.partitions, 4096, plan.sort.block_capacity);
 }
 
 int main(void)

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "support/assert.h"
+
 #include "zk/ntt/extend.h"
 
 static const struct chip chips[] = {
@@ -46,7 +48,7 @@ static void check_exchanges(const struct ntt_tuning *tuning, const struct ntt_pa
     const uint32_t radix = tuning->log_radix, points = 1u << radix;
     uint16_t warp_of[1 << 14];
 
-    assert_in_range(pass->log_in_warp, 0, 5);
+    assert_between(pass->log_in_warp, 0, 5);
     assert_true(pass->log_in_warp == 0 || pass->threads >= 32);
     assert_true(pass->threads * points <= sizeof(warp_of) / sizeof(warp_of[0]));
     for (uint32_t done = 0; done + radix < pass->log_length; done += radix) {
@@ -69,13 +71,13 @@ static void check_pass(const struct ntt_tuning *tuning, const struct chip *chip,
 
     if (tuning->by_length) {
         assert_int_equal(tile, ntt_log_tile(tuning) + ntt_doubled(tuning, pass->log_length));
-        assert_in_range(pass->log_length, NTT_MIN_LENGTH, NTT_MAX_LENGTH);
+        assert_between(pass->log_length, NTT_MIN_LENGTH, NTT_MAX_LENGTH);
         assert_true(pass->log_tile_width >= 2);
         assert_int_equal(job->layout, POOL_NTT_ROWS);
         assert_false(pass->flags & NTT_COSET_OUTPUT);
         assert_false((pass->flags & NTT_COSET_INPUT) && (pass->flags & NTT_REVERSED_INPUT));
     } else {
-        assert_in_range(tile, tuning->log_radix, ntt_log_tile(tuning));
+        assert_between(tile, tuning->log_radix, ntt_log_tile(tuning));
     }
     assert_int_equal(pass->threads << tuning->by_length, 1u << (tile - tuning->log_radix));
     assert_true(pass->shared_bytes <= chip->shared_bytes);
@@ -128,7 +130,7 @@ static void check_plan(
     int gives_natural = job->order == POOL_NTT_NN || job->order == POOL_NTT_RN;
 
     assert_true(ntt_plan_make(tuning, chip, job, &plan));
-    assert_in_range(plan.count, 1, NTT_MAX_PASSES);
+    assert_between(plan.count, 1, NTT_MAX_PASSES);
     for (uint32_t i = 0; i < plan.count; i++) {
         assert_int_equal(plan.pass[i].log_done, done);
         done += plan.pass[i].log_length;
@@ -221,7 +223,7 @@ static void check_extension(const struct chip *chip, const struct ntt_extend_job
         struct ntt_job columns = plan.inverse;
 
         columns.layout = POOL_NTT_COLUMNS;
-        assert_in_range(pass_count(chip, &plan.forward), 1, pass_count(chip, &columns));
+        assert_between(pass_count(chip, &plan.forward), 1, pass_count(chip, &columns));
     }
     if (operands.keeps_coefficients)
         assert_int_equal(plan.coefficients, NTT_EXTEND_KEPT);
@@ -241,8 +243,8 @@ static void check_extension(const struct chip *chip, const struct ntt_extend_job
     /* Bit-reversed results need memory for the coefficients besides, natural ones for themselves.
      */
     if (plan.spreads && (job->order & 1))
-        assert_in_range(plan.scratch_bytes, 0, (results >> job->log_blowup) + 255);
-    assert_in_range(plan.scratch_bytes, 0, results + 255);
+        assert_between(plan.scratch_bytes, 0, (results >> job->log_blowup) + 255);
+    assert_between(plan.scratch_bytes, 0, results + 255);
 }
 
 static void test_extensions(void **state)
@@ -376,7 +378,7 @@ static void test_chunks(void **state)
     /* All limits down to a row: what fits, in as many slots as fit. */
     for (uint64_t limit = 999 * row; limit >= row; limit = limit / 5 * 4) {
         assert_int_equal(ntt_plan_chunks(&chips[2], &job, &operands, limit, &chunks), POOL_OK);
-        assert_in_range(chunks.rows, 1, 512);
+        assert_between(chunks.rows, 1, 512);
         assert_int_equal(chunks.bytes, chunks.slots * chunks.rows * row);
         assert_true(chunks.bytes <= limit);
         assert_int_equal(chunks.slots, limit < 2 * row                         ? 1
