@@ -22,20 +22,22 @@ static char *copy_text(const char *text, size_t length)
 
 void lane_add(const struct lane_case *lane)
 {
-    const char *name = lane->name ? lane->name : lane->body;
+    const char *given = lane->name ? lane->name : lane->body;
+    char *name;
 
     if (used == CASE_LIMIT)
         abort();
+    name = copy_text(given, lane->name ? strlen(given) : strcspn(given, " "));
+    for (char *space = name; (space = strchr(space, ' '));)
+        *space = '_';
     list[used] = *lane;
     list[used].body = copy_text(lane->body, strlen(lane->body));
-    list[used].name = copy_text(name, lane->name ? strlen(name) : strcspn(name, " "));
+    list[used].name = name;
     for (size_t i = 0; i < used; i++)
-        if (strcmp(list[i].name, list[used].name) == 0) {
-            fprintf(stderr, "two cases are called %s\n", list[used].name);
+        if (strcmp(list[i].name, name) == 0) {
+            fprintf(stderr, "two cases are called %s\n", name);
             abort();
         }
-    for (char *space; (space = strchr(list[used].name, ' '));)
-        *space = '_';
     used++;
 }
 

@@ -104,7 +104,7 @@ static void test_sticky(void **state)
     CUevent event = NULL;
     pool_sim_fault fault;
     size_t bytes;
-    int value;
+    int value = 0;
 
     (void)state;
     context = sim_begin_context("sim:2");
