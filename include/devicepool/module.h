@@ -65,7 +65,10 @@ typedef struct pool_module_params {
     size_t header_count;
     const char *const *defines; /* "NAME" or "NAME=VALUE" */
     size_t define_count;
-    const char *const *options; /* further NVRTC options; the architecture is the device's */
+    /* Further NVRTC options. Of those that set one value the last one counts. One of the library,
+     * --std=c++17 and --gpu-architecture=<the device's chip>, only applies if it is not among them.
+     */
+    const char *const *options;
     size_t option_count;
     int32_t no_cache; /* 1: neither read nor write the disk cache */
     pool_cancel *cancel;

@@ -475,6 +475,40 @@ static void test_order_of_options(void **state)
     }
 }
 
+static pool_status compile_with(
+    const char *source, const char *const *options, size_t count, pool_module **module)
+{
+    const pool_module_params params = {
+        .struct_size = sizeof(params), .source = source, .options = options, .option_count = count};
+
+    return pool_module_compile(device, &params, module);
+}
+
+/* Of options that set one value the last one counts, and all count before the library's own. */
+static void test_repeated_options(void **state)
+{
+    static const char source[] =
+        "extern \"C\" __global__ void last(unsigned *out, const unsigned *,\n"
+        "    const unsigned *, unsigned n) { if (threadIdx.x < n) *out = __cplusplus; }\n";
+    static const char *const options[] = {"-std=c++11", "--std=c++14", "-maxrregcount=32",
+        "--maxrregcount=64", "--use_fast_math", "-use_fast_math", "-lineinfo", "-lineinfo"};
+    static const char *const none[] = {"--gpu-architecture=compute_10"};
+    pool_module *module;
+    uint32_t in = 0, *got;
+
+    (void)state;
+    for (int is_given = 0; is_given < 2; is_given++) {
+        assert_ok(compile_with(source, options, is_given ? 8 : 0, &module));
+        got = run(module, "last", &in, 4, &in, 4, 1, 4);
+        assert_int_equal(*got, is_given ? 201402 : 201703);
+        base_free(got);
+        assert_ok(pool_module_destroy(&module));
+    }
+    /* The chip too; NVRTC knows none that old. */
+    assert_int_equal(compile_with(source, none, 1, &module), POOL_ERR_COMPILE);
+    assert_non_null(strstr(pool_last_error()->message, "gpu-architecture"));
+}
+
 /* The name of a set, which is part of no key, adds nothing to the generated text. */
 static void test_name_of_a_set(void **state)
 {
@@ -627,6 +661,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_key),
         cmocka_unit_test(test_order_of_options),
+        cmocka_unit_test(test_repeated_options),
         cmocka_unit_test(test_name_of_a_set),
         cmocka_unit_test(test_hit_generates_nothing),
         cmocka_unit_test(test_given_header_is_not_generated),

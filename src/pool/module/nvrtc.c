@@ -18,18 +18,7 @@
 #include "pool/module/compile_log.h"
 #include "pool/module/counters.h"
 #include "pool/module/names.h"
-
-/*
- * NVRTC searches the including file's directory unless this option (since 12.0) disables it. It is
- * set when nothing on disk is included, so that a file that is created during the compilation
- * cannot become part of it.
- */
-#define NO_SOURCE_INCLUDE_VERSION 12000
-
-struct target {
-    int arch;
-    enum module_form form;
-};
+#include "pool/module/options.h"
 
 /* The compiler, and a buffer for the reason why it cannot be used. */
 struct compiler {
@@ -70,10 +59,10 @@ static pool_status supported_archs(const struct compiler *compiler, int **archs,
     return status;
 }
 
-/* Machine code of the chip or, if NVRTC does not know it, PTX for the newest older one, which the
- * driver compiles. */
-static pool_status choose_target(
-    const struct compiler *compiler, const struct module_request *request, struct target *target)
+/* The caller's choice; machine code of the chip or, if NVRTC does not know it, PTX for the newest
+ * older one, which the driver compiles. */
+static pool_status choose_target(const struct compiler *compiler,
+    const struct module_request *request, struct module_target *target)
 {
     const struct nvrtc *nvrtc = compiler->nvrtc;
     int oldest = 0;
@@ -82,6 +71,11 @@ static pool_status choose_target(
     int *archs;
     int count;
 
+    if (module_options_target(request->params, target)) {
+        if (request->ptx_only)
+            target->form = MODULE_PTX;
+        return POOL_OK;
+    }
     status = supported_archs(compiler, &archs, &count);
     if (status)
         return status;
@@ -101,7 +95,7 @@ static pool_status choose_target(
             request->compute_capability, oldest);
         return POOL_ERR_NO_COMPILER;
     }
-    target->arch = best;
+    snprintf(target->chip, sizeof(target->chip), "%d", best);
     target->form =
         best == request->compute_capability && !request->ptx_only ? MODULE_CUBIN : MODULE_PTX;
     if (best != request->compute_capability && !request->ptx_only && !request->is_trial)
@@ -111,48 +105,6 @@ static pool_status choose_target(
             nvrtc->version / 1000, nvrtc->version % 1000 / 10, request->compute_capability,
             request->name, best);
     return POOL_OK;
-}
-
-/* The options: the library's, the defines, the caller's, the toolkit's directories. All strings are
- * in one allocation. */
-static const char **build_options(const struct nvrtc *nvrtc, const struct module_request *request,
-    const struct target *target, int *count)
-{
-    const pool_module_params *params = request->params;
-    size_t texts = 64;
-    size_t room = 3 + DRIVER_NVRTC_INCLUDES + params->define_count + params->option_count;
-    const char **options;
-    size_t n = 0;
-    char *next;
-
-    for (size_t i = 0; i < params->define_count; i++)
-        texts += strlen(params->defines[i]) + 3;
-    for (size_t i = 0; i < DRIVER_NVRTC_INCLUDES; i++)
-        texts += sizeof(nvrtc->includes[i]) + 2;
-    options = base_calloc(room * sizeof(*options) + texts, 1);
-    if (!options)
-        return NULL;
-    next = (char *)(options + room);
-    options[n++] = next;
-    next += 1 + sprintf(next, "--gpu-architecture=%s_%d",
-                    target->form == MODULE_CUBIN ? "sm" : "compute", target->arch);
-    options[n++] = "--std=c++17";
-    if (!request->reads_files && nvrtc->version >= NO_SOURCE_INCLUDE_VERSION)
-        options[n++] = "--no-source-include";
-    for (size_t i = 0; i < params->define_count; i++) {
-        options[n++] = next;
-        next += 1 + sprintf(next, "-D%s", params->defines[i]);
-    }
-    for (size_t i = 0; i < params->option_count; i++)
-        options[n++] = params->options[i];
-    for (size_t i = 0; request->reads_files && i < DRIVER_NVRTC_INCLUDES; i++) {
-        if (!nvrtc->includes[i][0])
-            break;
-        options[n++] = next;
-        next += 1 + sprintf(next, "-I%s", nvrtc->includes[i]);
-    }
-    *count = (int)n;
-    return options;
 }
 
 static pool_status create_program(
@@ -234,7 +186,7 @@ static pool_status compile_failed(const struct compiler *compiler,
 }
 
 static pool_status fetch_image(const struct compiler *compiler, nvrtc_program program,
-    const struct target *target, struct module_image **image)
+    const struct module_target *target, struct module_image **image)
 {
     const struct nvrtc *nvrtc = compiler->nvrtc;
     int cubin = target->form == MODULE_CUBIN;
@@ -270,7 +222,7 @@ static int is_cancelled(void *user, void *reserved)
 }
 
 static pool_status compile_program(const struct compiler *compiler,
-    const struct module_request *request, const struct target *target, nvrtc_program program)
+    const struct module_request *request, const struct module_target *target, nvrtc_program program)
 {
     const struct nvrtc *nvrtc = compiler->nvrtc;
     const char **options;
@@ -285,7 +237,7 @@ static pool_status compile_program(const struct compiler *compiler,
         if (status)
             return status;
     }
-    options = build_options(nvrtc, request, target, &count);
+    options = module_options_new(nvrtc, request, target, &count);
     if (!options)
         return base_fail_memory("the compile options");
     if (request->params->cancel && nvrtc->api.SetFlowCallback)
@@ -351,7 +303,7 @@ static pool_status compile_request(const struct compiler *compiler,
 {
     uint64_t start = base_clock_ns();
     nvrtc_program program = NULL;
-    struct target target = {0};
+    struct module_target target = {0};
     struct trace_range range;
     pool_status status = choose_target(compiler, request, &target);
 
@@ -371,8 +323,8 @@ static pool_status compile_request(const struct compiler *compiler,
         return status;
     count_compile(base_clock_ns() - start, status);
     if (!status)
-        base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%d, %zu bytes, in %.0f ms", request->name,
-            target.form == MODULE_CUBIN ? "machine code" : "PTX", target.arch, (*image)->size,
+        base_log(POOL_LOG_INFO, "compiled %s to %s for sm_%s, %zu bytes, in %.0f ms", request->name,
+            target.form == MODULE_CUBIN ? "machine code" : "PTX", target.chip, (*image)->size,
             (double)(base_clock_ns() - start) / 1e6);
     return status;
 }
