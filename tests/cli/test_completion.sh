@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # The completions that bash proposes for the command.
-# usage: test_completion.sh DEVICEPOOL SOURCE-ROOT
+# usage: test_completion.sh DEVICEPOOL SOURCE-ROOT DEVICEPOOL-MPI|none
 set -u
 PATH=$(dirname "$1"):$PATH
+[ "$3" = none ] || PATH=$(dirname "$3"):$PATH
 . "$2/src/tools/command/completion.bash"
 failed=0
 
@@ -38,8 +39,9 @@ proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
 proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks
 proposes "devicepool bench msm --curve bls12_381" bls12_381_g1 bls12_381_g2
 proposes "devicepool mpi " info demo msm ntt bench
-proposes "devicepool mpi ntt --" --devices --log-size --output --timeout
+[ "$3" = none ] || proposes "devicepool mpi ntt --" --devices --log-size --output --timeout
 proposes "devicepool poseidon " hash permute tree sponge
+proposes "devicepool poseidon sponge --padding " none 10 zero
 proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17
 proposes "devicepool devices --devices s" sim
 proposes "devicepool warm-up gold" goldilocks
