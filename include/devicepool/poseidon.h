@@ -45,12 +45,14 @@ typedef enum pool_poseidon_kind { POOL_POSEIDON = 0, POOL_POSEIDON2 = 1 } pool_p
  *   orchard-pallas-t3                  zcash Orchard (P128Pow5T3), hashing two elements
  *   horizen-bn254-t3 horizen-bls12_381-t2 -t3 horizen-pallas-t3 horizen-vesta-t3
  *   horizen-goldilocks-t12             the Poseidon function of HorizenLabs/poseidon2
+ *   jmagan-bls12_381-t2 … -t17         npm poseidon-bls12381: 1 … 16 inputs
  *   plonky2-goldilocks-t12
  *   plonky3-goldilocks-t8 -t12 plonky3-babybear-t16 -t24 plonky3-koalabear-t16 -t24
  *   plonky3-mersenne31-t16
  *   starknet-stark252-t3
  *   mina-kimchi-pallas-t3 mina-legacy-pallas-t3         Mina, over the base field of Pallas
  *   poseidon2-horizen-bn254-t2 -t3 -t4 poseidon2-horizen-bls12_381-t2 -t3 -t4
+ *   poseidon2-taceo-bn254-t8 -t12 -t16      crate taceo-poseidon2
  *   poseidon2-horizen-pallas-t3 poseidon2-horizen-vesta-t3
  *   poseidon2-horizen-goldilocks-t8 -t12 poseidon2-horizen-babybear-t24 (RISC Zero's)
  *   poseidon2-plonky3-goldilocks-t8 -t12 -t16 poseidon2-plonky3-babybear-t16 -t24
@@ -191,7 +193,8 @@ typedef enum pool_sponge_mode {
 /* What follows the last element of a message. */
 typedef enum pool_sponge_padding {
     POOL_SPONGE_PAD_NONE = 0, /* nothing; an empty message is not permuted */
-    POOL_SPONGE_PAD_10 = 1    /* always a 1, then zeros up to a whole block */
+    POOL_SPONGE_PAD_10 = 1,   /* always a 1, then zeros up to a whole block */
+    POOL_SPONGE_PAD_ZERO = 2  /* zeros up to a whole block; an empty message is a block of zeros */
 } pool_sponge_padding;
 
 /* Zero is the default of every member but struct_size and `elements`. */

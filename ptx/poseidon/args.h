@@ -15,6 +15,9 @@
 /* 32-bit words of the longest digest of a tree's node, and of the longest element. */
 #define POSEIDON_NODE_WORDS 64
 #define POSEIDON_ELEMENT_WORDS 24
+/* The values of pool_sponge_padding but 0, no padding. */
+#define POSEIDON_PAD_10 1
+#define POSEIDON_PAD_ZERO 2
 
 struct poseidon_args {
     DEVICE_POINTER(const unsigned char) in;
@@ -22,7 +25,8 @@ struct poseidon_args {
     unsigned long long in_stride;
     unsigned long long out_stride;
     unsigned long long count;       /* of output items */
-    unsigned long long child_count; /* merkle_level: nodes of the level below */
+    unsigned long long input_count; /* merkle_level: nodes of the level below; sponge: elements of a
+                                       message with padding, without zeros that fill its last block */
     unsigned in_is_converted;       /* 1: elements of `in` are not in the device's form */
     unsigned out_is_converted;
     unsigned in_is_aligned; /* 1: address and stride are multiples of 16 */
@@ -32,7 +36,7 @@ struct poseidon_args {
     unsigned rate;            /* sponge */
     unsigned output_elements; /* sponge: per output item */
     unsigned overwrites;      /* sponge: 1: a block replaces the rate elements; 0: is added */
-    unsigned is_padded;       /* sponge: 1: 10* padding */
+    unsigned padding;         /* sponge: 0 or one of the two below */
     unsigned domain_tag[POSEIDON_ELEMENT_WORDS];
     /* merkle_level: the digest that stands for a child without leaves. Both in the device's form.
      */

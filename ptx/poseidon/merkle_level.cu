@@ -17,7 +17,7 @@ __device__ __forceinline__ fr element_from_words(const unsigned *words)
 }
 
 /* Node `index` of a level is the hash of nodes arity * index to arity * index + arity - 1 of the
- * level below, which stores child_count nodes; the padding node stands for those beyond. */
+ * level below, which stores input_count nodes; the padding node stands for those beyond. */
 extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     POSEIDON_KERNEL(merkle_level)(const poseidon_args args)
 {
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         fr digest[POSEIDON_DIGEST_ELEMENTS];
         if (child >= args.arity)
             continue;
-        if (first + child < args.child_count)
+        if (first + child < args.input_count)
             load_elements<POSEIDON_DIGEST_ELEMENTS>(
                 digest, args.in + (first + child) * args.in_stride, args.in_is_aligned, 0);
         else
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     /* The padding nodes, which are the last ones, are in the device's form. */
     if (args.in_is_converted)
         convert_inputs(
-            state, (unsigned)min((unsigned long long)args.arity, args.child_count - first) *
+            state, (unsigned)min((unsigned long long)args.arity, args.input_count - first) *
                        POSEIDON_DIGEST_ELEMENTS);
     permute_and_store_digest(state, args.out + index * args.out_stride, args);
 }

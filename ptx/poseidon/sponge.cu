@@ -9,10 +9,10 @@
 __device__ __forceinline__ fr message_element(
     const poseidon_args &args, const unsigned char *in, unsigned long long index, int *is_present)
 {
-    *is_present = index < args.elements || args.is_padded;
+    *is_present = index < args.elements || args.padding;
     if (index < args.elements)
         return load_element(in + index * sizeof(fr), args.in_is_aligned, args.in_is_converted);
-    return index == args.elements && args.is_padded ? fr_one() : fr_zero();
+    return index == args.elements && args.padding == POSEIDON_PAD_10 ? fr_one() : fr_zero();
 }
 
 __device__ __forceinline__ void absorb_block(
@@ -40,7 +40,6 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         return;
     const unsigned char *in = args.in + index * args.in_stride;
     unsigned char *out = args.out + index * args.out_stride;
-    unsigned long long padded_length = (unsigned long long)args.elements + args.is_padded;
     unsigned long long absorbed = 0;
     unsigned squeezed = 0;
     fr state[POSEIDON_WIDTH];
@@ -53,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
         /* Absorbing and squeezing share one loop, so that the code has one permutation. */
 #pragma unroll 1
     for (;;) {
-        if (absorbed < padded_length) {
+        if (absorbed < args.input_count) {
             absorb_block(state, args, in, absorbed);
             absorbed += args.rate;
         } else {

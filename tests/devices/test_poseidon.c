@@ -126,10 +126,10 @@ static void test_sponges(void **state)
         pool_poseidon *set;
         assert_ok(pool_poseidon_by_name(names[n], &set));
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-            for (int how = 0; how < 4; how++) {
+            for (int how = 0; how < 6; how++) {
                 pool_poseidon_sponge_params params = {.struct_size = sizeof(params),
                     .elements = lengths[i],
-                    .output_elements = how == 3 ? 19 : 3,
+                    .output_elements = how == 3 || how == 4 ? 19 : 3,
                     .mode = (pool_sponge_mode)(how & 1),
                     .padding = (pool_sponge_padding)(how >> 1),
                     .domain_tag = n != 1 && how ? tag : NULL,

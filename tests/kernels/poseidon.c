@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "harness.h"
-#include "zk/poseidon/kernels.h"
 #include "support/poseidon_tuning.h"
+#include "zk/poseidon/kernels.h"
 
 enum { STATE_LIMBS = POSEIDON_STATE_LIMBS };
 
@@ -35,8 +35,8 @@ struct poseidon_stage {
     poseidon_reference *reference;
     bool is_shared; /* two threads per state */
     bool is_converted;
-    bool overwrites; /* sponge */
-    bool is_padded;
+    bool overwrites;         /* sponge */
+    unsigned padding;        /* sponge */
     uint64_t simulated, gpu; /* items */
 };
 
@@ -147,9 +147,9 @@ static void absorb(
 
     if (at < one->in_elements)
         field_copy(field, absorbed, input(one, message, at));
-    else if (!one->row->is_padded)
+    else if (!one->row->padding)
         return;
-    else if (at == one->in_elements)
+    else if (at == one->in_elements && one->row->padding == POSEIDON_PAD_10)
         field_set_one(field, absorbed);
     if (one->row->overwrites)
         field_copy(field, rate_element, absorbed);
@@ -162,7 +162,8 @@ static void reference_sponge(
 {
     const pool_poseidon *set = one->set;
     const uint64_t *message = input(one, in, index * one->in_elements);
-    uint32_t length = one->in_elements + one->row->is_padded, rate = one->args.rate;
+    uint32_t length = one->in_elements + (one->row->padding == POSEIDON_PAD_10),
+             rate = one->args.rate;
     uint64_t state[STATE_LIMBS];
 
     init_state(one, state);
@@ -184,27 +185,28 @@ static void reference_sponge(
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct poseidon_stage stages[] = {
-    {"permute", POSEIDON_PERMUTE, reference_permute, false, false, false, false, 70, 1 << 15},
-    {"permute, converted", POSEIDON_PERMUTE, reference_permute, false, true, false, false, 70,
+    {"permute", POSEIDON_PERMUTE, reference_permute, false, false, false, 0, 70, 1 << 15},
+    {"permute, converted", POSEIDON_PERMUTE, reference_permute, false, true, false, 0, 70, 1 << 12},
+    {"permute, two threads", POSEIDON_PERMUTE, reference_permute, true, false, false, 0, 70,
         1 << 12},
-    {"permute, two threads", POSEIDON_PERMUTE, reference_permute, true, false, false, false, 70,
-        1 << 12},
-    {"convert", POSEIDON_CONVERT, reference_convert, false, true, false, false, 70, 1 << 15},
-    {"hash", POSEIDON_HASH, reference_hash, false, false, false, false, 70, 1 << 15},
-    {"hash, converted", POSEIDON_HASH, reference_hash, false, true, false, false, 70, 1 << 12},
-    {"hash, two threads", POSEIDON_HASH, reference_hash, true, false, false, false, 70, 1 << 12},
-    {"merkle_level", POSEIDON_MERKLE_LEVEL, reference_merkle_level, false, false, false, false, 67,
+    {"convert", POSEIDON_CONVERT, reference_convert, false, true, false, 0, 70, 1 << 15},
+    {"hash", POSEIDON_HASH, reference_hash, false, false, false, 0, 70, 1 << 15},
+    {"hash, converted", POSEIDON_HASH, reference_hash, false, true, false, 0, 70, 1 << 12},
+    {"hash, two threads", POSEIDON_HASH, reference_hash, true, false, false, 0, 70, 1 << 12},
+    {"merkle_level", POSEIDON_MERKLE_LEVEL, reference_merkle_level, false, false, false, 0, 67,
         1 << 15},
     {"merkle_level, two threads", POSEIDON_MERKLE_LEVEL, reference_merkle_level, true, false, false,
-        false, 67, 1 << 12},
-    {"sponge", POSEIDON_SPONGE, reference_sponge, false, false, false, false, 33, 1 << 12},
-    {"sponge, padded", POSEIDON_SPONGE, reference_sponge, false, false, false, true, 33, 1 << 12},
-    {"sponge, overwriting", POSEIDON_SPONGE, reference_sponge, false, false, true, false, 33,
+        0, 67, 1 << 12},
+    {"sponge", POSEIDON_SPONGE, reference_sponge, false, false, false, 0, 33, 1 << 12},
+    {"sponge, padded", POSEIDON_SPONGE, reference_sponge, false, false, false, POSEIDON_PAD_10, 33,
         1 << 12},
-    {"sponge, overwriting, padded", POSEIDON_SPONGE, reference_sponge, false, false, true, true, 33,
-        1 << 12},
-    {"rows", POSEIDON_ROWS, reference_sponge, false, false, true, false, 33, 1 << 15},
-    {"rows, converted", POSEIDON_ROWS, reference_sponge, false, true, true, false, 33, 1 << 12},
+    {"sponge, overwriting", POSEIDON_SPONGE, reference_sponge, false, false, true, 0, 33, 1 << 12},
+    {"sponge, overwriting, padded", POSEIDON_SPONGE, reference_sponge, false, false, true,
+        POSEIDON_PAD_10, 33, 1 << 12},
+    {"sponge, overwriting, zeros", POSEIDON_SPONGE, reference_sponge, false, false, true,
+        POSEIDON_PAD_ZERO, 33, 1 << 12},
+    {"rows", POSEIDON_ROWS, reference_sponge, false, false, true, 0, 33, 1 << 15},
+    {"rows, converted", POSEIDON_ROWS, reference_sponge, false, true, true, 0, 33, 1 << 12},
 };
 
 /* ---- one check ------------------------------------------------------------------------------- */
@@ -270,7 +272,7 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
         args->arity = set->max_inputs / set->digest_elements;
         one->in_elements = one->out_elements = set->digest_elements;
         one->in_count = count * args->arity - 1; /* the last child is the padding node */
-        args->child_count = one->in_count;
+        args->input_count = one->in_count;
         for (uint32_t i = 0; i < set->digest_elements; i++) {
             element_random(set->field, 9, i, element(one, one->padding, i));
             poseidon_device_words(set->field, args->padding_node + i * set->field->words,
@@ -283,7 +285,8 @@ static void set_shape(struct poseidon_case *one, uint64_t count)
             one->row->kernel == POSEIDON_ROWS ? set->digest_elements : set->rate + 1;
         args->output_elements = one->out_elements;
         args->overwrites = one->row->overwrites;
-        args->is_padded = one->row->is_padded;
+        args->padding = one->row->padding;
+        args->input_count = one->in_elements + (one->row->padding == POSEIDON_PAD_10);
         poseidon_device_words(set->field, args->domain_tag, set->domain_tag);
     }
     args->elements = one->in_elements;

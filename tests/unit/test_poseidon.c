@@ -491,7 +491,7 @@ static void test_spans(void **state)
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
     sponge.rate = 0, sponge.mode = (pool_sponge_mode)2;
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
-    sponge.mode = POOL_SPONGE_ADD, sponge.padding = (pool_sponge_padding)2;
+    sponge.mode = POOL_SPONGE_ADD, sponge.padding = (pool_sponge_padding)3;
     REFUSED(pool_poseidon_sponge(set, &run, &sponge, &in, &out));
     memset(elements + 12, 255, 32); /* element 1 of item 1 */
     run.checks = POOL_CHECK_ON_CURVE;

@@ -283,7 +283,7 @@ static pool_status enqueue_nodes(
         .kernel = POSEIDON_MERKLE_LEVEL,
         .in_bytes = tree->digest_bytes,
         .out_bytes = tree->digest_bytes,
-        .args = {.arity = 2, .child_count = children->count}};
+        .args = {.arity = 2, .input_count = children->count}};
 
     return poseidon_operation_enqueue(&operation, &call->site, children, nodes);
 }

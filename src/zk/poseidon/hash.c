@@ -40,7 +40,7 @@ pool_status poseidon_sponge_init(const pool_poseidon *set,
 {
     pool_status status =
         base_check_ranges("pool_poseidon_sponge", {"mode", params->mode, 0, POOL_SPONGE_OVERWRITE},
-            {"padding", params->padding, 0, POOL_SPONGE_PAD_10});
+            {"padding", params->padding, 0, POOL_SPONGE_PAD_ZERO});
 
     if (status)
         return status;
@@ -70,7 +70,7 @@ pool_status poseidon_sponge_init(const pool_poseidon *set,
     return status;
 }
 
-/* Absorbs a block of `count` elements, followed by 10* padding if is_padded, and permutes. */
+/* Absorbs a block of `count` elements, the last one with padding if is_padded, and permutes. */
 static void absorb_block(const pool_poseidon *set, const struct poseidon_sponge *sponge,
     uint64_t *state, const uint64_t *block, uint32_t count, bool is_padded)
 {
@@ -82,7 +82,7 @@ static void absorb_block(const pool_poseidon *set, const struct poseidon_sponge 
         uint64_t *rate_element = state_element(set, state, set->input_index + i);
         if (i < count)
             field_copy(field, element, block + (size_t)i * field->limbs);
-        else if (i == count)
+        else if (i == count && sponge->padding == POOL_SPONGE_PAD_10)
             field_set_one(field, element);
         else
             field_set_zero(field, element);
@@ -92,6 +92,15 @@ static void absorb_block(const pool_poseidon *set, const struct poseidon_sponge 
             field_add(field, rate_element, rate_element, element);
     }
     poseidon_permute(set, state);
+}
+
+uint64_t poseidon_padded_length(const struct poseidon_sponge *sponge)
+{
+    uint64_t elements = sponge->elements;
+
+    if (sponge->padding == POOL_SPONGE_PAD_ZERO && !elements)
+        return 1;
+    return elements + (sponge->padding == POOL_SPONGE_PAD_10);
 }
 
 void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge *sponge,
@@ -107,9 +116,9 @@ void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge 
             set, sponge, state, message + (size_t)absorbed * field->limbs, sponge->rate, false);
         absorbed += sponge->rate;
     }
-    if (sponge->padding == POOL_SPONGE_PAD_10 || absorbed < sponge->elements)
+    if (absorbed < poseidon_padded_length(sponge))
         absorb_block(set, sponge, state, message + (size_t)absorbed * field->limbs,
-            sponge->elements - absorbed, sponge->padding == POOL_SPONGE_PAD_10);
+            sponge->elements - absorbed, sponge->padding != POOL_SPONGE_PAD_NONE);
     for (uint32_t i = 0; i < sponge->output_elements; i++) {
         if (i > 0 && i % sponge->rate == 0)
             poseidon_permute(set, state);

@@ -63,7 +63,7 @@ static pool_status enqueue_nodes(const struct build *build, const struct exec_ta
         .kernel = POSEIDON_MERKLE_LEVEL,
         .in_bytes = build->digest_bytes,
         .out_bytes = build->digest_bytes,
-        .args = {.arity = build->tree->arity, .child_count = children->count}};
+        .args = {.arity = build->tree->arity, .input_count = children->count}};
 
     for (uint32_t i = 0; i < set->digest_elements; i++)
         poseidon_device_words(

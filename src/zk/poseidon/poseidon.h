@@ -128,6 +128,8 @@ struct poseidon_sponge {
 /* Validates params that base_struct_read has copied. */
 pool_status poseidon_sponge_init(const pool_poseidon *set,
     const pool_poseidon_sponge_params *params, struct poseidon_sponge *sponge);
+/* Of a message with its padding, without the zeros that fill its last block. */
+uint64_t poseidon_padded_length(const struct poseidon_sponge *sponge);
 void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge *sponge,
     const uint64_t *message, uint64_t *result);
 

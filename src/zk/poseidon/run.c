@@ -8,9 +8,9 @@
 #include <devicepool/memory.h>
 
 #include "base/status.h"
+#include "pool/device/counters.h"
 #include "zk/operation/pipeline.h"
 #include "zk/operation/workspace.h"
-#include "pool/device/counters.h"
 #include "zk/vector/check.h"
 
 pool_form poseidon_device_form(const pool_poseidon *set)
@@ -41,13 +41,17 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
     return poseidon_launch(set, site->device, site->stream, operation->kernel, &args);
 }
 
+_Static_assert(POOL_SPONGE_PAD_10 == POSEIDON_PAD_10 && POOL_SPONGE_PAD_ZERO == POSEIDON_PAD_ZERO,
+    "kernels know the values of pool_sponge_padding");
+
 void poseidon_operation_set_sponge(
     struct poseidon_operation *operation, const struct poseidon_sponge *sponge)
 {
     operation->args.rate = sponge->rate;
     operation->args.output_elements = sponge->output_elements;
     operation->args.overwrites = sponge->mode == POOL_SPONGE_OVERWRITE;
-    operation->args.is_padded = sponge->padding == POOL_SPONGE_PAD_10;
+    operation->args.padding = sponge->padding;
+    operation->args.input_count = poseidon_padded_length(sponge);
     poseidon_device_words(operation->set->field, operation->args.domain_tag, sponge->domain_tag);
 }
 

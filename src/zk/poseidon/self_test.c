@@ -10,9 +10,9 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "pool/device/device.h"
 #include "pool/memory/memory.h"
 #include "pool/module/module.h"
-#include "pool/device/device.h"
 #include "zk/poseidon/host.h"
 #include "zk/poseidon/kernels.h"
 
@@ -87,9 +87,10 @@ static pool_status compute_known_answer(
         .elements = elements,
         .rate = set->rate,
         .output_elements = results,
-        .is_padded = 1,
+        .padding = POSEIDON_PAD_10,
         .arity = elements / set->digest_elements,
-        .child_count = elements / set->digest_elements,
+        .input_count =
+            is_sponge ? poseidon_padded_length(&sponge) : elements / set->digest_elements,
         .in_stride = is_level(kernel) ? set->digest_elements * set->field->bytes : 0};
     answer->rows = rows_args_of(set, &answer->args);
     answer->in_bytes = (size_t)elements * set->field->bytes;
