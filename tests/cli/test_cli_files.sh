@@ -147,6 +147,17 @@ expect 2 'permutes states of 3 elements, not 2' "$tool" poseidon permute -e 2 "$
 expect 0 '^0x' "$tool" poseidon sponge --bytes "$0"
 expect 0 '^0x29176100eaa962bdc1fe6c654d6a3c130e96a4d1168b33848b897dc502820133' \
     "$tool" poseidon hash --set circom-bn254-t2 "wtns:$vectors/iden3/poseidon_bn254.wtns"
+# Noir's hash of (1, 2, 3), Starknet's hash_many of (1, 2), as their packages compute them.
+python3 -c "import sys
+sys.stdout.buffer.write(b''.join(i.to_bytes(32, 'little') for i in (1, 2, 3)))" >"$scratch/one_two_three"
+head -c 64 "$scratch/one_two_three" >"$scratch/one_two"
+expect 0 '^0x23864adb160dddf590f1d3303683ebcb914f828e2635f6e85a32f0a1aecd3dd8' "$tool" poseidon sponge \
+    --set poseidon2-horizen-bn254-t4 --padding zero --tag 0x30000000000000000 "$scratch/one_two_three"
+expect 0 '^0x0*371cb6995ea5e7effcd2e174de264b5b407027a75a231a70c2c8d196107f0e7' "$tool" poseidon sponge \
+    --set starknet-stark252-t3 --padding 10 "$scratch/one_two"
+expect 2 'options of .sponge., not of .hash' "$tool" poseidon hash --tag 1 "$scratch/one_two"
+expect 2 'is not an element of bn254_fr' "$tool" poseidon sponge --tag 5x "$scratch/one_two"
+expect 2 'padding' "$tool" poseidon sponge --padding 11 "$scratch/one_two"
 expect 2 'no parameter set .x' "$tool" poseidon hash --set x "$scratch/leaves"
 expect 2 'has no .burn' "$tool" poseidon burn "$scratch/leaves"
 expect 2 'not items of 3' "$tool" poseidon hash --elements 3 "$scratch/leaves"

@@ -34,6 +34,8 @@ _devicepool() {
     --devices | -d) words="all sim sim:2 0" ;;
     --order) words="nn nr rn rr" ;;
     --form | --scalar-form) words="standard montgomery" ;;
+    --mode) words="add overwrite" ;;
+    --padding) words="none 10 zero" ;;
     --layout | -l) words="affine affine-flag jacobian projective xyzz" ;;
     --what) words="to-device to-device-pinned to-host to-host-pinned on-device peer next best bind alloc event" ;;
     --operation) _devicepool_list "msm ntt poseidon copy" "$word" && return ;;

@@ -10,6 +10,10 @@
 enum { HASH, PERMUTE, SPONGE, TREE };
 static const char *const verbs[] = {"hash", "permute", "sponge", "tree", NULL};
 
+/* In the order of pool_sponge_mode and pool_sponge_padding. */
+static const char *const modes[] = {"add", "overwrite", NULL};
+static const char *const paddings[] = {"none", "10", "zero", NULL};
+
 struct request {
     int verb;
     const char *set_name;
@@ -19,6 +23,10 @@ struct request {
     int is_bytes;
     uint64_t elements; /* per item; 0: depends on the verb */
     uint64_t arity;
+    int mode; /* of a sponge, as the two members below */
+    int padding;
+    const char *tag; /* NULL: 0 */
+    unsigned char domain_tag[POOL_FIELD_MAX_BYTES];
     int is_together;
     pool_poseidon *set;
 };
@@ -83,8 +91,11 @@ static pool_status compute_results(const struct request *request, const struct s
     const struct cli_target *target, const pool_span *span, uint8_t *results, cJSON *properties)
 {
     const pool_exec exec = target->exec;
-    pool_poseidon_sponge_params sponge = {
-        .struct_size = sizeof(sponge), .elements = shape->elements};
+    pool_poseidon_sponge_params sponge = {.struct_size = sizeof(sponge),
+        .elements = shape->elements,
+        .mode = (pool_sponge_mode)request->mode,
+        .padding = (pool_sponge_padding)request->padding,
+        .domain_tag = request->tag ? request->domain_tag : NULL};
     pool_span items = *span;
     pool_span out = {.data = results, .count = shape->results};
 
@@ -182,6 +193,22 @@ static int run_file(
     return code;
 }
 
+/* Reads the tag; the options of a sponge are refused for everything else. */
+static int check_sponge_options(
+    const struct cli_command *self, struct request *request, const struct cli_line *line)
+{
+    const pool_field *field = pool_poseidon_field(request->set);
+
+    if (request->verb != SPONGE && (request->tag || request->mode || request->padding))
+        return cli_usage(self, "--tag, --mode and --padding are options of 'sponge', not of '%s'",
+            line->operands[0]);
+    if (request->tag &&
+        pool_field_parse(field, request->tag, POOL_FORM_STANDARD, request->domain_tag))
+        return cli_usage(self, "--tag '%s' is not an element of %s: %s", request->tag,
+            pool_field_name(field), pool_last_error()->message);
+    return CLI_GO;
+}
+
 static int find_verb(const char *name)
 {
     for (int i = 0; verbs[i]; i++)
@@ -202,6 +229,16 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
             CLI_COUNT, &request.elements, NULL},
         {'a', "arity", "COUNT", "tree: children of a node (default 2)", CLI_COUNT, &request.arity,
             NULL},
+        {0, "tag", "ELEMENT", "sponge: the domain tag (default 0), such as 0x50000000000000000",
+            CLI_STRING, &request.tag, NULL},
+        {0, "mode", "MODE",
+            "sponge: a block is added to the state (add, the default) or\n"
+            "replaces its elements (overwrite)",
+            CLI_CHOICE, &request.mode, modes},
+        {0, "padding", "PADDING",
+            "sponge: none (default); 10, a 1 and zeros; zero, zeros, with a\n"
+            "block of them for an empty message",
+            CLI_CHOICE, &request.padding, paddings},
         {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
             CLI_CHOICE, &request.form, cli_forms},
         {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
@@ -229,7 +266,9 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
     if (pool_poseidon_by_name(request.set_name, &request.set))
         return cli_usage(
             self, "no parameter set '%s'; see 'devicepool list sets'", request.set_name);
-    code = run_file(self, &request, line);
+    code = check_sponge_options(self, &request, line);
+    if (code == CLI_GO)
+        code = run_file(self, &request, line);
     pool_poseidon_destroy(&request.set);
     return code;
 }
