@@ -2,11 +2,14 @@
 /*
  * Operations of devicepool-mpi on raw files. Each rank reads its part by MPI-IO, and writes its
  * part of a result, so that no host needs memory for a whole file. Ranks agree before they compute.
+ * Rank 0 creates the new file and renames it when all have written.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "output_file.h"
 
 /* MPI counts bytes in an int. */
 enum { IO_BYTES = 1 << 30 };
@@ -198,14 +201,45 @@ int run_msm_on_files(struct command *command)
 
 /* ---- NTT ------------------------------------------------------------------------------------- */
 
-static int write_transform(struct command *command, const pool_span *part, uint64_t bytes)
+/* Collective: the output as rank 0 sees it. */
+static int open_output(const struct command *command, struct output_file *output)
+{
+    const char *wrong = NULL;
+    int failed = 0;
+
+    if (!rank) {
+        output_file_add_input(command->operands[0]);
+        wrong = output_file_open(command->output, output);
+    }
+    if (wrong)
+        failed = fail_all(command->output, wrong);
+    return command_any_failed(failed);
+}
+
+/* Collective. Rank 0 creates the new file, which the others would not create: without a file system
+ * that all hosts share, opening it fails. */
+static int open_new_file(struct output_file *output, struct shared_file *file)
+{
+    static char name[PATH_MAX];
+    int failed = 0;
+
+    if (!rank && output_file_create(output))
+        failed = fail_all(output->path, strerror(errno));
+    if (!rank)
+        strcpy(name, output->is_direct ? output->target : output->temporary);
+    failed = command_any_failed(failed);
+    MPI_Bcast(name, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
+    return failed ? failed : open_file(name, MPI_MODE_WRONLY, file);
+}
+
+static int write_transform(const pool_span *part, uint64_t bytes, struct output_file *output)
 {
     struct shared_file file = {0};
     const uint64_t own = part->count * bytes;
-    int failed = open_file(command->output, MPI_MODE_CREATE | MPI_MODE_WRONLY, &file),
-        code = MPI_SUCCESS;
+    int failed = open_new_file(output, &file), code = MPI_SUCCESS, is_direct = output->is_direct;
 
-    if (!failed) {
+    MPI_Bcast(&is_direct, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!failed && !is_direct) {
         code = MPI_File_set_size(file.file, (MPI_Offset)(own * (uint64_t)ranks));
         failed =
             command_any_failed(code == MPI_SUCCESS ? 0 : fail_file(file.path, "written", code));
@@ -213,11 +247,17 @@ static int write_transform(struct command *command, const pool_span *part, uint6
     if (!failed)
         failed = command_any_failed(transfer(&file, 1, own * (uint64_t)rank, own, part->data));
     close_file(&file);
-    if (!failed)
-        say("transform of %llu elements of %s over %d rank%s, transport %s\n",
-            (unsigned long long)part->count * (unsigned long long)ranks, command->field, ranks,
-            ranks == 1 ? "" : "s", pool_mpi_transport_name(command->info.transport));
     return failed;
+}
+
+/* Collective: the file becomes visible unless a rank has failed. */
+static int close_output(struct output_file *output, int failed)
+{
+    struct output_file *lost;
+
+    if (!rank && output_files_close(output, 1, !failed, &lost))
+        failed = fail_all(lost->path, strerror(errno));
+    return command_any_failed(failed);
 }
 
 static int compute_ntt(struct command *command, uint32_t log_size, const pool_span *part)
@@ -243,6 +283,7 @@ int run_ntt_on_file(struct command *command)
 {
     const pool_field *field = pool_field_by_name(command->field);
     struct shared_file file = {0};
+    struct output_file output = {.file = -1};
     pool_span part = {0};
     uint64_t bytes, count;
     uint32_t log_size = 0;
@@ -265,9 +306,16 @@ int run_ntt_on_file(struct command *command)
         failed = command_any_failed(read_part(&file, count, bytes, &part));
     close_file(&file);
     if (!failed)
+        failed = open_output(command, &output);
+    if (!failed)
         failed = compute_ntt(command, log_size, &part);
     if (!failed)
-        failed = write_transform(command, &part, bytes);
+        failed = write_transform(&part, bytes, &output);
+    failed = close_output(&output, failed);
+    if (!failed)
+        say("transform of %llu elements of %s over %d rank%s, transport %s\n",
+            (unsigned long long)count, command->field, ranks, ranks == 1 ? "" : "s",
+            pool_mpi_transport_name(command->info.transport));
     free(part.data);
     return failed;
 }

@@ -90,10 +90,19 @@ expect 0 "transform of 64 elements" 4 -d sim ntt "$scratch/elements" --output "$
 same "$scratch/values" "$scratch/local-values"
 expect 0 "transform of 64 elements" 2 -d sim ntt "$scratch/values" --output "$scratch/back" --inverse
 same "$scratch/back" "$scratch/elements"
+expect fails "also an input" 2 -d sim ntt "$scratch/values" --output "$scratch/values"
+expect fails "cannot be written" 2 -d sim ntt "$scratch/values" --output "$scratch/none/values"
+expect 0 "transform of 64 elements" 2 -d sim ntt "$scratch/values" --output /dev/null
+echo old >"$scratch/kept"
+expect fails "power of two" 2 -d sim ntt "$scratch/scalars" --output "$scratch/kept"
+[ "$(cat "$scratch/kept")" = old ] || { echo "FAILED: a failed transform changes its output"; failed=1; }
 expect fails "power of two" 2 -d sim ntt "$scratch/scalars" --output "$scratch/none"
 expect fails "cannot be opened" 2 -d sim ntt "$scratch/missing" --output "$scratch/none"
 head -c 64 /dev/zero | tr '\0' '\377' >"$scratch/invalid"
 expect fails "rank 1" 2 -d sim ntt "$scratch/invalid" --output "$scratch/none"
+for left in "$scratch/none" "$scratch"/.devicepool-*; do
+    [ -e "$left" ] && echo "FAILED: $left is left" && failed=1
+done
 [ -e "$scratch/none" ] && echo "a failed transform has written a file" && failed=1
 
 # As a subcommand: every rank runs the program that is found in PATH or beside.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool bench: measures an operation on each device, see src/tools/bench, and prints or plots the
- * results.
+ * devicepool bench: measures an operation on each device, see src/tools/bench, and prints or plots
+ * the results.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -283,7 +283,7 @@ static const struct cli_column columns[] = {
 static int run_bench(struct bench *bench, const struct cli_line *line)
 {
     struct cli_device next = {0};
-    struct cli_output picture;
+    struct output_file picture;
     int code = cli_plot_open(bench->plot, &picture);
 
     if (code != CLI_GO)

@@ -361,7 +361,7 @@ static int exit_code_of(const struct suite *suite, bool is_alive)
 }
 
 /* A suite that was ended early leaves no file, which could be mistaken for a whole report. */
-static int write_report(const cJSON *report, struct cli_output *output, bool is_complete)
+static int write_report(const cJSON *report, struct output_file *output, bool is_complete)
 {
     char *text = cJSON_Print(report);
     int code = text && is_complete ? CLI_OK : CLI_FAILED;
@@ -373,7 +373,7 @@ static int write_report(const cJSON *report, struct cli_output *output, bool is_
     return is_complete ? code : CLI_OK;
 }
 
-static int finish(struct suite *suite, struct cli_output *output, bool is_alive)
+static int finish(struct suite *suite, struct output_file *output, bool is_alive)
 {
     const bool is_complete = !is_interrupted && is_alive;
     cJSON *report = cli_suite_report(suite->options, suite->results, suite->device,
@@ -385,7 +385,7 @@ static int finish(struct suite *suite, struct cli_output *output, bool is_alive)
     return code ? code : exit_code_of(suite, is_alive);
 }
 
-static int run_suite(struct suite *suite, struct cli_output *output)
+static int run_suite(struct suite *suite, struct output_file *output)
 {
     bool is_alive;
     int code;
@@ -412,7 +412,7 @@ int cli_run_suite(
         .is_selected = bench_alloc(suite_row_count, sizeof(*suite.is_selected)),
         .specs = bench_alloc(suite_row_count, sizeof(*suite.specs)),
         .results = bench_alloc(suite_row_count, sizeof(*suite.results))};
-    struct cli_output output;
+    struct output_file output;
     int code = CLI_GO;
 
     if (options->compare && !(suite.old = cli_suite_read(options->compare)))

@@ -46,6 +46,7 @@ cJSON *cli_suite_read(const char *path)
     char *text = read_text(path, &reason);
     cJSON *report = text ? cJSON_Parse(text) : NULL;
 
+    output_file_add_input(path);
     free(text);
     if (report && cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(report, "rows")))
         return report;

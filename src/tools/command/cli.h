@@ -13,6 +13,7 @@
 #include <devicepool.h>
 
 #include "bench.h"
+#include "output_file.h"
 
 #define CLI_COUNT_OF BENCH_COUNT_OF
 
@@ -233,34 +234,28 @@ void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- output.c: result files ---- */
 
-/* A file that is written once the result is available. */
-struct cli_output {
-    const char *path; /* NULL: none was requested */
-    int file;
-    int is_new;
-};
-
 /*
- * Opens the file before the work, so that an unwritable path fails early. An existing file keeps
- * its content until cli_output_write. Returns CLI_GO or an exit code.
+ * Checks before the work that the file can be written and is no input (output_file_add_input). An
+ * existing file stays as it is until cli_output_close. Returns CLI_GO or an exit code.
  */
-int cli_output_open(const char *path, struct cli_output *output);
+int cli_output_open(const char *path, struct output_file *output);
 
-/* Replaces the content. Returns an exit code. */
-int cli_output_write(struct cli_output *output, const void *bytes, size_t count);
+/* Appends to the new content. Returns an exit code. */
+int cli_output_write(struct output_file *output, const void *bytes, size_t count);
 
-/* Closes the file, and deletes it if it is new and `code` is a failure. Returns `code`, or
- * CLI_FAILED when closing fails. */
-int cli_output_close(struct cli_output *output, int code);
+/* Make the new contents visible, all at once, or discard them if `code` is a failure. Return
+ * `code`, or CLI_FAILED when that fails. Outputs without a path are ignored. */
+int cli_output_close(struct output_file *output, int code);
+int cli_outputs_close(struct output_file *outputs, size_t count, int code);
 
 /* ---- plot.c: a plot of median seconds over size, drawn by gnuplot ---- */
 
 /* Checks that gnuplot is installed, and opens the file. Returns CLI_GO or an exit code. */
-int cli_plot_open(const char *path, struct cli_output *picture);
+int cli_plot_open(const char *path, struct output_file *picture);
 
 /* Draws the rows of a benchmark, if there are any, with one line per subject and device. Returns
  * `code`, or an exit code if drawing failed. */
-int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *operation, int code);
+int cli_plot_close(struct output_file *picture, const cJSON *rows, const char *operation, int code);
 
 /* ---- table.c: result tables ---- */
 

@@ -98,7 +98,7 @@ static void report_result(
 
 /* Writes an affine point in the byte order of the raw files. */
 static int write_result(const struct request *request, const pool_curve *curve, uint8_t *result,
-    struct cli_output *output)
+    struct output_file *output)
 {
     const pool_field *field = pool_curve_base_field(curve);
     size_t bytes = pool_point_bytes(curve, POOL_POINT_AFFINE);
@@ -110,7 +110,7 @@ static int write_result(const struct request *request, const pool_curve *curve, 
 }
 
 static int run_msm(const struct request *request, const struct terms *terms,
-    struct cli_output *output, const struct cli_line *line)
+    struct output_file *output, const struct cli_line *line)
 {
     const pool_curve *curve = terms->points.section.curve;
     uint64_t count = terms->scalars.section.span.count;
@@ -174,7 +174,7 @@ static int run_files(const struct cli_command *self, const struct request *reque
     struct cli_raw raw_scalars = {.form = (pool_form)request->scalar_form,
         .is_big_endian = request->is_big_endian || request->are_scalars_big_endian};
     struct terms terms;
-    struct cli_output output;
+    struct output_file output;
     int code = cli_source_open(line->operands[0], &raw_points, line->as_json, &terms.points);
 
     if (code != CLI_GO)

@@ -125,7 +125,7 @@ static void print_results(const struct results *results, int as_json)
 }
 
 static int run_ntt(const struct request *request, const struct cli_source *source,
-    struct cli_output *output, const struct cli_line *line)
+    struct output_file *output, const struct cli_line *line)
 {
     const pool_file_section *section = &source->section;
     const bool has_points = section->item == POOL_FILE_POINTS;
@@ -245,7 +245,7 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
     };
     struct cli_raw raw = {0};
     struct cli_source source;
-    struct cli_output output;
+    struct output_file output;
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code == CLI_GO)

@@ -87,7 +87,7 @@ static void write_script(FILE *script, const cJSON *rows, const char *operation)
     fputc('\n', script);
 }
 
-int cli_plot_open(const char *path, struct cli_output *picture)
+int cli_plot_open(const char *path, struct output_file *picture)
 {
     int code = cli_output_open(path, picture);
 
@@ -99,25 +99,26 @@ int cli_plot_open(const char *path, struct cli_output *picture)
 }
 
 /* Runs gnuplot. Returns an exit code. */
-static int draw_rows(const char *path, const cJSON *rows, const char *operation)
+static int draw_rows(struct output_file *picture, const cJSON *rows, const char *operation)
 {
+    const int is_created = output_file_create(picture) == 0;
     /* A gnuplot that ends early must not end this process. */
     void (*previous)(int) = signal(SIGPIPE, SIG_IGN);
-    FILE *script = popen("exec gnuplot", "w");
+    FILE *script = is_created ? popen("exec gnuplot", "w") : NULL;
     int state = -1;
 
     if (script) {
         fputs("set output ", script);
-        write_quoted(script, path);
+        write_quoted(script, picture->is_direct ? picture->path : picture->temporary);
         fputc('\n', script);
         write_script(script, rows, operation);
         state = pclose(script);
     }
     signal(SIGPIPE, previous);
-    return state ? cli_fail_with("gnuplot failed to draw '%s'", path) : CLI_OK;
+    return state ? cli_fail_with("gnuplot failed to draw '%s'", picture->path) : CLI_OK;
 }
 
-int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *operation, int code)
+int cli_plot_close(struct output_file *picture, const cJSON *rows, const char *operation, int code)
 {
     const char *path = picture->path;
     int plotted = CLI_FAILED;
@@ -125,7 +126,7 @@ int cli_plot_close(struct cli_output *picture, const cJSON *rows, const char *op
     if (!path)
         return code;
     if (cJSON_GetArraySize(rows))
-        plotted = draw_rows(path, rows, operation);
+        plotted = draw_rows(picture, rows, operation);
     plotted = cli_output_close(picture, plotted);
     if (!plotted)
         cli_note("drawn: %s", path);

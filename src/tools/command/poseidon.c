@@ -111,7 +111,7 @@ static pool_status compute_results(const struct request *request, const struct s
 }
 
 static int run_verb(const struct request *request, const struct shape *shape, const pool_span *span,
-    struct cli_output *output, const struct cli_line *line)
+    struct output_file *output, const struct cli_line *line)
 {
     const pool_field *field = pool_poseidon_field(request->set);
     uint64_t elements = shape->results * shape->result_elements;
@@ -167,7 +167,7 @@ static int run_file(
         .is_big_endian = request->is_big_endian,
         .is_bytes = request->is_bytes};
     struct cli_source source;
-    struct cli_output output;
+    struct output_file output;
     struct shape shape = {0};
     pool_status status;
     int code = cli_source_open(line->operands[1], &raw, line->as_json, &source);

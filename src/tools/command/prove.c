@@ -30,6 +30,8 @@ static pool_status open_files(
         .struct_size = sizeof(witness_params), .kind = POOL_FILE_WTNS};
     pool_status status = pool_file_open(paths[KEY], &key_params, key);
 
+    output_file_add_input(paths[KEY]);
+    output_file_add_input(paths[WITNESS]);
     if (!status)
         status = pool_file_open(paths[WITNESS], &witness_params, witness);
     job->key = *key;
@@ -78,7 +80,22 @@ static void report_proof(
     cli_print_json(report);
 }
 
-static int run_prover(struct groth16_job *job, int is_together, struct cli_output outputs[2],
+/* Devices and pipes last: what they have taken cannot be withdrawn. */
+static int write_outputs(struct output_file outputs[2], const struct groth16_result *result)
+{
+    const char *const contents[2] = {result->proof, result->public_signals};
+    int code = CLI_OK;
+
+    for (int is_direct = 0; is_direct <= 1; is_direct++) {
+        for (size_t i = 0; i < 2 && !code; i++) {
+            if (outputs[i].is_direct == is_direct)
+                code = cli_output_write(&outputs[i], contents[i], strlen(contents[i]));
+        }
+    }
+    return code;
+}
+
+static int run_prover(struct groth16_job *job, int is_together, struct output_file outputs[2],
     const struct cli_line *line)
 {
     struct groth16_result result = {0};
@@ -97,10 +114,8 @@ static int run_prover(struct groth16_job *job, int is_together, struct cli_outpu
     cli_progress_end();
     if (status)
         code = report_failure(status, &result, line->operands, line->as_json);
-    if (!code)
-        code = cli_output_write(&outputs[0], result.proof, strlen(result.proof));
-    if (!code)
-        code = cli_output_write(&outputs[1], result.public_signals, strlen(result.public_signals));
+    else
+        code = write_outputs(outputs, &result);
     if (!code)
         report_proof(job->key, line->operands, bench_now() - begin, line);
     groth16_result_free(&result);
@@ -116,7 +131,7 @@ int cli_run_prove(const struct cli_command *self, struct cli_line *line)
             &job.is_trusted, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &is_together, NULL},
     };
-    struct cli_output outputs[2] = {{0}};
+    struct output_file outputs[2] = {{.file = -1}, {.file = -1}};
     pool_file *key = NULL;
     pool_file *witness = NULL;
     pool_status status;
@@ -133,7 +148,7 @@ int cli_run_prove(const struct cli_command *self, struct cli_line *line)
         code = cli_output_open(line->operands[PUBLIC], &outputs[1]);
     if (code == CLI_GO)
         code = run_prover(&job, is_together, outputs, line);
-    code = cli_output_close(&outputs[1], cli_output_close(&outputs[0], code));
+    code = cli_outputs_close(outputs, 2, code);
     pool_file_destroy(&witness);
     pool_file_destroy(&key);
     return code;

@@ -127,6 +127,7 @@ static int open_bytes(const char *path, const struct cli_raw *raw, struct cli_so
 
     if (!bytes)
         return cli_fail_with("'%s' cannot be read: %s", path, strerror(errno));
+    output_file_add_input(path);
     source->section.field = raw->field;
     source->section.item = POOL_FILE_ELEMENTS;
     pack_bytes(raw, bytes, count, source);
@@ -160,6 +161,7 @@ int cli_source_open(
     } else {
         section = split_section(path);
     }
+    output_file_add_input(path);
     status = pool_file_open(path, &params, &source->file);
     if (!status)
         status = pool_file_get_section(source->file, section, &source->section);
