@@ -82,7 +82,7 @@
 #define REPLY_NEW_EXEC(name) REPLY_NEW(WORKER_GRAPH_EXEC, name, GraphExecDestroy)
 
 #define WORKER_CALL(function_name, mode, ...)                                                      \
-    pool_cu_result execute_##function_name(struct execution *execution)                            \
+    pool_cu_result server_##function_name(struct execution *execution)                             \
     {                                                                                              \
         const pool_cuda_api *api = execution->server->api;                                         \
         WORKER_EACH(READ, __VA_ARGS__)                                                             \

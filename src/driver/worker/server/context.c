@@ -45,7 +45,7 @@ static bool set_context(struct server *server, unsigned number, CUcontext object
     return is_free;
 }
 
-pool_cu_result execute_DevicePrimaryCtxRetain(struct execution *execution)
+pool_cu_result server_DevicePrimaryCtxRetain(struct execution *execution)
 {
     struct server *server = execution->server;
     uint64_t has_context = execution_word(execution);
@@ -60,7 +60,7 @@ pool_cu_result execute_DevicePrimaryCtxRetain(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_DevicePrimaryCtxRelease(struct execution *execution)
+pool_cu_result server_DevicePrimaryCtxRelease(struct execution *execution)
 {
     struct server *server = execution->server;
     unsigned flags;
@@ -75,7 +75,7 @@ pool_cu_result execute_DevicePrimaryCtxRelease(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_CtxCreate(struct execution *execution)
+pool_cu_result server_CtxCreate(struct execution *execution)
 {
     struct server *server = execution->server;
     uint64_t has_context = execution_word(execution), number = execution_word(execution);
@@ -99,7 +99,7 @@ pool_cu_result execute_CtxCreate(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_CtxDestroy(struct execution *execution)
+pool_cu_result server_CtxDestroy(struct execution *execution)
 {
     struct server *server = execution->server;
     uint64_t number = execution->next < execution->count ? execution->words[execution->next] : 0;
@@ -114,7 +114,7 @@ pool_cu_result execute_CtxDestroy(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_CtxSynchronize(struct execution *execution)
+pool_cu_result server_CtxSynchronize(struct execution *execution)
 {
     pool_cu_result code = execution_check(execution);
 
@@ -123,17 +123,17 @@ pool_cu_result execute_CtxSynchronize(struct execution *execution)
     return code ? code : execution->server->api->CtxSynchronize();
 }
 
-pool_cu_result execute_ProfilerStart(struct execution *execution)
+pool_cu_result server_ProfilerStart(struct execution *execution)
 {
     return EXECUTION_CALL(execution, ProfilerStart);
 }
 
-pool_cu_result execute_ProfilerStop(struct execution *execution)
+pool_cu_result server_ProfilerStop(struct execution *execution)
 {
     return EXECUTION_CALL(execution, ProfilerStop);
 }
 
-pool_cu_result execute_CtxGetApiVersion(struct execution *execution)
+pool_cu_result server_CtxGetApiVersion(struct execution *execution)
 {
     CUcontext context = execution_context(execution);
     uint64_t has_version = execution_word(execution);
@@ -146,7 +146,7 @@ pool_cu_result execute_CtxGetApiVersion(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_CtxEnablePeerAccess(struct execution *execution)
+pool_cu_result server_CtxEnablePeerAccess(struct execution *execution)
 {
     CUcontext context = execution_context(execution);
     unsigned flags = (unsigned)execution_word(execution);
@@ -155,7 +155,7 @@ pool_cu_result execute_CtxEnablePeerAccess(struct execution *execution)
     return code ? code : execution->server->api->CtxEnablePeerAccess(context, flags);
 }
 
-pool_cu_result execute_CtxDisablePeerAccess(struct execution *execution)
+pool_cu_result server_CtxDisablePeerAccess(struct execution *execution)
 {
     CUcontext context = execution_context(execution);
     pool_cu_result code = execution_check(execution);

@@ -5,7 +5,7 @@
 #include "driver/attributes.h"
 #include "driver/worker/server/server.h"
 
-pool_cu_result execute_MemcpyHtoD(struct execution *execution)
+pool_cu_result server_MemcpyHtoD(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
     uint64_t offset = execution_word(execution), bytes = execution_word(execution);
@@ -16,7 +16,7 @@ pool_cu_result execute_MemcpyHtoD(struct execution *execution)
     return code ? code : execution->server->api->MemcpyHtoD(to, from, (size_t)bytes);
 }
 
-pool_cu_result execute_MemcpyDtoH(struct execution *execution)
+pool_cu_result server_MemcpyDtoH(struct execution *execution)
 {
     CUdeviceptr from = execution_word(execution);
     uint64_t offset = execution_word(execution), bytes = execution_word(execution);
@@ -28,7 +28,7 @@ pool_cu_result execute_MemcpyDtoH(struct execution *execution)
 }
 
 /* The driver has copied pageable memory, as the stage is, when the call returns. */
-pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
+pool_cu_result server_MemcpyHtoDAsync(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
     uint64_t offset = execution_word(execution), bytes = execution_word(execution);
@@ -40,7 +40,7 @@ pool_cu_result execute_MemcpyHtoDAsync(struct execution *execution)
     return code ? code : execution->server->api->MemcpyHtoDAsync(to, from, (size_t)bytes, stream);
 }
 
-pool_cu_result execute_MemcpyDtoHAsync(struct execution *execution)
+pool_cu_result server_MemcpyDtoHAsync(struct execution *execution)
 {
     CUdeviceptr from = execution_word(execution);
     uint64_t offset = execution_word(execution), bytes = execution_word(execution);
@@ -56,7 +56,7 @@ pool_cu_result execute_MemcpyDtoHAsync(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_MemcpyPeer(struct execution *execution)
+pool_cu_result server_MemcpyPeer(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
     CUcontext to_context = execution_context(execution);
@@ -70,7 +70,7 @@ pool_cu_result execute_MemcpyPeer(struct execution *execution)
                       to, to_context, from, from_context, (size_t)bytes);
 }
 
-pool_cu_result execute_MemcpyPeerAsync(struct execution *execution)
+pool_cu_result server_MemcpyPeerAsync(struct execution *execution)
 {
     CUdeviceptr to = execution_word(execution);
     CUcontext to_context = execution_context(execution);
@@ -112,7 +112,7 @@ static void read_side(
     side->device = 0;
 }
 
-pool_cu_result execute_Memcpy2DAsync(struct execution *execution)
+pool_cu_result server_Memcpy2DAsync(struct execution *execution)
 {
     pool_cu_copy_2d copy = {.width_bytes = (size_t)execution_word(execution)};
     CUstream stream;

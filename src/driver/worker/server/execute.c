@@ -15,12 +15,12 @@ static const struct {
     server_executor execute;
     enum mode mode;
 } functions[WORKER_FUNCTIONS] = {
-#define WORKER_CUSTOM(function, mode) [WORKER_##function] = {execute_##function, MODE_##mode},
-#define WORKER_CALL(function, mode, ...) [WORKER_##function] = {execute_##function, MODE_##mode},
+#define WORKER_CUSTOM(function, mode) [WORKER_##function] = {server_##function, MODE_##mode},
+#define WORKER_CALL(function, mode, ...) [WORKER_##function] = {server_##function, MODE_##mode},
 #define WORKER_WRAP WORKER_CALL
 #include "driver/worker/calls.def"
-    [WORKER_PinArena] = {execute_PinArena, MODE_WAIT},
-    [WORKER_UnpinArena] = {execute_UnpinArena, MODE_WAIT},
+    [WORKER_PinArena] = {server_PinArena, MODE_WAIT},
+    [WORKER_UnpinArena] = {server_UnpinArena, MODE_WAIT},
 };
 
 /* --- arguments -------------------------------------------------------------------------------- */

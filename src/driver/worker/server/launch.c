@@ -66,7 +66,7 @@ static void read_launch(struct execution *execution, struct launch *launch)
     read_arguments(execution, layout, launch);
 }
 
-pool_cu_result execute_LaunchKernel(struct execution *execution)
+pool_cu_result server_LaunchKernel(struct execution *execution)
 {
     struct launch launch;
     pool_cu_result code;
@@ -80,7 +80,7 @@ pool_cu_result execute_LaunchKernel(struct execution *execution)
                       launch.given_extra);
 }
 
-pool_cu_result execute_LaunchCooperativeKernel(struct execution *execution)
+pool_cu_result server_LaunchCooperativeKernel(struct execution *execution)
 {
     struct launch launch;
     pool_cu_result code;
@@ -136,7 +136,7 @@ static void read_extended(struct execution *execution, struct extended *extended
     extended->given = has_config ? config : NULL;
 }
 
-pool_cu_result execute_LaunchKernelEx(struct execution *execution)
+pool_cu_result server_LaunchKernelEx(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     struct extended extended;
@@ -169,12 +169,12 @@ static pool_cu_result ask_clusters(struct execution *execution,
     return code;
 }
 
-pool_cu_result execute_OccupancyMaxPotentialClusterSize(struct execution *execution)
+pool_cu_result server_OccupancyMaxPotentialClusterSize(struct execution *execution)
 {
     return ask_clusters(execution, execution->server->api->OccupancyMaxPotentialClusterSize);
 }
 
-pool_cu_result execute_OccupancyMaxActiveClusters(struct execution *execution)
+pool_cu_result server_OccupancyMaxActiveClusters(struct execution *execution)
 {
     return ask_clusters(execution, execution->server->api->OccupancyMaxActiveClusters);
 }
@@ -189,7 +189,7 @@ static size_t shared_of_block(int block_size)
     return (size_t)shared_sizes[index < 32 ? index : 32];
 }
 
-pool_cu_result execute_OccupancyMaxPotentialBlockSize(struct execution *execution)
+pool_cu_result server_OccupancyMaxPotentialBlockSize(struct execution *execution)
 {
     uint64_t has_grid = execution_word(execution), has_block = execution_word(execution);
     CUfunction function = execution_handle(execution, WORKER_KERNEL);
@@ -214,7 +214,7 @@ pool_cu_result execute_OccupancyMaxPotentialBlockSize(struct execution *executio
     return code;
 }
 
-pool_cu_result execute_LaunchHostFunc(struct execution *execution)
+pool_cu_result server_LaunchHostFunc(struct execution *execution)
 {
     CUstream stream = execution_handle(execution, WORKER_STREAM);
     uint64_t token = execution_word(execution);

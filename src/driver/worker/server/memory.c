@@ -5,7 +5,7 @@
 #include "driver/attributes.h"
 #include "driver/worker/server/server.h"
 
-pool_cu_result execute_PinArena(struct execution *execution)
+pool_cu_result server_PinArena(struct execution *execution)
 {
     uint64_t offset = execution_word(execution), bytes = execution_word(execution);
     unsigned flags = (unsigned)execution_word(execution);
@@ -19,7 +19,7 @@ pool_cu_result execute_PinArena(struct execution *execution)
     return code ? code : execution->server->api->MemHostRegister(memory, (size_t)bytes, flags);
 }
 
-pool_cu_result execute_UnpinArena(struct execution *execution)
+pool_cu_result server_UnpinArena(struct execution *execution)
 {
     uint64_t offset = execution_word(execution);
     bool is_stage;
@@ -32,7 +32,7 @@ pool_cu_result execute_UnpinArena(struct execution *execution)
     return code ? code : execution->server->api->MemHostUnregister(memory);
 }
 
-pool_cu_result execute_MemHostGetDevicePointer(struct execution *execution)
+pool_cu_result server_MemHostGetDevicePointer(struct execution *execution)
 {
     uint64_t has_address = execution_word(execution), offset = execution_word(execution);
     unsigned flags = (unsigned)execution_word(execution);
@@ -74,7 +74,7 @@ static uint64_t translate_attribute(
     }
 }
 
-pool_cu_result execute_PointerGetAttribute(struct execution *execution)
+pool_cu_result server_PointerGetAttribute(struct execution *execution)
 {
     uint64_t has_value = execution_word(execution);
     pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
@@ -91,7 +91,7 @@ pool_cu_result execute_PointerGetAttribute(struct execution *execution)
 
 #define ATTRIBUTES 64u
 
-pool_cu_result execute_PointerGetAttributes(struct execution *execution)
+pool_cu_result server_PointerGetAttributes(struct execution *execution)
 {
     CUdeviceptr address = execution_word(execution);
     uint64_t count = execution_word(execution);

@@ -31,7 +31,7 @@ uint64_t execution_accesses(
     return count;
 }
 
-pool_cu_result execute_MemPoolCreate(struct execution *execution)
+pool_cu_result server_MemPoolCreate(struct execution *execution)
 {
     uint64_t has_pool = execution_word(execution), has_props = execution_word(execution);
     pool_cu_mem_pool_props props = {0};
@@ -55,7 +55,7 @@ pool_cu_result execute_MemPoolCreate(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_MemPoolSetAttribute(struct execution *execution)
+pool_cu_result server_MemPoolSetAttribute(struct execution *execution)
 {
     CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
     pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
@@ -67,7 +67,7 @@ pool_cu_result execute_MemPoolSetAttribute(struct execution *execution)
                       execution, MemPoolSetAttribute, pool, attribute, has_value ? value : NULL);
 }
 
-pool_cu_result execute_MemPoolGetAttribute(struct execution *execution)
+pool_cu_result server_MemPoolGetAttribute(struct execution *execution)
 {
     CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
     pool_cu_enum attribute = (pool_cu_enum)execution_word(execution);
@@ -81,7 +81,7 @@ pool_cu_result execute_MemPoolGetAttribute(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_MemPoolSetAccess(struct execution *execution)
+pool_cu_result server_MemPoolSetAccess(struct execution *execution)
 {
     CUmemoryPool pool = execution_handle(execution, WORKER_MEMORY_POOL);
     pool_cu_mem_access access[WORKER_MAX_DEVICES] = {{{0, 0}, 0}};

@@ -40,7 +40,7 @@ static pool_cu_result add_module(struct execution *execution, pool_cu_result cod
     return code;
 }
 
-pool_cu_result execute_ModuleLoadData(struct execution *execution)
+pool_cu_result server_ModuleLoadData(struct execution *execution)
 {
     uint64_t has_module = execution_word(execution);
     bool is_given;
@@ -95,7 +95,7 @@ static void read_jit(struct execution *execution, struct jit *jit)
     }
 }
 
-pool_cu_result execute_ModuleLoadDataEx(struct execution *execution)
+pool_cu_result server_ModuleLoadDataEx(struct execution *execution)
 {
     uint64_t has_module = execution_word(execution);
     bool is_given;
@@ -171,7 +171,7 @@ static pool_cu_result reply_kernel(
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result execute_ModuleGetFunction(struct execution *execution)
+pool_cu_result server_ModuleGetFunction(struct execution *execution)
 {
     uint64_t has_function = execution_word(execution);
     CUmodule module = execution_handle(execution, WORKER_MODULE);

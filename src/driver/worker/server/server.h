@@ -115,14 +115,14 @@ void server_remove(struct server *server, uint32_t handle);
 /* A context was destroyed with everything in it. */
 void server_remove_context(struct server *server, unsigned number);
 
-/* --- execute_context.c --- */
+/* --- context.c --- */
 
 /* A context argument, number + 1; 0 is NULL. */
 CUcontext execution_context(struct execution *execution);
 /* Number + 1 of the driver's context; 0: none of ours. */
 uint64_t server_context_number(struct server *server, const void *context);
 
-/* --- execute_memory_pool.c --- */
+/* --- memory_pool.c --- */
 
 /* A location, whose ordinal is the client's if it is not this worker's device. */
 void execution_location(struct execution *execution, pool_cu_mem_location *location);
@@ -163,15 +163,15 @@ pool_cu_result execution_reply_new(
     ((execution)->server->api->function ? (execution)->server->api->function(__VA_ARGS__)          \
                                         : POOL_CU_NOT_SUPPORTED)
 
-/* The executors: generated in execute_calls.c, the others in execute_….c by subject. */
+/* The executors: generated in calls.c, the others by subject. */
 typedef pool_cu_result (*server_executor)(struct execution *execution);
 #define WORKER_CALL(function, mode, ...)                                                           \
-    pool_cu_result execute_##function(struct execution *execution);
+    pool_cu_result server_##function(struct execution *execution);
 #define WORKER_WRAP WORKER_CALL
 #define WORKER_CUSTOM(function, mode) WORKER_CALL(function, mode, )
 #include "driver/worker/calls.def"
-pool_cu_result execute_PinArena(struct execution *execution);
-pool_cu_result execute_UnpinArena(struct execution *execution);
+pool_cu_result server_PinArena(struct execution *execution);
+pool_cu_result server_UnpinArena(struct execution *execution);
 
 /* --- host_call.c --- */
 

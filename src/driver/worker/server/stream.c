@@ -4,7 +4,7 @@
  */
 #include "driver/worker/server/server.h"
 
-pool_cu_result execute_StreamGetCtx(struct execution *execution)
+pool_cu_result server_StreamGetCtx(struct execution *execution)
 {
     CUstream stream = execution_handle(execution, WORKER_STREAM);
     uint64_t has_context = execution_word(execution);
@@ -19,7 +19,7 @@ pool_cu_result execute_StreamGetCtx(struct execution *execution)
 
 /* A failure of a posted call is what the client has to learn: the graph would lack the operation.
  */
-pool_cu_result execute_StreamEndCapture(struct execution *execution)
+pool_cu_result server_StreamEndCapture(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     CUstream stream = execution_handle(execution, WORKER_STREAM);

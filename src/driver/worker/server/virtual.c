@@ -25,7 +25,7 @@ static const pool_cu_mem_allocation_prop *read_prop(
     return has_prop ? prop : NULL;
 }
 
-pool_cu_result execute_MemGetAllocationGranularity(struct execution *execution)
+pool_cu_result server_MemGetAllocationGranularity(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     pool_cu_mem_allocation_prop prop;
@@ -55,7 +55,7 @@ static pool_cu_result reply_allocation(
     return code;
 }
 
-pool_cu_result execute_MemCreate(struct execution *execution)
+pool_cu_result server_MemCreate(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     pool_cu_mem_allocation_prop prop;
@@ -73,7 +73,7 @@ pool_cu_result execute_MemCreate(struct execution *execution)
     return code ? code : reply_allocation(execution, allocation);
 }
 
-pool_cu_result execute_MemSetAccess(struct execution *execution)
+pool_cu_result server_MemSetAccess(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     CUdeviceptr address = execution_word(execution);
@@ -92,7 +92,7 @@ pool_cu_result execute_MemSetAccess(struct execution *execution)
 }
 
 /* The descriptor is sent before the reply. */
-pool_cu_result execute_MemExportToShareableHandle(struct execution *execution)
+pool_cu_result server_MemExportToShareableHandle(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     void *allocation = execution_handle(execution, WORKER_ALLOCATION);
@@ -114,7 +114,7 @@ pool_cu_result execute_MemExportToShareableHandle(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_MemImportFromShareableHandle(struct execution *execution)
+pool_cu_result server_MemImportFromShareableHandle(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     uint64_t number = execution_word(execution);
@@ -147,7 +147,7 @@ static bool read_ipc_handle(struct execution *execution, pool_cu_ipc_handle *han
 }
 
 /* The size tells the client which addresses are in use. */
-pool_cu_result execute_IpcOpenMemHandle(struct execution *execution)
+pool_cu_result server_IpcOpenMemHandle(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     uint64_t has_address = execution_word(execution);
@@ -173,7 +173,7 @@ pool_cu_result execute_IpcOpenMemHandle(struct execution *execution)
     return code;
 }
 
-pool_cu_result execute_IpcOpenEventHandle(struct execution *execution)
+pool_cu_result server_IpcOpenEventHandle(struct execution *execution)
 {
     const pool_cuda_api *api = execution->server->api;
     uint64_t has_event = execution_word(execution);
