@@ -28,11 +28,10 @@ static void put_head(struct field_emit_writer *writer, uint32_t products)
 
 /* Emits the words of variable `name`, or of x[index] or c[index], as operands. */
 static void put_operands(
-    struct field_emit_writer *writer, const char *constraint, const char *name, bool is_behind)
+    struct field_emit_writer *writer, const char *operand, const char *name, bool is_behind)
 {
     for (uint32_t i = 0; i < writer->words; i++)
-        field_emit(
-            writer, "%s\"%s\"(%s.word[%u])", i || is_behind ? ", " : "", constraint, name, i);
+        field_emit(writer, "%s%s(%s.word[%u])", i || is_behind ? ", " : "", operand, name, i);
 }
 
 static void put_element(struct field_emit_writer *writer, char array, uint32_t index)
@@ -62,12 +61,11 @@ static struct field_emit_arg accumulator_word(
                                        : field_emit_local('g', 0);
 }
 
-static void put_accumulators(
-    struct field_emit_writer *writer, const char *constraint, bool is_behind)
+static void put_accumulators(struct field_emit_writer *writer, const char *operand, bool is_behind)
 {
-    put_operands(writer, constraint, "even", is_behind);
-    put_operands(writer, constraint, "odd", true);
-    field_emit(writer, ", \"%s\"(top)", constraint);
+    put_operands(writer, operand, "even", is_behind);
+    put_operands(writer, operand, "odd", true);
+    field_emit(writer, ", %s(top)", operand);
 }
 
 /* `which` is the first operand of the row's x. */
@@ -108,7 +106,7 @@ static void put_loop(
         p, p, p, p, writer->words);
     put_turn(writer, rows, products);
     field_emit(writer, "        \"}\"\n        : ");
-    put_accumulators(writer, "+r", false);
+    put_accumulators(writer, "\"+r\"", false);
     field_emit(writer, "\n        : ");
     for (uint32_t k = 0; k < products; k++)
         field_emit(writer, "%s\"r\"(c[%u].word[i]), \"r\"(c[%u].word[i + 1])", k ? ", " : "", k, k);
@@ -155,10 +153,10 @@ static void put_end(
         field_emit_immediate(0));
     put_reductions(writer, bound, multiple);
     field_emit(writer, "        \"}\"\n        : ");
-    put_operands(writer, "=&r", "r", false);
+    put_operands(writer, "POOL_EARLY_CLOBBER", "r", false);
     field_emit(writer, "\n        : ");
-    put_operands(writer, "r", "sum", false);
-    put_accumulators(writer, "r", true);
+    put_operands(writer, "\"r\"", "sum", false);
+    put_accumulators(writer, "\"r\"", true);
     field_emit(writer, ");\n    return r;\n}\n\n");
 }
 
@@ -226,9 +224,9 @@ static void put_goldilocks_dot(struct field_emit_writer *writer, uint32_t produc
     for (size_t i = 0; i < sizeof(finish) / sizeof(finish[0]); i++)
         field_emit(writer, "        \"%s;\\n\"\n", finish[i]);
     field_emit(writer, "        \"}\"\n        : ");
-    put_operands(writer, "=&r", "r", false);
+    put_operands(writer, "POOL_EARLY_CLOBBER", "r", false);
     field_emit(writer, "\n        : ");
-    put_operands(writer, "r", "sum", false);
+    put_operands(writer, "\"r\"", "sum", false);
     for (uint32_t k = 0; k < 2 * products; k++)
         put_element(writer, k % 2 ? 'c' : 'x', k / 2);
     field_emit(writer, ");\n    return r;\n}\n\n");
