@@ -100,7 +100,7 @@ typedef struct pool_file_info {
     uint64_t public_signals;     /* zkey, r1cs: outputs and public inputs */
     uint64_t outputs;            /* r1cs */
     uint64_t public_inputs;      /* r1cs */
-    uint64_t private_inputs;     /* r1cs */
+    uint64_t private_inputs;     /* r1cs; also those that circom has removed from the wires */
     uint64_t labels;             /* r1cs */
     uint64_t constraints;        /* r1cs */
 } pool_file_info;

@@ -54,6 +54,12 @@ assert json.load(open(report['proof']))['protocol'] == 'groth16', report" \
     expect 0 . verify "${stem}_verification_key.json" "$public" "$scratch/again.json"
 done
 
+# Without public signals snarkjs writes an array of two lines.
+expect 0 . "$tool" prove "$vectors/no_public.zkey" "$vectors/no_public.wtns" "$scratch/again.json" "$public"
+printf '[\n]' >"$scratch/none.json"
+same "no public signals" "$public" "$scratch/none.json"
+rm "$scratch/none.json"
+
 # change FILE COPY OFFSET: writes a copy whose byte at the offset is changed
 change() {
     cp "$1" "$2"

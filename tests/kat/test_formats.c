@@ -377,6 +377,30 @@ static void test_constraints(void **state)
     pool_file_destroy(&file);
 }
 
+/* circom 2 removes private inputs that no constraint has, and counts them all the same. */
+static void test_removed_inputs(void **state)
+{
+    pool_file *file = open_vector("iden3/ignored_inputs.r1cs");
+    pool_file_info info = info_of(file);
+
+    (void)state;
+    assert_int_equal(info.variables, 3);
+    assert_int_equal(info.outputs, 1);
+    assert_int_equal(info.public_inputs, 0);
+    assert_int_equal(info.private_inputs, 4);
+    assert_int_equal(info.labels, 6);
+    assert_int_equal(info.constraints, 1);
+    pool_file_destroy(&file);
+    file = open_vector("iden3/no_constraints.r1cs");
+    info = info_of(file);
+    assert_int_equal(info.variables, 2);
+    assert_int_equal(info.public_inputs, 1);
+    assert_int_equal(info.private_inputs, 1);
+    assert_int_equal(info.labels, 3);
+    assert_int_equal(info.constraints, 0);
+    pool_file_destroy(&file);
+}
+
 /* ---- KZG ------------------------------------------------------------------------------------ */
 
 static void test_kzg(void **state)
@@ -584,6 +608,7 @@ int main(void)
         cmocka_unit_test(test_coefficients),
         cmocka_unit_test(test_witness),
         cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_removed_inputs),
         cmocka_unit_test(test_kzg),
         cmocka_unit_test(test_kzg_json),
         cmocka_unit_test(test_kzg_wrong),

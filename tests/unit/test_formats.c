@@ -541,8 +541,8 @@ static void test_more_headers(void **state)
     check_refused(
         &made, POOL_ERR_UNSUPPORTED, "elements of 16 bytes; a prime of 64 bits requires 8");
     make(&made, 6);
-    set32(&made.parts[1], 12, 4); /* wires */
-    check_refused(&made, POOL_ERR_BAD_DATA, "4 outputs and inputs among 4 wires");
+    set32(&made.parts[1], 12, 3); /* wires */
+    check_refused(&made, POOL_ERR_BAD_DATA, "3 outputs and public inputs among 3 wires");
     set32(&made.parts[1], 12, 8);
     check_refused(&made, POOL_ERR_BAD_DATA, "the section of labels has 56 bytes; 8 of 8");
     make(&made, 6);

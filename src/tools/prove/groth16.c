@@ -209,7 +209,7 @@ static void write_public_signals(const struct groth16_prover *prover, FILE *file
         snarkjs_write_element(file, prover->field,
             (const uint8_t *)prover->witness.data + i * prover->witness.stride);
     }
-    fputs(prover->key.public_signals ? "\n]" : "]", file);
+    fputs("\n]", file);
 }
 
 /* Formats the proof, or the public signals if `proof` is NULL. */

@@ -59,10 +59,12 @@ static pool_status check_counts(const pool_file *file, const struct formats_cont
     const pool_file_info *info = &file->info;
     const struct formats_container_section *constraints = &container->sections[CONSTRAINTS];
 
-    if (info->public_signals + info->private_inputs >= info->variables)
+    /* The number of private inputs includes those that circom 2 has removed from the wires. */
+    if (info->public_signals >= info->variables)
         return formats_fail_data(file, container->sections[HEADER].offset,
-            "%" PRIu64 " outputs and inputs among %" PRIu64 " wires, one of which is constant",
-            info->public_signals + info->private_inputs, info->variables);
+            "%" PRIu64 " outputs and public inputs among %" PRIu64
+            " wires, one of which is constant",
+            info->public_signals, info->variables);
     if (info->constraints > constraints->bytes / MIN_CONSTRAINT_BYTES)
         return formats_fail_data(file, constraints->offset,
             "the section of constraints has %" PRIu64 " byte%s, too few for %" PRIu64,
