@@ -103,6 +103,9 @@ typedef struct pool_file_info {
     uint64_t private_inputs;     /* r1cs; also those that circom has removed from the wires */
     uint64_t labels;             /* r1cs */
     uint64_t constraints;        /* r1cs */
+    /* Of the roots of unity that the file's sections were made with, for pool_ntt_domain_params.
+     * NULL: the field's. Static. */
+    const char *convention;
 } pool_file_info;
 
 /* Fills `info`, whose struct_size is set by the caller. */
@@ -136,6 +139,7 @@ typedef struct pool_file_section {
     uint64_t offset;          /* of the first item in the file; 0 if it was decoded */
     uint32_t levels;          /* number of consecutive Lagrange bases, see below; else 0 */
     uint32_t reserved;
+    const char *convention; /* as in pool_file_info */
 } pool_file_section;
 
 /*

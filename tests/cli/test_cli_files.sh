@@ -192,6 +192,35 @@ same "ntt of points" "$scratch/got" "$scratch/generator"
 same "ntt --curve" "$scratch/got" "$scratch/points"
 "$tool" ntt "$ptau:lagrange:2" --devices sim:2 --together >"$scratch/got"
 same "ntt --together of points" "$scratch/got" "$scratch/points"
+# snarkjs has another root of unity for BLS12-381 than the field: the powers of tau in the file itself are the transform.
+ptau381=$vectors/iden3/bls12_381_04.ptau
+cat >"$scratch/powers.py" <<'PYTHON'
+import json, subprocess, sys
+tool, path = sys.argv[1:]
+sections = json.loads(subprocess.check_output([tool, "info", "--json", path]))["sections"]
+at = next(section["offset"] for section in sections if section["name"] == "tauG1")
+p = 0x1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab
+with open(path, "rb") as file:
+    file.seek(at)
+    for _ in range(16):
+        print("0x%096x" % (int.from_bytes(file.read(48), "little") * pow(2, -384, p) % p))
+PYTHON
+python3 "$scratch/powers.py" "$tool" "$ptau381" >"$scratch/powers"
+"$tool" ntt "ptau:$ptau381:lagrange:3" >"$scratch/got"
+same "ntt of snarkjs' Lagrange points" "$scratch/got" "$scratch/powers"
+root=$(python3 -c "r = 0x73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001; print(hex(pow(5, (r - 1) // 8, r)))")
+"$tool" ntt "ptau:$ptau381:lagrange:3" --root "$root" >"$scratch/got"
+same "ntt --root VALUE" "$scratch/got" "$scratch/powers"
+"$tool" ntt "ptau:$ptau381:lagrange:3" --output "$scratch/powers.bin"
+"$tool" ntt --curve bls12_381_g1 --root snarkjs --inverse "$scratch/powers.bin" --output "$scratch/lagrange.bin"
+"$tool" ntt --curve bls12_381_g1 --root snarkjs "$scratch/lagrange.bin" >"$scratch/got"
+same "ntt --root snarkjs of a raw file" "$scratch/got" "$scratch/powers"
+"$tool" ntt "ptau:$ptau381:lagrange:3" --root default >"$scratch/got"
+cmp -s "$scratch/got" "$scratch/powers" && echo "FAILED: --root default is snarkjs' root" && failed=1
+"$tool" ntt --curve bls12_381_g1 "$scratch/lagrange.bin" >"$scratch/again"
+same "the field's root is the default of raw files" "$scratch/again" "$scratch/got"
+expect 1 'has no convention "x"' "$tool" ntt "ptau:$ptau381:lagrange:3" --root x
+expect 1 'no root of unity of order 2^3' "$tool" ntt "ptau:$ptau381:lagrange:3" --root 3
 expect 2 'does not go with points' "$tool" ntt "$ptau:lagrange:2" --extend 1
 expect 2 'not 1 times a power of two' "$tool" ntt "$ptau:tauG1"
 "$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"

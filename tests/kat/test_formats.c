@@ -368,6 +368,7 @@ static void test_constraints(void **state)
     file = open_vector("iden3/chain_bls12_381.r1cs");
     info = info_of(file);
     assert_ptr_equal(info.field, pool_field_by_name("bls12_381_fr"));
+    assert_string_equal(info.convention, "snarkjs");
     assert_int_equal(info.variables, 44);
     assert_int_equal(info.constraints, 41);
     assert_int_equal(info.private_inputs, 1);
@@ -417,6 +418,8 @@ static void test_kzg(void **state)
     assert_int_equal(g2.span.count, 65);
     check_generator(&monomial);
     check_generator(&g2);
+    assert_null(info_of(file).convention);
+    assert_null(lagrange.convention);
     check_sum(&lagrange, &monomial);
     pool_file_destroy(&file);
 }

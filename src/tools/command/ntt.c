@@ -3,6 +3,7 @@
  * devicepool ntt: transforms a file of elements, or of points.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "source.h"
 
@@ -19,15 +20,32 @@ struct request {
     uint64_t batch;
     int is_together;
     uint64_t log_blowup; /* of an extension; 0: a transform */
+    const char *root;    /* NULL: as the file's section says */
 };
+
+/* The domain of the results. */
+static pool_status create_domain(const struct request *request, const pool_file_section *section,
+    const pool_field *field, pool_ntt_domain **domain)
+{
+    const uint64_t n = section->span.count / request->batch;
+    pool_ntt_domain_params params = {.struct_size = sizeof(params),
+        .field = field,
+        .log_size = (uint32_t)__builtin_ctzll(n) + (uint32_t)request->log_blowup,
+        .convention = section->convention};
+
+    if (request->root) {
+        const int is_number = *request->root >= '0' && *request->root <= '9';
+        const int is_default = strcmp(request->root, "default") == 0;
+
+        params.root = is_number ? request->root : NULL;
+        params.convention = is_number || is_default ? NULL : request->root;
+    }
+    return pool_ntt_domain_create(&params, domain);
+}
 
 static pool_status compute_extension(const struct request *request,
     const pool_file_section *section, const struct cli_target *target, uint8_t *results)
 {
-    uint64_t n = section->span.count / request->batch;
-    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
-        .field = section->field,
-        .log_size = (uint32_t)__builtin_ctzll(n) + (uint32_t)request->log_blowup};
     pool_ntt_extend_params params = {.struct_size = sizeof(params),
         .log_blowup = (uint32_t)request->log_blowup,
         .order = (pool_ntt_order)request->order,
@@ -36,7 +54,7 @@ static pool_status compute_extension(const struct request *request,
     pool_span out = {.data = results,
         .count = section->span.count << request->log_blowup,
         .form = section->span.form};
-    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+    pool_status status = create_domain(request, section, section->field, &params.domain);
 
     exec.checks = POOL_CHECK_CANONICAL;
     if (!status)
@@ -48,10 +66,6 @@ static pool_status compute_extension(const struct request *request,
 static pool_status compute_ntt(const struct request *request, const pool_file_section *section,
     const struct cli_target *target, uint8_t *results)
 {
-    uint64_t n = section->span.count / request->batch;
-    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
-        .field = section->field,
-        .log_size = (uint32_t)__builtin_ctzll(n)};
     pool_ntt_params params = {.struct_size = sizeof(params),
         .direction = (pool_ntt_direction)request->direction,
         .coset = request->is_coset,
@@ -59,7 +73,7 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
         .batch = request->batch};
     pool_exec exec = target->exec;
     pool_span out = {.data = results, .count = section->span.count, .form = section->span.form};
-    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+    pool_status status = create_domain(request, section, section->field, &params.domain);
 
     exec.checks = POOL_CHECK_CANONICAL;
     if (!status)
@@ -72,10 +86,6 @@ static pool_status compute_ntt(const struct request *request, const pool_file_se
 static pool_status compute_points(const struct request *request, const pool_file_section *section,
     const struct cli_target *target, uint8_t *results)
 {
-    uint64_t n = section->span.count / request->batch;
-    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
-        .field = pool_curve_scalar_field(section->curve),
-        .log_size = (uint32_t)__builtin_ctzll(n)};
     pool_ecntt_params params = {.struct_size = sizeof(params),
         .curve = section->curve,
         .direction = (pool_ntt_direction)request->direction,
@@ -85,7 +95,8 @@ static pool_status compute_points(const struct request *request, const pool_file
         .point_layout = section->layout};
     pool_exec exec = target->exec;
     pool_span out = {.data = results, .count = section->span.count};
-    pool_status status = pool_ntt_domain_create(&domain, &params.domain);
+    pool_status status =
+        create_domain(request, section, pool_curve_scalar_field(section->curve), &params.domain);
 
     exec.checks = POOL_CHECK_SUBGROUP;
     if (!status)
@@ -237,6 +248,11 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
             "the values at 2^BITS times as many points, on the coset of the\n"
             "field's generator, of the polynomials with these values",
             CLI_COUNT, &request.log_blowup, NULL},
+        {0, "root", "ROOT",
+            "the root of unity: a number, default (the field's) or a convention\n"
+            "(snarkjs, halo2, icicle, plonky2); default: that of the file, for\n"
+            "raw files and KZG setups the field's",
+            CLI_STRING, &request.root, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE",
             "write raw elements, in form and byte order of the input; points\n"

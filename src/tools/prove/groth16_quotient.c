@@ -6,7 +6,6 @@
 
 pool_status groth16_create_domain(const pool_file_info *key, pool_ntt_domain **domain)
 {
-    const char *convention = "snarkjs";
     uint8_t root[POOL_FIELD_MAX_BYTES];
     char coset[POOL_FIELD_STRING_BYTES];
     uint32_t log_size = 0;
@@ -14,10 +13,8 @@ pool_status groth16_create_domain(const pool_file_info *key, pool_ntt_domain **d
 
     while (UINT64_C(1) << log_size < key->domain_size)
         log_size++;
-    if (pool_field_root_of_unity(key->field, convention, 0, POOL_FORM_STANDARD, root))
-        convention = NULL; /* the name is unknown where snarkjs uses the field's default root */
-    status =
-        pool_field_root_of_unity(key->field, convention, log_size + 1, POOL_FORM_STANDARD, root);
+    status = pool_field_root_of_unity(
+        key->field, key->convention, log_size + 1, POOL_FORM_STANDARD, root);
     if (!status)
         status = pool_field_format(
             key->field, POOL_FORM_STANDARD, root, POOL_HEXADECIMAL, coset, sizeof(coset), NULL);
@@ -26,7 +23,7 @@ pool_status groth16_create_domain(const pool_file_info *key, pool_ntt_domain **d
     const pool_ntt_domain_params params = {.struct_size = sizeof(params),
         .field = key->field,
         .log_size = log_size,
-        .convention = convention,
+        .convention = key->convention,
         .coset = coset};
     return pool_ntt_domain_create(&params, domain);
 }

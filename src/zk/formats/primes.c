@@ -33,6 +33,15 @@ static bool is_prime_of(const pool_field *field, const uint64_t prime[FIELD_MAX_
     return !memcmp(field->modulus, prime, sizeof(field->modulus));
 }
 
+/* Files of iden3's tools have snarkjs' roots of unity. */
+static void set_field(pool_file *file, const pool_field *field)
+{
+    static const char snarkjs[] = "snarkjs";
+
+    file->info.field = field;
+    file->info.convention = field_convention_generator(field, snarkjs) ? snarkjs : NULL;
+}
+
 static pool_status check_element_bytes(
     const pool_file *file, const pool_field *field, uint32_t element_bytes)
 {
@@ -79,7 +88,7 @@ pool_status formats_set_field(
             return status;
         field = file->field;
     }
-    file->info.field = field;
+    set_field(file, field);
     return check_element_bytes(file, field, element_bytes);
 }
 
@@ -108,7 +117,7 @@ pool_status formats_set_curves(
     if (!g2)
         return formats_fail_unsupported(file, "no built-in pairing over the base field of prime %s",
             format_prime(string, prime));
-    file->info.field = g1->scalar_field;
+    set_field(file, g1->scalar_field);
     file->info.curves[0] = g1;
     file->info.curves[1] = g2;
     return check_element_bytes(file, g1->coordinates.field, element_bytes);

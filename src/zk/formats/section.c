@@ -18,6 +18,7 @@ pool_file_section *formats_add_section(pool_file *file, const char *name, pool_f
     section->name = name;
     section->item = item;
     section->field = file->info.field;
+    section->convention = file->info.convention;
     section->offset = offset;
     /* Spans have no const pointers; the mapping itself is read-only. */
     section->span.data = file->bytes ? (void *)(uintptr_t)(file->bytes + offset) : NULL;
