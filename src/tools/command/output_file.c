@@ -75,7 +75,7 @@ static void end_process(int number)
     raise(number);
 }
 
-/* Between the first and the last rename the process goes on: all become visible, or none. */
+/* Between the first and the last rename the process continues: all become visible, or none. */
 static void clean_up(int number)
 {
     const int error = errno;
@@ -148,7 +148,7 @@ static const char *split(const char *path, char directory[PATH_MAX])
 }
 
 /* /dev/stdout, /dev/fd/N and /proc/self/fd/N are links into procfs: the descriptor itself is used,
- * because opening a file anew would lose its offset. Returns -1 if it is none. */
+ * because opening a file again would lose its offset. Returns -1 if it is none. */
 static int own_descriptor(const char *directory, const char *name)
 {
     char path[PATH_MAX], own[64];
