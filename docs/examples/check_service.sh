@@ -272,6 +272,18 @@ sim*)
     answers 503 '^unhealthy: 0 of' "$url/healthz"
     stop 0
 
+    # A device hangs while it is warmed up: the others serve, and SIGTERM ends the service at once.
+    export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@1=hang'
+    start
+    answers 200 . --data-binary @leaves "$url/root"
+    began=$(date +%s)
+    stop 75
+    [ $(($(date +%s) - began)) -lt 60 ] || fail "the service has not ended at once"
+    devices=sim:1
+    start
+    stop 75
+    devices=$all
+
     # One device fails and is left out; one kernel hangs, whose request is answered at its deadline
     # and whose device is abandoned.
     export DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@300=46; dev1.cuLaunchKernel*@600=hang'

@@ -61,6 +61,7 @@
 #define MAX_CONNECTIONS 1024 /* further ones are closed */
 #define IDLE_SECONDS 30      /* a silent connection is closed */
 #define END_SECONDS 5        /* for the jobs that are left after the last answer */
+#define WARM_UP_SECONDS 120  /* of a device; without cached kernels they are compiled */
 #define EXIT_AGAIN 75
 #define EXIT_NO_DEVICE 77
 #define MILLISECOND UINT64_C(1000000) /* in nanoseconds */
@@ -85,13 +86,14 @@ static struct service {
     uint64_t timeout_ns;
     unsigned max_jobs;
     const char *status_socket;
+    pool_cancel *stop;         /* of the warm-ups */
     _Atomic(uint64_t) stalled; /* a bit for each device that has made no progress */
     atomic_int is_ending;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
     unsigned requests; /* without a complete answer */
-    unsigned jobs;     /* whose thread runs or waits for a lease */
+    unsigned jobs;     /* whose thread runs or waits for a lease; also warm-ups */
     int is_draining;
 } service = {.timeout_ns = 60000 * MILLISECOND, .max_jobs = 64, .lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -395,18 +397,48 @@ static pool_status register_key(char *argument)
     return status;
 }
 
-/* So that no request waits for the compiler; this finds bad devices too. */
+/* So that no request waits for the compiler; this finds bad devices too. Each device has a thread:
+ * one that hangs delays neither the others nor the end. */
+static void *warm_up_thread(void *argument)
+{
+    pool_device *device = argument;
+    const pool_exec exec = {.struct_size = sizeof(exec),
+        .device = device,
+        .cancel = service.stop,
+        .timeout_ns = WARM_UP_SECONDS * SECOND};
+    pool_status status = pool_poseidon_warm_up(service.hash, &exec);
+
+    for (size_t i = 0; !status && i < service.key_count; i++)
+        status = service_key_warm_up(&service.keys[i], &exec);
+    if (status && status != POOL_ERR_CANCELLED)
+        fprintf(stderr, "device %d: %s\n", pool_device_index(device), pool_last_error()->message);
+    /* A device that is quarantined hangs: it has not returned from a call. */
+    if (pool_device_resume(device) == POOL_ERR_BUSY)
+        pool_device_abandon(device, "its warm-up does not end");
+    pthread_mutex_lock(&service.lock);
+    service.jobs--;
+    pthread_cond_signal(&service.changed);
+    pthread_mutex_unlock(&service.lock);
+    return NULL;
+}
+
+/* Devices get no requests before they are warm, so they are drained; requests wait for them. */
 static void warm_up(void)
 {
     pool_device *device;
+    pthread_t thread;
 
     for (size_t i = 0; !pool_device_at(service.pool, i, &device); i++) {
-        pool_status status = pool_poseidon_warm_up(service.hash, device);
-
-        for (size_t k = 0; !status && k < service.key_count; k++)
-            status = service_key_warm_up(&service.keys[k], device);
-        if (status)
-            fprintf(stderr, "device %zu: %s\n", i, pool_last_error()->message);
+        if (pool_device_drain(device))
+            continue; /* it is unusable */
+        pthread_mutex_lock(&service.lock);
+        service.jobs++;
+        pthread_mutex_unlock(&service.lock);
+        if (pthread_create(&thread, NULL, warm_up_thread, device)) {
+            fprintf(stderr, "no thread for the warm-up of device %zu\n", i);
+            exit(1);
+        }
+        pthread_detach(thread);
     }
 }
 
@@ -419,6 +451,8 @@ static void start(const char *devices, char **keys)
         .status_socket = service.status_socket};
     pool_status status = pool_create(&service.pool, &params);
 
+    if (!status)
+        status = pool_cancel_create(&service.stop);
     if (!status)
         status = pool_poseidon_by_name("circom-bn254-t3", &service.hash);
     while (!status && *keys)
@@ -454,6 +488,7 @@ static void drain(struct MHD_Daemon *server)
     pthread_mutex_lock(&service.lock);
     service.is_draining = 1;
     pthread_mutex_unlock(&service.lock);
+    pool_cancel_request(service.stop);
     finish_requests();
     listener = MHD_quiesce_daemon(server);
     /* Connections that the system has accepted get an answer too. */
@@ -489,6 +524,7 @@ static int end(pthread_t supervisor)
     for (size_t i = 0; i < service.key_count; i++)
         service_key_close(&service.keys[i]);
     pool_poseidon_destroy(&service.hash);
+    pool_cancel_destroy(&service.stop);
     if (pool_destroy(&service.pool)) {
         fprintf(stderr, "%s\n", pool_last_error()->message);
         return 1;
@@ -545,7 +581,7 @@ int main(int count, char **arguments)
     }
     fprintf(stderr, "ready: http://127.0.0.1:%u, %zu devices\n",
         MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port,
-        pool_usable_count(service.pool));
+        pool_device_count(service.pool));
     sigwait(&signals, &signal_number);
     drain(server);
     return end(supervisor);

@@ -54,13 +54,13 @@ void service_key_close(struct service_key *key)
     pool_file_destroy(&key->file);
 }
 
-pool_status service_key_warm_up(const struct service_key *key, pool_device *device)
+pool_status service_key_warm_up(const struct service_key *key, const pool_exec *exec)
 {
     pool_file_info info = {.struct_size = sizeof(info)};
     pool_status status = pool_file_get_info(key->file, &info);
 
     for (size_t i = 0; !status && i < 2; i++)
-        status = pool_msm_warm_up(info.curves[i], device);
+        status = pool_msm_warm_up(info.curves[i], exec);
     return status;
 }
 

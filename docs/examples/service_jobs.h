@@ -27,7 +27,7 @@ pool_status service_key_open(
 void service_key_close(struct service_key *key);
 
 /* Compiles the kernels of a key's curves. */
-pool_status service_key_warm_up(const struct service_key *key, pool_device *device);
+pool_status service_key_warm_up(const struct service_key *key, const pool_exec *exec);
 
 /* Input and, after service_job_run, result. */
 struct service_job {

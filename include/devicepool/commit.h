@@ -170,9 +170,9 @@ POOL_API pool_status pool_extend_commit_workspace(const pool_matrix_commit_param
     const pool_span *levels, uint64_t *bytes);
 
 /* Compiles the kernels of both sets for a device, so that no later call waits for them. Blocks.
- * `device` NULL: the one that the calling thread has bound. */
+ * Of `exec` cancel, device, lease and timeout_ns. */
 POOL_API pool_status pool_matrix_commit_warm_up(
-    const pool_matrix_commit_params *params, pool_device *device);
+    const pool_matrix_commit_params *params, const pool_exec *exec);
 
 /*
  * Opens rows. Index i of the tallest matrices is row i >> k of a matrix with 2^k times fewer rows.

@@ -94,8 +94,8 @@ POOL_API pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const
     const pool_span *in, const pool_span *out, uint64_t *bytes);
 
 /* Compiles the curve's kernels for a device, those of checks included, so that no later call waits
- * for the compiler. Blocks. `device` NULL: the one that the calling thread has bound. */
-POOL_API pool_status pool_ecntt_warm_up(const pool_curve *curve, pool_device *device);
+ * for the compiler. Blocks. Of `exec` cancel, device, lease and timeout_ns. */
+POOL_API pool_status pool_ecntt_warm_up(const pool_curve *curve, const pool_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -108,7 +108,25 @@ typedef struct pool_exec {
      * overlaps a span. NULL, with workspace_count 0: allocated and freed again.
      */
     pool_buffer *const *workspaces;
+    /*
+     * The call returns after this time, and 0.2 s that it has to end by itself, although a call of
+     * the driver does not return: POOL_ERR_TIMEOUT. The work is done by a thread of the library,
+     * which is cancelled at the deadline. If it does not end, it is left behind: the device in
+     * whose call it is gets quarantined (pool_device_probe and pool_device_resume take it into
+     * service again, pool_device_abandon gives it up), or its worker process is ended; other
+     * devices are not affected. The memory of spans, objects, and whatever else the copied structs
+     * point to must then stay valid until pool_device_wait_drained has succeeded, as with is_async;
+     * handles that the call would have returned are destroyed. `progress` is called on the calling
+     * thread, and not after the return. 0: none. Functions that only report sizes ignore it.
+     */
+    uint64_t timeout_ns;
 } pool_exec;
+
+/*
+ * The warm-ups of operations (pool_msm_warm_up and others) take a pool_exec as well: of its members
+ * they support `device`, `cancel`, `timeout_ns` and `lease`, whose first device it then is. NULL:
+ * the device that the calling thread has bound. A cancellation is examined between programs.
+ */
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_exec_init(pool_exec *exec, size_t struct_size);

@@ -138,8 +138,8 @@ POOL_API pool_status pool_matrix_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_matrix *in, const pool_matrix *out);
 
 /* Compiles the kernels of this header for a device, so that no later call waits for that. Blocks.
- * `device` NULL: the one that the calling thread has bound. */
-POOL_API pool_status pool_fri_warm_up(const pool_field *field, pool_device *device);
+ * Of `exec` cancel, device, lease and timeout_ns. */
+POOL_API pool_status pool_fri_warm_up(const pool_field *field, const pool_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -11,6 +11,7 @@
 
 #include <devicepool/cancel.h>
 #include <devicepool/curve.h>
+#include <devicepool/exec.h>
 #include <devicepool/field.h>
 #include <devicepool/pool.h>
 #include <devicepool/poseidon.h>
@@ -256,10 +257,11 @@ POOL_API pool_status pool_launch(
  * Compiles and loads modules on every usable device of the pool, in parallel, before the first job
  * needs them; a later pool_module_compile with the same params finds the binary. The modules stay
  * loaded until the pool is destroyed or the device has no memory left. Blocks. After a failure the
- * other modules are still compiled; the first failure is returned.
+ * other modules are still compiled; the first failure is returned. `exec` as for other warm-ups
+ * (exec.h), but `device` NULL, and `exec` NULL, stand for all usable devices.
  */
 POOL_API pool_status pool_warm_up(
-    device_pool *pool, const pool_module_params *modules, size_t count);
+    device_pool *pool, const pool_exec *exec, const pool_module_params *modules, size_t count);
 
 #ifdef __cplusplus
 }

@@ -215,9 +215,9 @@ POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const poo
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);
 
 /* Compiles the curve's kernels for a device, in parallel if the process may use several processors,
- * so that no later call waits for the compiler, unless it requests affine passes. Blocks. `device`
- * NULL: the one that the calling thread has bound. */
-POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device);
+ * so that no later call waits for the compiler, unless it requests affine passes. Blocks. Of `exec`
+ * cancel, device, lease and timeout_ns. */
+POOL_API pool_status pool_msm_warm_up(const pool_curve *curve, const pool_exec *exec);
 
 #ifdef __cplusplus
 }

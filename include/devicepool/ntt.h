@@ -83,7 +83,7 @@ POOL_API pool_status pool_ntt_domain_coset(
  * bound for calls without it, which compute only the tables that they use. Smaller domains that
  * pool_ntt_extend and transforms over several devices derive from this one do not count. Tables are
  * not charged to leases, and are evicted when their memory is needed and no call uses them.
- * `device` NULL: the one that the calling thread has bound.
+ * Of `exec` cancel, device, lease and timeout_ns.
  */
 POOL_API pool_status pool_ntt_domain_bytes(
     const pool_ntt_domain *domain, pool_device *device, uint64_t *bytes);
@@ -172,7 +172,7 @@ POOL_API pool_status pool_ntt_workspace(const pool_ntt_params *params, const poo
  * of them as well, whose other tables the first call computes. Blocks. `device` NULL: the one that
  * the calling thread has bound.
  */
-POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device);
+POOL_API pool_status pool_ntt_warm_up(pool_ntt_domain *domain, const pool_exec *exec);
 
 /* ---- low-degree extensions ------------------------------------------------------------------- */
 
@@ -238,11 +238,11 @@ POOL_API pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *par
 /*
  * Compiles the kernels and computes the tables of extensions with these params, of any order,
  * layout and batch, so that no later call waits for them: those of the domain forward, and those of
- * the columns' domain, which belongs to it, in the other direction. Blocks. `device` NULL: the one
- * that the calling thread has bound.
+ * the columns' domain, which belongs to it, in the other direction. Blocks. Of `exec` cancel,
+ * device, lease and timeout_ns.
  */
 POOL_API pool_status pool_ntt_extend_warm_up(
-    const pool_ntt_extend_params *params, pool_device *device);
+    const pool_ntt_extend_params *params, const pool_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -142,9 +142,9 @@ POOL_API pool_status pool_poseidon_fingerprint(
 
 /*
  * Compiles the set's kernels for a device and tests them, so that no later call has to wait for
- * that. Blocks. `device` NULL: the one that the calling thread has bound.
+ * that. Blocks. Of `exec` cancel, device, lease and timeout_ns.
  */
-POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device);
+POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *exec);
 
 /*
  * The operations below use all members of `exec`; a workspace takes all device memory of a call.

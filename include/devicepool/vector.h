@@ -95,8 +95,8 @@ POOL_API pool_status pool_vector_workspace(const pool_field *field, const pool_e
     uint64_t *bytes);
 
 /* Compiles the field's vector kernels for a device, so that no later call waits for that. Blocks.
- * `device` NULL: the one that the calling thread has bound. */
-POOL_API pool_status pool_vector_warm_up(const pool_field *field, pool_device *device);
+ * Of `exec` cancel, device, lease and timeout_ns. */
+POOL_API pool_status pool_vector_warm_up(const pool_field *field, const pool_exec *exec);
 
 #ifdef __cplusplus
 }

@@ -181,6 +181,8 @@ static pool_status check_idle(const device_pool *pool)
         [DEVICE_DEPENDENT_MODULE] = {"module", "modules"},
         [DEVICE_DEPENDENT_GRAPH] = {"graph", "graphs"},
         [DEVICE_DEPENDENT_PROBE] = {"probe", "probes"},
+        [DEVICE_DEPENDENT_CALL] = {"call that its timeout has left behind",
+            "calls that their timeouts have left behind"},
         [DEVICE_DEPENDENT_VIRTUAL] = {
             "range or physical allocation", "ranges and physical allocations"}};
     unsigned bindings = device_pool_bindings(pool, NULL);

@@ -353,7 +353,8 @@ static void test_asynchronous(void **state)
 
     (void)state;
     commit_store(&problem, &storage);
-    assert_ok(pool_matrix_commit_warm_up(&problem.params, device));
+    assert_ok(pool_matrix_commit_warm_up(
+        &problem.params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_stream_create(device, NULL, &exec.stream));
     assert_ok(pool_buffer_zeroed(device, problem.shape.bytes, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));

@@ -550,7 +550,7 @@ static void test_hit_generates_nothing(void **state)
     for (int round = 0; round < 4; round++) {
         pool_module *module = compile(source, entries, 2);
 
-        assert_ok(pool_warm_up(pool, &params, 1));
+        assert_ok(pool_warm_up(pool, NULL, &params, 1));
         assert_ok(pool_module_destroy(&module));
         if (round == 0) {
             compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]);
@@ -602,7 +602,7 @@ static void test_warm_up(void **state)
 
     (void)state;
     for (int i = 0; i < 2; i++)
-        assert_ok(pool_warm_up(pool, &params, 1));
+        assert_ok(pool_warm_up(pool, NULL, &params, 1));
     compiled = atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]);
     assert_ok(pool_module_compile(device, &params, &module));
     assert_int_equal(atomic_load(&module_counters.images[MODULE_IMAGE_COMPILER]), compiled);
@@ -647,7 +647,7 @@ static void test_refusals(void **state)
         assert_int_equal(pool_module_compile(device, &params, &module), POOL_ERR_INVALID_ARGUMENT);
         if (!strstr(pool_last_error()->message, cases[i].message))
             fail_msg("case %zu: %s", i, pool_last_error()->message);
-        assert_int_equal(pool_warm_up(pool, &params, 1), POOL_ERR_INVALID_ARGUMENT);
+        assert_int_equal(pool_warm_up(pool, NULL, &params, 1), POOL_ERR_INVALID_ARGUMENT);
     }
     assert_null(module);
 }

@@ -344,7 +344,8 @@ static void test_graph(void **state)
     pool_span in, out;
 
     (void)state;
-    assert_ok(pool_ecntt_warm_up(curve, device));
+    assert_ok(pool_ecntt_warm_up(
+        curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_buffer_from_host(device, problem.points, bytes, &points));
     assert_ok(pool_buffer_zeroed(device, bytes, &results));
     assert_ok(pool_buffer_span(points, 0, 4, POOL_FORM_STANDARD, &in));
@@ -781,7 +782,9 @@ static void test_refusals(void **state)
     bad_exec = exec;
     bad_exec.on_host = 1;
     REFUSED(CALL(&params, &bad_exec, &in, &out), POOL_ERR_UNSUPPORTED);
-    REFUSED(pool_ecntt_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
+    REFUSED(
+        pool_ecntt_warm_up(NULL, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}),
+        POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(bytes, 7);
     pool_ecntt_params_init(NULL, 4);
     memset(&bad, 0xff, sizeof(bad));

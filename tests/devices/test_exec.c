@@ -512,19 +512,27 @@ static void test_warm_up(void **state)
     pool_span one = {.data = elements, .count = 1}, digest = {.data = results, .count = 1};
 
     (void)state;
-    assert_int_equal(pool_vector_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_poseidon_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_vector_warm_up(NULL, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_poseidon_warm_up(
+                         NULL, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}),
+        POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_vector_warm_up(field, NULL), POOL_ERR_NOT_BOUND);
     assert_int_equal(pool_poseidon_warm_up(set, NULL), POOL_ERR_NOT_BOUND);
-    assert_ok(pool_vector_warm_up(field, device));
-    assert_ok(pool_poseidon_warm_up(set, device));
+    assert_ok(pool_vector_warm_up(
+        field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
+    assert_ok(pool_poseidon_warm_up(
+        set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     if (!is_simulated())
         return;
     assert_ok(pool_create(&fresh, &params));
     assert_ok(pool_device_at(fresh, 0, &cold));
     exec.device = cold;
-    assert_ok(pool_vector_warm_up(field, cold));
-    assert_ok(pool_poseidon_warm_up(set, cold));
+    assert_ok(
+        pool_vector_warm_up(field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = cold}));
+    assert_ok(
+        pool_poseidon_warm_up(set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = cold}));
     assert_ok(pool_sim_set_faults("cuModuleLoad*=999"));
     assert_ok(pool_vector_inverse(field, &exec, &a, &out));
     assert_ok(pool_vector_evaluate(field, &exec, &a, elements, results));

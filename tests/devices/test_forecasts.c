@@ -1008,7 +1008,8 @@ static void test_domain_tables(void **state)
         uint64_t bytes = 0, before = memory().used_bytes;
 
         assert_ok(pool_ntt_domain_bytes(domain, device, &bytes));
-        assert_ok(pool_ntt_warm_up(domain, device));
+        assert_ok(pool_ntt_warm_up(
+            domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
         assert_int_equal(memory().used_bytes - before, bytes);
         assert_ok(pool_ntt_domain_destroy(&domain));
         assert_int_equal(memory().used_bytes, before);

@@ -155,7 +155,8 @@ static void test_folds(void **state)
     for (int i = 0; stark_case(&one, i); i++) {
         const cJSON *fold;
 
-        assert_ok(pool_fri_warm_up(one.field, device));
+        assert_ok(pool_fri_warm_up(
+            one.field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
         cJSON_ArrayForEach(fold, cJSON_GetObjectItemCaseSensitive(one.json, "folds"))
         {
             for (int k = 0; k < 8; k++, way += 5)
@@ -528,7 +529,9 @@ static void test_refusals(void **state)
         pool_matrix_bit_reverse(base, &exec, &matrix, &matrix), POOL_ERR_INVALID_ARGUMENT);
     assert_status(
         pool_matrix_bit_reverse(NULL, &exec, &matrix, &matrix), POOL_ERR_INVALID_ARGUMENT);
-    assert_status(pool_fri_warm_up(base, device), POOL_ERR_UNSUPPORTED);
+    assert_status(
+        pool_fri_warm_up(base, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}),
+        POOL_ERR_UNSUPPORTED);
     assert_ok(pool_ntt_domain_destroy(&domain));
     assert_ok(pool_ntt_domain_destroy(&other));
 }

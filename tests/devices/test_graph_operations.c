@@ -218,7 +218,8 @@ static void test_operations(void **state)
     pool_graph *graph = NULL;
 
     (void)state;
-    assert_ok(pool_ntt_warm_up(with.domain, device));
+    assert_ok(pool_ntt_warm_up(
+        with.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_stream_begin_capture(with.stream));
     compute();
     assert_ok(pool_stream_end_capture(with.stream, &graph));

@@ -316,7 +316,8 @@ static void test_full_device(void **state)
     uint8_t got[64];
 
     (void)state;
-    assert_ok(pool_msm_warm_up(params.curve, device));
+    assert_ok(pool_msm_warm_up(
+        params.curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_memory_trim(device, 0));
     assert_ok(pool_memory_get_info(device, &info));
     assert_ok(pool_buffer_alloc(device, info.free_bytes - needed / 4 * 3, &filler));

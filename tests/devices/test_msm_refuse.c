@@ -188,7 +188,9 @@ static void test_workspace(void **state)
         POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_msm(&call.params, &call.exec, &call.points, &call.scalars, NULL),
         POOL_ERR_INVALID_ARGUMENT);
-    assert_int_equal(pool_msm_warm_up(NULL, device), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(
+        pool_msm_warm_up(NULL, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}),
+        POOL_ERR_INVALID_ARGUMENT);
 }
 
 static int open_all(void **state)

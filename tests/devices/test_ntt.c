@@ -47,10 +47,12 @@ static void test_warm_up(void **state)
         pool_exec exec = {.struct_size = sizeof(exec), .device = device};
         const struct ntt_tables *warm;
 
-        assert_ok(pool_ntt_warm_up(domain, device));
+        assert_ok(pool_ntt_warm_up(
+            domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
         warm = domain->tables;
         assert_non_null(warm);
-        assert_ok(pool_ntt_warm_up(domain, device));
+        assert_ok(pool_ntt_warm_up(
+            domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
         for (uint32_t way = 0; way < 4; way++) {
             params.direction = (pool_ntt_direction)(way & 1);
             params.batch = way >> 1 ? 100 : 1;

@@ -435,7 +435,8 @@ static void test_warm_up(void **state)
     pool_ntt_domain *columns = NULL;
 
     (void)state;
-    assert_ok(pool_ntt_extend_warm_up(&params, device));
+    assert_ok(pool_ntt_extend_warm_up(
+        &params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(ntt_domain_power(params.domain, 6, &columns));
     forward = params.domain->tables;
     inverse = columns->tables;

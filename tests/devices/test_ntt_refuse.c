@@ -203,7 +203,8 @@ static void test_bound(void **state)
     assert_ok(pool_bound_device(pool, &bound));
     assert_ptr_equal(bound, other);
     assert_ok(pool_unbind(other));
-    assert_ok(pool_ntt_warm_up(params.domain, device));
+    assert_ok(pool_ntt_warm_up(
+        params.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_ntt_domain_destroy(&params.domain));
 }
 

@@ -7,9 +7,9 @@
  */
 #include <pthread.h>
 
-#include "zk/ntt/split.h"
 #include "support/ntt.h"
 #include "support/several.h"
+#include "zk/ntt/split.h"
 
 static bool gives_natural(pool_ntt_order order)
 {
@@ -311,7 +311,8 @@ static void test_warm_up(void **state)
 
     (void)state;
     for (uint32_t i = 0; i < 2; i++)
-        assert_ok(pool_ntt_warm_up(params.domain, several[i]));
+        assert_ok(pool_ntt_warm_up(
+            params.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = several[i]}));
     if (strncmp(several_text, "sim", 3) == 0)
         assert_ok(pool_sim_set_faults("cuModuleLoad*=2"));
     assert_ok(pool_ntt(&params, &exec, &host, &host));

@@ -189,7 +189,7 @@ CALL(module_compile)
 
 CALL(warm_up)
 {
-    pool_status status = pool_warm_up(pool, given, 1);
+    pool_status status = pool_warm_up(pool, NULL, given, 1);
 
     return status == POOL_ERR_NO_COMPILER ? POOL_OK : status;
 }

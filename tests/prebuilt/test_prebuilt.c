@@ -114,7 +114,8 @@ static void load_long_table(const pool_field *field)
 {
     pool_ntt_domain *domain = ntt_domain(field, 17);
 
-    assert_ok(pool_ntt_warm_up(domain, device));
+    assert_ok(
+        pool_ntt_warm_up(domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_ntt_domain_destroy(&domain));
 }
 
@@ -217,7 +218,8 @@ static void check_known_answers(const char *name)
     pool_poseidon *set;
 
     assert_ok(pool_poseidon_by_name(name, &set));
-    assert_ok(pool_poseidon_warm_up(set, device));
+    assert_ok(pool_poseidon_warm_up(
+        set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     pool_poseidon_destroy(&set);
 }
 
@@ -242,7 +244,8 @@ static void check_msm(const char *name)
     pool_span point_span = ntt_host(points, COUNT), scalar_span = ntt_host(scalars, COUNT);
     pool_span result = ntt_host(got, 1);
 
-    assert_ok(pool_msm_warm_up(curve, device));
+    assert_ok(
+        pool_msm_warm_up(curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     assert_ok(pool_random_points(curve, 9, COUNT, NULL, points, NULL));
     assert_ok(msm_reference_buckets(curve, COUNT, points, scalars, want));
     for (params.affine_passes = 0; params.affine_passes <= 2; params.affine_passes += 2) {
@@ -266,7 +269,8 @@ static void check_ecntt(const char *name)
     uint8_t *want, *got = calloc(COUNT, problem.point_bytes);
     pool_span in = ntt_host(problem.points, COUNT), out = ntt_host(got, COUNT);
 
-    assert_ok(pool_ecntt_warm_up(curve, device));
+    assert_ok(pool_ecntt_warm_up(
+        curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}));
     for (params.coset = 0; params.coset < 2; params.coset++) {
         params.direction = params.coset ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
         want = ecntt_expected(&params, &problem);

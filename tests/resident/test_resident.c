@@ -757,7 +757,8 @@ static void test_names_of_what_keeps_a_pool(void **state)
     use_once(resident, 0, 3);
     assert_ok(pool_bases_create(&bases_params, &exec, &span, &bases));
     assert_ok(pool_ntt_domain_create(&domain_params, &domain));
-    assert_ok(pool_ntt_warm_up(domain, device[0]));
+    assert_ok(pool_ntt_warm_up(
+        domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device[0]}));
     assert_ok(pool_buffer_alloc(device[0], 64, &buffer));
     for (int i = 0; i < 2; i++)
         assert_ok(pool_pinned_create(device[0], 64, 0, &pinned[i]));

@@ -19,9 +19,9 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "zk/msm/call.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
+#include "zk/msm/call.h"
 
 enum { MSM_POINT_MAX = 4 * 2 * POOL_FIELD_MAX_BYTES }; /* XYZZ over an extension */
 
@@ -31,7 +31,8 @@ static inline bool msm_is_left_out(const pool_curve *curve, pool_device *device)
     char reason[DRIVER_NVRTC_REASON];
 
     if (driver_nvrtc_find(reason, sizeof(reason)) ||
-        pool_msm_warm_up(curve, device) != POOL_ERR_NO_COMPILER)
+        pool_msm_warm_up(curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}) !=
+            POOL_ERR_NO_COMPILER)
         return false;
     print_message("left out: %s: %s\n", curve->name, pool_last_error()->message);
     return true;

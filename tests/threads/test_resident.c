@@ -156,7 +156,8 @@ static pool_ntt_domain *create_domain(void)
 /* Computes the domain's tables on a device, if there is memory. */
 static void use_domain(pool_ntt_domain *domain, size_t index)
 {
-    pool_status status = pool_ntt_warm_up(domain, device_at(index));
+    pool_status status = pool_ntt_warm_up(
+        domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device_at(index)});
 
     expect(!status || is_out_of_memory(status));
 }

@@ -112,7 +112,9 @@ static pool_status warm_up(struct torture *torture)
     pool_device *device = NULL;
     pool_status status = create(torture, 0, &device);
 
-    return status ? status : pool_ecntt_warm_up(curve, device);
+    return status ? status
+                  : pool_ecntt_warm_up(
+                        curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
 }
 
 static const char *const absorbed[] = {"cuDeviceGetAttribute", "file", "malloc", "cuMemAllocHost",

@@ -204,7 +204,7 @@ static pool_status warm_up(struct torture *torture)
     pool_device *device;
     pool_status status = create(torture, &device);
 
-    return status ? status : pool_warm_up(torture->objects[POOL], &params, 1);
+    return status ? status : pool_warm_up(torture->objects[POOL], NULL, &params, 1);
 }
 
 /* A module of the library's: evicted between its launches. */

@@ -139,8 +139,11 @@ static pool_status warm_up(struct torture *torture)
     if (!status)
         status = domain_of(torture, "goldilocks", 12);
     if (!status)
-        status = pool_ntt_warm_up(torture->objects[DOMAIN], device);
-    return status ? status : pool_vector_warm_up(pool_field_by_name("goldilocks"), device);
+        status = pool_ntt_warm_up(torture->objects[DOMAIN],
+            &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
+    return status ? status
+                  : pool_vector_warm_up(pool_field_by_name("goldilocks"),
+                        &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
 }
 
 static pool_status vectors(struct torture *torture)

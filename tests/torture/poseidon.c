@@ -136,7 +136,9 @@ static pool_status warm_up(struct torture *torture)
     pool_exec run;
     pool_status status = create(torture, &run);
 
-    return status ? status : pool_poseidon_warm_up(set, run.device);
+    return status ? status
+                  : pool_poseidon_warm_up(
+                        set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run.device});
 }
 
 static pool_status enqueue(struct torture *torture)

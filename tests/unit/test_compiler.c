@@ -194,7 +194,9 @@ static int use_without_builtins(void *argument)
 
     find_controls();
     CHILD_CHECK(describes(&world, "compiler  ", "it has not been tried yet"));
-    CHILD_CHECK(pool_msm_warm_up(pool_curve_by_name("bn254_g1"), device_of(&world, 0)) == POOL_OK);
+    CHILD_CHECK(pool_msm_warm_up(pool_curve_by_name("bn254_g1"),
+                    &(pool_exec){.struct_size = sizeof(pool_exec),
+                        .device = device_of(&world, 0)}) == POOL_OK);
     CHILD_CHECK(heard.warnings == 1 && heard.errors == 0 && fake->compiled == 0);
     CHILD_CHECK(strncmp(heard.warning, "NVRTC does not work: ", 21) == 0);
     CHILD_CHECK(has(heard.warning, reason) && has(heard.warning, "; reinstall NVRTC, or set"));
@@ -337,7 +339,9 @@ static int use_prebuilt(void *argument)
     (void)argument;
     find_controls();
     pool_mock_set_hook(world.mock, refuse, &refusal);
-    CHILD_CHECK(pool_msm_warm_up(pool_curve_by_name("bn254_g1"), device_of(&world, 0)) == POOL_OK);
+    CHILD_CHECK(pool_msm_warm_up(pool_curve_by_name("bn254_g1"),
+                    &(pool_exec){.struct_size = sizeof(pool_exec),
+                        .device = device_of(&world, 0)}) == POOL_OK);
     CHILD_CHECK(fake->trials == 1 && old->trials == 1 && !fake->compiled && !old->compiled);
     CHILD_CHECK(heard.errors == 0 && heard.warnings == 2);
     CHILD_CHECK(compile(&world, "own") == POOL_ERR_NO_COMPILER);

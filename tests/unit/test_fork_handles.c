@@ -525,7 +525,7 @@ static void call_modules(void)
     REFUSED(pool_kernel_get_best_block(h.kernel, 0, &threads, &blocks));
     REFUSED(pool_kernel_get_clusters(h.kernel, &shape, &blocks, NULL));
     REFUSED(pool_launch(h.kernel, &shape, NULL, h.stream));
-    REFUSED(pool_warm_up(h.pool, &params, 1));
+    REFUSED(pool_warm_up(h.pool, NULL, &params, 1));
 }
 
 static void call_msm(void)
@@ -547,7 +547,8 @@ static void call_msm(void)
     exec.device = h.device;
     REFUSED(pool_msm(&params, &exec, &in, &by, &out));
     REFUSED(pool_msm_workspace(&params, &exec, &in, &by, &out, &bytes));
-    REFUSED(pool_msm_warm_up(curve, h.device));
+    REFUSED(pool_msm_warm_up(
+        curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     pool_bases_params_init(&points_params, sizeof(points_params));
     points_params.curve = curve;
     REFUSED(pool_bases_create(&points_params, &exec, &in, &made));
@@ -591,7 +592,8 @@ static void ecntt_calls(const pool_exec *exec)
     params.domain = domain;
     REFUSED(pool_ecntt(&params, exec, &span, &span));
     REFUSED(pool_ecntt_workspace(&params, exec, &span, &span, &bytes));
-    REFUSED(pool_ecntt_warm_up(curve, exec->device));
+    REFUSED(pool_ecntt_warm_up(
+        curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = exec->device}));
 }
 
 static void call_ntt(void)
@@ -610,16 +612,19 @@ static void call_ntt(void)
     exec.device = h.device;
     REFUSED(pool_ntt(&params, &exec, &in, &out));
     REFUSED(pool_ntt_workspace(&params, &exec, &in, &out, &bytes));
-    REFUSED(pool_ntt_warm_up(h.domain, h.device));
+    REFUSED(pool_ntt_warm_up(
+        h.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     pool_ntt_extend_params_init(&extension, sizeof(extension));
     extension.domain = h.domain;
     REFUSED(pool_ntt_extend(&extension, &exec, &in, NULL, &out));
     ANSWERS(pool_ntt_extend_workspace(&extension, &exec, &in, NULL, &out, &bytes));
-    REFUSED(pool_ntt_extend_warm_up(&extension, h.device));
+    REFUSED(pool_ntt_extend_warm_up(
+        &extension, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     ecntt_calls(&exec);
     ANSWERS(pool_ntt_domain_bytes(h.domain, h.device, &bytes));
     ANSWERS(pool_vector_workspace(field, &exec, POOL_VECTOR_SUB, &in, &in, &out, &bytes));
-    REFUSED(pool_vector_warm_up(field, h.device));
+    REFUSED(pool_vector_warm_up(
+        field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     ANSWERS(pool_ntt_domain_retain(h.domain));
     ANSWERS(pool_ntt_domain_destroy(&domain));
     ANSWERS(pool_ntt_domain_field(h.domain));
@@ -654,7 +659,8 @@ static void call_poseidon(void)
     sponge.output_elements = 1;
     pool_merkle_params_init(&merkle, sizeof(merkle));
     merkle.arity = 2;
-    REFUSED(pool_poseidon_warm_up(h.set, h.device));
+    REFUSED(pool_poseidon_warm_up(
+        h.set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     REFUSED(pool_poseidon_permute(h.set, &run, &in, &out));
     REFUSED(pool_poseidon_hash(h.set, &run, &in, 2, &out));
     REFUSED(pool_poseidon_sponge(h.set, &run, &sponge, &in, &out));
@@ -689,7 +695,8 @@ static void call_commit(void)
     run.device = h.device;
     pool_matrix_commit_params_init(&params, sizeof(params));
     params.set = h.set;
-    REFUSED(pool_matrix_commit_warm_up(&params, h.device));
+    REFUSED(pool_matrix_commit_warm_up(
+        &params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     REFUSED(pool_matrix_commit(&params, &run, &matrix, 1, &levels));
     ANSWERS(pool_extend_commit(&params, &run, &extension, 1, &levels));
     ANSWERS(pool_extend_commit_workspace(&params, &run, &extension, 1, &levels, &bytes));
@@ -729,7 +736,8 @@ static void call_fri(void)
     commit.set = h.set;
     ANSWERS(pool_field_base(field) != pool_field_by_name("babybear"));
     ANSWERS(pool_field_degree(field) != 4);
-    REFUSED(pool_fri_warm_up(field, h.device));
+    REFUSED(pool_fri_warm_up(
+        field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = h.device}));
     ANSWERS(pool_fri_fold(&params, &run, &in, &out));
     ANSWERS(pool_fri_fold_workspace(&params, &run, &in, &out, &bytes));
     ANSWERS(pool_fri_fold_commit(&params, 0, &commit, &run, &in, &out, &levels));

@@ -137,8 +137,8 @@ static void test_nulls(void **state)
     BAD(pool_kernel_get_best_block(NULL, 0, &small, &small));
     BAD(pool_launch(NULL, &shape, NULL, NULL));
     BAD(pool_launch_shape_for(1, NULL));
-    BAD(pool_warm_up(NULL, &params, 1));
-    BAD(pool_warm_up(pool, NULL, 1));
+    BAD(pool_warm_up(NULL, NULL, &params, 1));
+    BAD(pool_warm_up(pool, NULL, NULL, 1));
     assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
     BAD(pool_kernel_handle(kernel, NULL));
     BAD(pool_kernel_get_info(kernel, NULL));
@@ -562,18 +562,18 @@ static void test_warm_up(void **state)
         assert_int_equal(pool_device_get_compiler(devices[i], &compiler), POOL_OK);
     before = pool_mock_calls(mock, "cuModuleLoadData*");
     if (compiler.status) {
-        assert_int_equal(pool_warm_up(pool, params, 2), POOL_ERR_NO_COMPILER);
+        assert_int_equal(pool_warm_up(pool, NULL, params, 2), POOL_ERR_NO_COMPILER);
         return;
     }
-    assert_int_equal(pool_warm_up(pool, params, 0), POOL_OK);
+    assert_int_equal(pool_warm_up(pool, NULL, params, 0), POOL_OK);
     assert_int_equal(pool_mock_calls(mock, "cuModuleLoadData*"), before);
-    assert_int_equal(pool_warm_up(pool, params, 2), POOL_OK);
+    assert_int_equal(pool_warm_up(pool, NULL, params, 2), POOL_OK);
     loads = pool_mock_calls(mock, "cuModuleLoadData*");
     assert_int_equal(loads, before + 4); /* two modules on two devices */
-    assert_int_equal(pool_warm_up(pool, params, 2), POOL_OK);
+    assert_int_equal(pool_warm_up(pool, NULL, params, 2), POOL_OK);
     assert_int_equal(pool_mock_calls(mock, "cuModuleLoadData*"), loads);
     params[1].source = "this is no source";
-    assert_int_equal(pool_warm_up(pool, params, 2), POOL_ERR_COMPILE);
+    assert_int_equal(pool_warm_up(pool, NULL, params, 2), POOL_ERR_COMPILE);
     assert_non_null(strstr(pool_last_error()->message, "this is no source"));
 }
 

@@ -74,7 +74,8 @@ static void break_compiler(const struct fault *fault)
 static pool_status warm_up(const char *curve)
 {
     struct world world = world_with_pool(1);
-    pool_status status = pool_msm_warm_up(pool_curve_by_name(curve), device_of(&world, 0));
+    pool_status status = pool_msm_warm_up(pool_curve_by_name(curve),
+        &(pool_exec){.struct_size = sizeof(pool_exec), .device = device_of(&world, 0)});
 
     world_end(&world);
     module_image_forget();

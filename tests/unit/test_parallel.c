@@ -135,7 +135,8 @@ static const pool_curve *curve(void)
 static pool_status warm_up(void)
 {
     CUcontext before = pool_mock_current_context(world.mock);
-    pool_status status = pool_msm_warm_up(curve(), device_of(&world, 0));
+    pool_status status = pool_msm_warm_up(
+        curve(), &(pool_exec){.struct_size = sizeof(pool_exec), .device = device_of(&world, 0)});
 
     assert_ptr_equal(pool_mock_current_context(world.mock), before);
     return status;
@@ -423,7 +424,8 @@ static void test_shared_between_curves(void **state)
 
     (void)state;
     assert_ok(warm_up());
-    assert_ok(pool_msm_warm_up(pool_curve_by_name("bn254_g2"), device_of(&world, 0)));
+    assert_ok(pool_msm_warm_up(pool_curve_by_name("bn254_g2"),
+        &(pool_exec){.struct_size = sizeof(pool_exec), .device = device_of(&world, 0)}));
     assert_int_equal(compiled(), WARM_PROGRAMS + OWN);
     assert_int_equal(loads(), WARM_PROGRAMS + OWN);
 }
@@ -499,7 +501,7 @@ static void test_cancel(void **state)
     assert_ok(pool_cancel_create(&cancel));
     params[1].cancel = cancel;
     assert_int_equal(pthread_create(&thread, NULL, cancel_soon, cancel), 0);
-    assert_int_equal(pool_warm_up(world.pool, params, 3), POOL_ERR_CANCELLED);
+    assert_int_equal(pool_warm_up(world.pool, NULL, params, 3), POOL_ERR_CANCELLED);
     assert_says("cancelled.cu was cancelled");
     pthread_join(thread, NULL);
     assert_int_equal(loads(), 2);

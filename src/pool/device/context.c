@@ -12,16 +12,31 @@
 #include "pool/device/pool.h"
 
 /* The device that this thread has entered: a fault detected now showed there. */
-static _Thread_local pool_device *acting __attribute__((tls_model("initial-exec")));
+static _Thread_local device_entered_slot slot __attribute__((tls_model("initial-exec")));
+
+static inline pool_device *get_acting(void)
+{
+    return atomic_load_explicit(&slot, memory_order_relaxed);
+}
+
+static inline void set_acting(pool_device *device)
+{
+    atomic_store_explicit(&slot, device, memory_order_relaxed);
+}
+
+device_entered_slot *device_entered_of_thread(void)
+{
+    return &slot;
+}
 
 pool_device *device_entered(void)
 {
-    return acting;
+    return get_acting();
 }
 
 static int32_t entered_ordinal(void)
 {
-    return acting ? acting->properties.ordinal : -1;
+    return get_acting() ? get_acting()->properties.ordinal : -1;
 }
 
 void device_register_log_device(void)
@@ -31,11 +46,11 @@ void device_register_log_device(void)
 
 void device_log(pool_device *device, pool_log_level level, const char *message)
 {
-    pool_device *outer = acting;
+    pool_device *outer = get_acting();
 
-    acting = device;
+    set_acting(device);
     base_log(level, "%s", message);
-    acting = outer;
+    set_acting(outer);
 }
 
 /* cuCtxCreate leaves the new context on top of the thread's stack, so it is popped again. */
@@ -152,13 +167,13 @@ static void release_context(pool_device *device, CUcontext context)
 /* Called with context_lock held. */
 static pool_status create_locked(pool_device *device, CUcontext *context)
 {
-    pool_device *outer = acting;
+    pool_device *outer = get_acting();
     pool_status status;
 
     *context = atomic_load_explicit(&device->context, memory_order_relaxed);
     if (*context)
         return POOL_OK;
-    acting = device;
+    set_acting(device);
     device_note_worker(device);
     status = create_or_retain(device, context);
     if (!status) {
@@ -172,7 +187,7 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
             base_error_restore(&first);
         }
     }
-    acting = outer;
+    set_acting(outer);
     if (status)
         return status;
     base_log(POOL_LOG_INFO, "device %d (%s): context created", device->properties.ordinal,
@@ -276,8 +291,8 @@ static pool_status push_context(struct device_scope *scope)
 
     scope->is_pushed = 0;
     scope->is_counted = 0;
-    scope->outer = acting;
-    acting = scope->device;
+    scope->outer = get_acting();
+    set_acting(scope->device);
     status = device_verify_context(scope->device, scope->context);
     if (status)
         goto fail;
@@ -290,7 +305,7 @@ static pool_status push_context(struct device_scope *scope)
     return POOL_OK;
 
 fail:
-    acting = scope->outer;
+    set_acting(scope->outer);
     return status;
 }
 
@@ -401,7 +416,7 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
         else
             status = device_context_pop(scope->driver, scope->context, &is_off);
     }
-    acting = scope->outer;
+    set_acting(scope->outer);
     if (scope->is_counted)
         atomic_fetch_sub_explicit(&scope->device->calls, 1, memory_order_release);
     status = device_classify(scope->device, status);

@@ -6,6 +6,7 @@
 #define POOL_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <devicepool/device.h>
@@ -149,6 +150,15 @@ void device_set_probed(pool_device *device, unsigned quarantines);
 void device_report(pool_device *device, const char *message);
 /* Logs a message about a device that the thread has not entered. */
 void device_log(pool_device *device, pool_log_level level, const char *message);
+/* Where a thread has the device that it has entered. Another thread may look, while it exists. */
+typedef _Atomic(pool_device *) device_entered_slot;
+device_entered_slot *device_entered_of_thread(void);
+static inline pool_device *device_entered_by(device_entered_slot *entered)
+{
+    return atomic_load_explicit(entered, memory_order_relaxed);
+}
+/* A call on the device does not return: it is quarantined, or its worker process is ended. */
+void device_suspect(pool_device *device, const char *reason);
 /* POOL_OK while calls may use the device, else why not. No driver call. */
 pool_status device_check_usable(const pool_device *device);
 /* One probe at a time; while one is in progress, the pool cannot be destroyed. */
@@ -167,6 +177,7 @@ enum device_dependent {
     DEVICE_DEPENDENT_MODULE,
     DEVICE_DEPENDENT_GRAPH, /* and captures */
     DEVICE_DEPENDENT_PROBE,
+    DEVICE_DEPENDENT_CALL,    /* whose caller has not waited for its end */
     DEVICE_DEPENDENT_VIRTUAL, /* physical memory and ranges of addresses */
     DEVICE_DEPENDENT_KINDS
 };

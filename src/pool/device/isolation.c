@@ -177,6 +177,16 @@ void device_end_worker(const pool_device *device, const char *cause)
         worker_end(device->properties.ordinal, cause);
 }
 
+void device_suspect(pool_device *device, const char *reason)
+{
+    pool_status status;
+
+    if (is_isolated(device->pool))
+        worker_end(device->properties.ordinal, reason);
+    else
+        (void)device_enter_quarantine(device, reason, &status);
+}
+
 const char *device_worker_state_name(size_t state)
 {
     static const char *const names[DEVICE_WORKER_STATES] = {[WORKER_STATE_ABSENT] = "absent",

@@ -76,7 +76,8 @@ static pool_status warm_up_commit(struct bench_run *run)
 {
     const struct commit_state *commit = run->state;
 
-    return pool_matrix_commit_warm_up(&commit->params, run->device);
+    return pool_matrix_commit_warm_up(
+        &commit->params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status place_commit(struct bench_run *run, struct commit_state *commit)

@@ -82,7 +82,8 @@ static pool_status warm_up_ecntt(struct bench_run *run)
 {
     struct ecntt_state *ecntt = run->state;
 
-    return pool_ecntt_warm_up(ecntt->curve, run->device);
+    return pool_ecntt_warm_up(
+        ecntt->curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status place_ecntt(struct bench_run *run, struct ecntt_state *ecntt)

@@ -80,7 +80,8 @@ static pool_status warm_up_evaluate(struct bench_run *run)
 {
     const struct evaluate_state *evaluate = run->state;
 
-    return pool_fri_warm_up(evaluate->small.field, run->device);
+    return pool_fri_warm_up(evaluate->small.field,
+        &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status upload_evaluate(struct bench_run *run)

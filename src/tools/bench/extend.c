@@ -76,7 +76,8 @@ static pool_status warm_up_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
 
-    return pool_ntt_extend_warm_up(&extend->params, run->device);
+    return pool_ntt_extend_warm_up(
+        &extend->params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status place_extend(struct bench_run *run, struct extend_state *extend)

@@ -127,10 +127,13 @@ static pool_status create_fold(struct bench_run *run)
 static pool_status warm_up_fold(struct bench_run *run)
 {
     const struct fold_state *fold = run->state;
-    pool_status status = pool_fri_warm_up(fold->params.field, run->device);
+    pool_status status = pool_fri_warm_up(
+        fold->params.field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 
-    return status || !run->spec.commits ? status
-                                        : pool_matrix_commit_warm_up(&fold->commit, run->device);
+    return status || !run->spec.commits
+               ? status
+               : pool_matrix_commit_warm_up(&fold->commit,
+                     &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 /* The transform whose results are the values on the coset: coordinate by coordinate. */

@@ -77,7 +77,8 @@ static pool_status warm_up_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
 
-    return pool_msm_warm_up(msm->curve, run->device);
+    return pool_msm_warm_up(
+        msm->curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 /* Creates the handle of `size` of the bases, which repeat, from base `first` on, from a temporary

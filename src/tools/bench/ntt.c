@@ -50,7 +50,8 @@ static pool_status warm_up_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = run->state;
 
-    return pool_ntt_warm_up(ntt->params.domain, run->device);
+    return pool_ntt_warm_up(
+        ntt->params.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status pin_ntt(struct bench_run *run, struct bench_ntt_state *ntt, uint64_t count)

@@ -121,7 +121,8 @@ static pool_status warm_up_poseidon(struct bench_run *run)
     pool_status status;
 
     if (run->together)
-        return pool_poseidon_warm_up(poseidon->set, run->device);
+        return pool_poseidon_warm_up(
+            poseidon->set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
     input.count = result.count = 1;
     status = permute_or_hash(run, &poseidon->exec, &input, &result);
     return status ? status : pool_stream_synchronize(run->stream);

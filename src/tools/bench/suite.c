@@ -84,8 +84,11 @@ static pool_status compile_transforms(
     pool_status status = pool_ntt_domain_create(&domain, &extension.domain);
 
     if (!status)
-        status = operation == &bench_extend ? pool_ntt_extend_warm_up(&extension, device)
-                                            : pool_ntt_warm_up(extension.domain, device);
+        status = operation == &bench_extend
+                     ? pool_ntt_extend_warm_up(&extension,
+                           &(pool_exec){.struct_size = sizeof(pool_exec), .device = device})
+                     : pool_ntt_warm_up(extension.domain,
+                           &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
     pool_ntt_domain_destroy(&extension.domain);
     return status;
 }
@@ -115,7 +118,8 @@ static void compile_row(const struct compilation *compilation, size_t index)
     const struct bench_case *spec = &compilation->specs[index];
 
     if (operation == &bench_msm)
-        (void)pool_msm_warm_up(pool_curve_by_name(spec->subject), compilation->device);
+        (void)pool_msm_warm_up(pool_curve_by_name(spec->subject),
+            &(pool_exec){.struct_size = sizeof(pool_exec), .device = compilation->device});
     else if (operation == &bench_ntt || operation == &bench_extend)
         (void)compile_transforms(operation, spec, compilation->device);
     else if (operation == &bench_poseidon || operation == &bench_tree ||

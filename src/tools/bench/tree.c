@@ -64,7 +64,8 @@ static pool_status warm_up_tree(struct bench_run *run)
 {
     struct tree_state *tree = run->state;
 
-    return pool_poseidon_warm_up(tree->set, run->device);
+    return pool_poseidon_warm_up(
+        tree->set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 /* Leaves per unit of a shard: those of a subtree, of which each device has many. */

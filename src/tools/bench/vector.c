@@ -52,7 +52,8 @@ static pool_status warm_up_vector(struct bench_run *run)
 {
     const struct vector_state *vector = run->state;
 
-    return pool_vector_warm_up(vector->small.field, run->device);
+    return pool_vector_warm_up(
+        vector->small.field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
 static pool_status upload_vector(struct bench_run *run)

@@ -22,13 +22,16 @@ static pool_status warm_up_field(const pool_field *field, pool_device *device)
     pool_status status;
 
     if (pool_field_degree(field) > 1) /* with the vectors' kernels */
-        return pool_fri_warm_up(field, device);
-    status = pool_vector_warm_up(field, device);
+        return pool_fri_warm_up(
+            field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
+    status = pool_vector_warm_up(
+        field, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
     params.log_size = pool_field_two_adicity(field) < 4 ? pool_field_two_adicity(field) : 4;
     if (!status)
         status = pool_ntt_domain_create(&params, &domain);
     if (!status)
-        status = pool_ntt_warm_up(domain, device);
+        status = pool_ntt_warm_up(
+            domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
     pool_ntt_domain_destroy(&domain);
     return status;
 }
@@ -36,11 +39,13 @@ static pool_status warm_up_field(const pool_field *field, pool_device *device)
 /* Without a compiler transforms of points of most curves are left out. */
 static pool_status warm_up_curve(const pool_curve *curve, pool_device *device)
 {
-    pool_status status = pool_msm_warm_up(curve, device);
+    pool_status status =
+        pool_msm_warm_up(curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
 
     if (status || !pool_field_two_adicity(pool_curve_scalar_field(curve)))
         return status;
-    status = pool_ecntt_warm_up(curve, device);
+    status =
+        pool_ecntt_warm_up(curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
     return status == POOL_ERR_NO_COMPILER ? POOL_OK : status;
 }
 
@@ -63,7 +68,8 @@ static pool_status warm_up_subject(const struct subject *subject, pool_device *d
         return warm_up_field(subject->field, device);
     if (subject->curve)
         return warm_up_curve(subject->curve, device);
-    return pool_poseidon_warm_up(subject->set, device);
+    return pool_poseidon_warm_up(
+        subject->set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device});
 }
 
 static pool_status warm_up_device(

@@ -7,9 +7,10 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/workspace.h"
 #include "pool/device/counters.h"
 #include "pool/device/device.h"
+#include "zk/operation/timeout.h"
+#include "zk/operation/workspace.h"
 #include "zk/poseidon/arguments.h"
 #include "zk/poseidon/kernels.h"
 #include "zk/poseidon/run.h"
@@ -112,9 +113,19 @@ pool_status commit_forecast(const char *name, const struct commit_tree *tree, co
     return status;
 }
 
+static pool_status matrix_commit_timed(void *const *a)
+{
+    return pool_matrix_commit(a[0], a[1], a[2], *(uint32_t *)a[3], a[4]);
+}
+
 pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const pool_exec *given,
     const pool_matrix *matrices, uint32_t count, const pool_span *levels)
 {
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(matrix_commit_timed, NULL, MEMORY_PARAMS(params),
+            MEMORY_EXEC(given),
+            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            MEMORY_VALUE(count), MEMORY_SPAN(levels));
     MEMORY_EXEC_SCOPE(given);
     struct exec_target site;
     struct commit_tree tree;
@@ -150,9 +161,19 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
     return status ? status : commit_forecast(__func__, &tree, &exec, levels, bytes);
 }
 
+static pool_status matrix_commit_shards_timed(void *const *a)
+{
+    return pool_matrix_commit_shards(a[0], a[1], a[2], *(uint32_t *)a[3], a[4]);
+}
+
 pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
     const pool_exec *given, const pool_matrix *matrices, uint32_t count, uint64_t *digests)
 {
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(matrix_commit_shards_timed, NULL, MEMORY_PARAMS(params),
+            MEMORY_EXEC(given),
+            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            MEMORY_VALUE(count), MEMORY_POINTER(digests));
     MEMORY_EXEC_SCOPE(given);
     struct commit_tree tree;
     pool_exec exec;
@@ -168,11 +189,22 @@ pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
     return status ? status : commit_devices_shards(__func__, &tree, &exec, digests);
 }
 
-pool_status pool_matrix_commit_warm_up(const pool_matrix_commit_params *params, pool_device *device)
+static pool_status matrix_commit_warm_up_timed(void *const *a)
 {
+    return pool_matrix_commit_warm_up(a[0], a[1]);
+}
+
+pool_status pool_matrix_commit_warm_up(
+    const pool_matrix_commit_params *params, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            matrix_commit_warm_up_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     static const pool_matrix one = {.height = 1, .width = 1};
     struct commit_tree tree;
     pool_matrix_commit_params known;
+    pool_exec exec;
     pool_status status = commit_params_read(__func__, params, &known);
 
     if (!status) {
@@ -180,8 +212,10 @@ pool_status pool_matrix_commit_warm_up(const pool_matrix_commit_params *params, 
         status = commit_tree_init(__func__, &known, &one, 1, &tree);
     }
     if (!status)
-        status = device_or_bound(device, &device);
+        status = memory_exec_read_warm_up(__func__, given, &exec);
     if (!status)
-        status = pool_poseidon_warm_up(tree.set, device);
-    return status ? status : poseidon_warm_up_rows(tree.row_set, device);
+        status = pool_poseidon_warm_up(tree.set, &exec);
+    if (!status)
+        status = memory_exec_check_cancelled(__func__, &exec);
+    return status ? status : poseidon_warm_up_rows(tree.row_set, exec.device);
 }

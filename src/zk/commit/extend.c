@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "zk/commit/devices.h"
 #include "zk/ntt/extend.h"
+#include "zk/operation/timeout.h"
 
 const struct commit_extension *commit_extension_of(
     const struct commit_tree *tree, const pool_matrix *matrix)
@@ -213,9 +214,19 @@ static pool_status check_data(const struct extend_commit *call)
     return status;
 }
 
+static pool_status extend_commit_timed(void *const *a)
+{
+    return pool_extend_commit(a[0], a[1], a[2], *(uint32_t *)a[3], a[4]);
+}
+
 pool_status pool_extend_commit(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_extension *extensions, uint32_t count, const pool_span *levels)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(extend_commit_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_BYTES(
+                extensions, count <= COMMIT_MAX_MATRICES ? count * sizeof(*extensions) : 0),
+            MEMORY_VALUE(count), MEMORY_SPAN(levels));
     MEMORY_EXEC_SCOPE(exec);
     struct extend_commit call = {0};
     struct memory_progress progress = {.call = __func__, .exec = &call.exec};

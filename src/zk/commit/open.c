@@ -12,6 +12,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/open.h"
+#include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 #include "zk/poseidon/arguments.h"
 #include "zk/poseidon/kernels.h"
@@ -445,10 +446,21 @@ static pool_status open_rows(struct opening *opening)
     return status;
 }
 
+static pool_status matrix_open_timed(void *const *a)
+{
+    return pool_matrix_open(
+        a[0], a[1], a[2], *(uint32_t *)a[3], a[4], a[5], *(uint64_t *)a[6], a[7], a[8]);
+}
+
 pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_matrix *matrices, uint32_t count, const pool_span *levels, const uint64_t *indices,
     uint64_t index_count, const pool_span *rows, const pool_span *paths)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(matrix_open_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            MEMORY_VALUE(count), MEMORY_SPAN(levels), MEMORY_POINTER(indices),
+            MEMORY_VALUE(index_count), MEMORY_SPAN(rows), MEMORY_SPAN(paths));
     MEMORY_EXEC_SCOPE(exec);
     struct opening opening = {
         .levels = levels, .indices = indices, .count = index_count, .rows = rows, .paths = paths};

@@ -5,14 +5,21 @@
  */
 #include "zk/custom/header.h"
 
+#include <pthread.h>
+
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/module/module.h"
 #include "pool/module/registry.h"
+#include "zk/operation/exec.h"
+#include "zk/operation/timeout.h"
 
 struct warm_up {
+    const pool_exec *exec;
+    struct memory_timed *timed; /* NULL: the call has no timeout */
+    pthread_t caller;
     pool_device **devices;
     size_t device_count;
     const pool_module_params *modules;
@@ -53,9 +60,17 @@ static const pool_module_params *nth_params(const pool_module_params *modules, s
 static pool_status warm_up_index(void *user, size_t index)
 {
     const struct warm_up *all = user;
+    bool is_other = !pthread_equal(pthread_self(), all->caller);
+    pool_status status = memory_exec_check_cancelled("pool_warm_up", all->exec);
 
-    return warm_up_module(all->devices[index % all->device_count],
-        nth_params(all->modules, index / all->device_count));
+    if (is_other)
+        memory_timed_join(all->timed);
+    if (!status)
+        status = warm_up_module(all->devices[index % all->device_count],
+            nth_params(all->modules, index / all->device_count));
+    if (is_other)
+        memory_timed_part(all->timed);
+    return status;
 }
 
 /* A device whose state cannot be read is tried too; the attempt reports the reason. */
@@ -110,9 +125,38 @@ static pool_status check_modules(const pool_module_params *modules, size_t count
     return status;
 }
 
-pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, size_t count)
+/* One device of the caller, or all that are usable. */
+static pool_status list_devices(device_pool *pool, const pool_exec *exec, struct warm_up *all)
 {
-    struct warm_up all = {.modules = modules};
+    if (exec->device && device_pool_of(exec->device) != pool)
+        return base_fail(POOL_ERR_WRONG_DEVICE,
+            "pool_warm_up: `device` of the pool_exec belongs to another pool");
+    all->devices = base_calloc(pool_device_count(pool), sizeof(*all->devices));
+    if (!all->devices)
+        return base_fail_memory("the devices to warm up");
+    if (exec->device) {
+        all->devices[0] = exec->device;
+        all->device_count = 1;
+        return POOL_OK;
+    }
+    all->device_count = list_usable_devices(pool, all->devices);
+    return all->device_count ? POOL_OK : fail_no_device(pool);
+}
+
+static pool_status warm_up_timed(void *const *a)
+{
+    return pool_warm_up(a[0], a[1], a[2], *(size_t *)a[3]);
+}
+
+pool_status pool_warm_up(
+    device_pool *pool, const pool_exec *given, const pool_module_params *modules, size_t count)
+{
+    static const struct memory_exec_rules rules = {0};
+    pool_exec exec;
+    struct warm_up all = {.exec = &exec,
+        .modules = modules,
+        .timed = memory_timed_current(),
+        .caller = pthread_self()};
     struct base_parallel job = {.task = warm_up_index, .user = &all, .tries_all = true};
     pool_device *first;
     pool_status status = pool ? POOL_OK : base_fail_null("pool_warm_up", "pool");
@@ -123,15 +167,17 @@ pool_status pool_warm_up(device_pool *pool, const pool_module_params *modules, s
         status = pool_device_at(pool, 0, &first);
     if (!status)
         status = device_check_forked(first);
+    if (!status)
+        status = memory_exec_read("pool_warm_up", given, &rules, &exec);
     if (status)
         return status;
-    all.devices = base_calloc(pool_device_count(pool), sizeof(*all.devices));
-    if (!all.devices)
-        return base_fail_memory("the devices to warm up");
-    all.device_count = list_usable_devices(pool, all.devices);
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(warm_up_timed, first, MEMORY_POINTER(pool), MEMORY_EXEC(given),
+            MEMORY_BYTES(modules, modules ? count * modules->struct_size : 0), MEMORY_VALUE(count));
+    status = list_devices(pool, &exec, &all);
     job.count = all.device_count * count;
-    status =
-        all.device_count ? base_parallel_run(device_threads(first), &job) : fail_no_device(pool);
+    if (!status)
+        status = base_parallel_run(device_threads(first), &job);
     base_free(all.devices);
     return status;
 }

@@ -11,8 +11,9 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "zk/msm/msm.h"
 #include "pool/device/counters.h"
+#include "zk/msm/msm.h"
+#include "zk/operation/timeout.h"
 
 static_assert(ECNTT_FORWARD == (int)POOL_NTT_FORWARD && ECNTT_INVERSE == (int)POOL_NTT_INVERSE,
     "ptx/ecntt/args.h");
@@ -261,9 +262,17 @@ pool_status ecntt_compute(const pool_ecntt_params *params, const pool_exec *exec
     return status ? status : run_on_device(&call);
 }
 
+static pool_status ecntt_timed(void *const *a)
+{
+    return pool_ecntt(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, const pool_span *in,
     const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(ecntt_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_SPAN(in), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct ecntt_call call;
     pool_status status = prepare("pool_ecntt", params, exec, in, out, &call);
@@ -297,19 +306,33 @@ pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exe
     return status;
 }
 
-pool_status pool_ecntt_warm_up(const pool_curve *curve, pool_device *device)
+static pool_status ecntt_warm_up_timed(void *const *a)
 {
+    return pool_ecntt_warm_up(a[0], a[1]);
+}
+
+pool_status pool_ecntt_warm_up(const pool_curve *curve, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            ecntt_warm_up_timed, NULL, MEMORY_POINTER(curve), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     pool_kernel *kernel;
+    pool_exec exec;
     pool_status status;
 
     if (!curve)
         return base_fail_null("pool_ecntt_warm_up", "curve");
-    status = device_or_bound(device, &device);
+    status = memory_exec_read_warm_up(__func__, given, &exec);
     if (!status)
-        status = ecntt_kernel_get(device, curve, ECNTT_KERNEL_STAGE, &kernel);
+        status = ecntt_kernel_get(exec.device, curve, ECNTT_KERNEL_STAGE, &kernel);
     if (!status)
-        status = ecntt_factors_kernel(device, curve, &kernel);
+        status = memory_exec_check_cancelled(__func__, &exec);
     if (!status)
-        status = msm_kernel_get(device, curve, MSM_CONVERT_BASES, MSM_CHECKS_BASES, &kernel);
-    return status ? status : msm_kernel_get(device, curve, MSM_CHECK_BASES, 0, &kernel);
+        status = ecntt_factors_kernel(exec.device, curve, &kernel);
+    if (!status)
+        status = memory_exec_check_cancelled(__func__, &exec);
+    if (!status)
+        status = msm_kernel_get(exec.device, curve, MSM_CONVERT_BASES, MSM_CHECKS_BASES, &kernel);
+    return status ? status : msm_kernel_get(exec.device, curve, MSM_CHECK_BASES, 0, &kernel);
 }

@@ -10,10 +10,11 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "pool/device/counters.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
 #include "zk/operation/pipeline.h"
-#include "pool/device/counters.h"
+#include "zk/operation/timeout.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 
@@ -345,9 +346,18 @@ static pool_status evaluate(struct evaluation *evaluation)
     return device_operation_end(&counted, exec_target_end(&evaluation->target, 0, status));
 }
 
+static pool_status matrix_evaluate_timed(void *const *a)
+{
+    return pool_matrix_evaluate(a[0], a[1], a[2], a[3], *(uint32_t *)a[4], a[5]);
+}
+
 pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, const pool_exec *exec,
     const pool_matrix *matrix, const void *points, uint32_t count, void *values)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(matrix_evaluate_timed, NULL, MEMORY_PARAMS(params),
+            MEMORY_EXEC(exec), MEMORY_BYTES(matrix, sizeof(*matrix)), MEMORY_POINTER(points),
+            MEMORY_VALUE(count), MEMORY_POINTER(values));
     MEMORY_EXEC_SCOPE(exec);
     struct evaluation evaluation = {.points = points, .values = values};
     uint64_t z[FIELD_MAX_LIMBS], factor[FIELD_MAX_LIMBS];

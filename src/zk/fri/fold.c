@@ -8,9 +8,10 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "pool/device/counters.h"
 #include "zk/fri/fri.h"
 #include "zk/operation/pipeline.h"
-#include "pool/device/counters.h"
+#include "zk/operation/timeout.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 
@@ -224,9 +225,17 @@ static pool_status fold_on_device(struct fold *fold)
         &counted, exec_target_end(&fold->target, fold->exec.is_async, status));
 }
 
+static pool_status fri_fold_timed(void *const *a)
+{
+    return pool_fri_fold(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_fri_fold(const pool_fri_fold_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(fri_fold_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_SPAN(in), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct fold fold = {0};
     pool_status status = read_call(&fold, __func__, params, exec, in, out);

@@ -7,8 +7,9 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/fri/fri.h"
 #include "pool/device/device.h"
+#include "zk/fri/fri.h"
+#include "zk/operation/timeout.h"
 #include "zk/vector/kernels.h"
 
 enum { BLOCK = 256 };
@@ -105,17 +106,26 @@ void fri_store_points(
     }
 }
 
-pool_status pool_fri_warm_up(const pool_field *field, pool_device *device)
+static pool_status fri_warm_up_timed(void *const *a)
 {
+    return pool_fri_warm_up(a[0], a[1]);
+}
+
+pool_status pool_fri_warm_up(const pool_field *field, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(fri_warm_up_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     struct module_program_key keys[2];
+    pool_exec exec;
     pool_status status = fri_check_field(__func__, field, NULL);
 
     if (!status)
-        status = device_or_bound(device, &device);
+        status = memory_exec_read_warm_up(__func__, given, &exec);
     if (status)
         return status;
     keys[0] = module_key_for(&program, field->fingerprint);
     keys[1] = module_key_for(&rows_program, NULL);
-    status = module_load_keys(device, field, keys, 2);
-    return status ? status : pool_vector_warm_up(field, device);
+    status = module_load_keys(exec.device, field, keys, 2);
+    return status ? status : pool_vector_warm_up(field, &exec);
 }

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
+#include "zk/operation/timeout.h"
 
 pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint32_t log_arity,
     int32_t is_bit_reversed, pool_matrix *matrices, uint32_t *count)
@@ -103,10 +104,19 @@ static pool_status check_levels(const pool_matrix_commit_params *commit, const p
     return status ? status : memory_span_check(target, levels, &digest, "levels");
 }
 
+static pool_status fri_fold_commit_timed(void *const *a)
+{
+    return pool_fri_fold_commit(a[0], *(uint32_t *)a[1], a[2], a[3], a[4], a[5], a[6]);
+}
+
 pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t next_log_arity,
     const pool_matrix_commit_params *commit, const pool_exec *exec, const pool_span *in,
     const pool_span *out, const pool_span *levels)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(fri_fold_commit_timed, NULL, MEMORY_PARAMS(params),
+            MEMORY_VALUE(next_log_arity), MEMORY_PARAMS(commit), MEMORY_EXEC(exec), MEMORY_SPAN(in),
+            MEMORY_SPAN(out), MEMORY_SPAN(levels));
     MEMORY_EXEC_SCOPE(exec);
     struct fold_commit both;
     struct exec_target target;

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
+#include "zk/operation/timeout.h"
 
 static uint64_t item_bytes(const pool_field *field, const pool_matrix *matrix)
 {
@@ -73,9 +74,17 @@ static pool_status enqueue(
     return fri_launch_rows(target, args.words * args.columns * in->height, &args);
 }
 
+static pool_status matrix_bit_reverse_timed(void *const *a)
+{
+    return pool_matrix_bit_reverse(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_matrix_bit_reverse(
     const pool_field *field, const pool_exec *given, const pool_matrix *in, const pool_matrix *out)
 {
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(matrix_bit_reverse_timed, NULL, MEMORY_POINTER(field),
+            MEMORY_EXEC(given), MEMORY_BYTES(in, sizeof(*in)), MEMORY_BYTES(out, sizeof(*out)));
     static const struct memory_exec_rules rules = {.has_async = true};
     MEMORY_EXEC_SCOPE(given);
     struct exec_target target = {.field = field};

@@ -9,10 +9,10 @@
 #include <pthread.h>
 
 #include "base/sha256.h"
-#include "zk/operation/exec.h"
 #include "pool/memory/memory.h"
-#include "zk/operation/operand.h"
 #include "zk/msm/convert.h"
+#include "zk/operation/exec.h"
+#include "zk/operation/operand.h"
 
 struct pool_bases {
     atomic_uint references; /* the last one is released under list->lock */
@@ -52,6 +52,13 @@ pool_status msm_bases_begin(
 /* Allocates memory for all multiples. */
 pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site);
 /* Frees an object that is not returned to the caller; returns `status` and keeps its detail. */
+/* For a call whose result comes too late. */
+static inline void msm_bases_drop(void *handle)
+{
+    pool_bases *bases = handle;
+
+    (void)pool_bases_destroy(&bases);
+}
 pool_status msm_bases_discard(struct pool_bases *bases, pool_status status);
 /* Returns `created` to the caller, or releases it if `status` is a failure. */
 pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases);

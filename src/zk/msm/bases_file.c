@@ -23,9 +23,10 @@
 #include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "zk/operation/pipeline.h"
-#include "zk/msm/bases.h"
 #include "pool/device/counters.h"
+#include "zk/msm/bases.h"
+#include "zk/operation/pipeline.h"
+#include "zk/operation/timeout.h"
 
 enum { HEADER_BYTES = 112, VERSION = 1, CHUNK_BYTES = 16 << 20 };
 
@@ -407,9 +408,18 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
     return POOL_OK;
 }
 
+static pool_status bases_load_timed(void *const *a)
+{
+    return pool_bases_load(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, pool_bases **bases)
 {
+    if (memory_has_timeout(given_exec))
+        return MEMORY_RUN_TIMED(bases_load_timed, NULL, MEMORY_PARAMS(given),
+            MEMORY_EXEC(given_exec), MEMORY_BYTES(path, path ? strlen(path) + 1 : 0),
+            MEMORY_RESULT(bases, msm_bases_drop));
     MEMORY_EXEC_SCOPE(given_exec);
     struct transfer transfer = {.path = path, .file = -1};
     pool_bases *created = NULL;

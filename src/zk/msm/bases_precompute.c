@@ -7,9 +7,10 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/pipeline.h"
-#include "zk/msm/bases.h"
 #include "pool/device/counters.h"
+#include "zk/msm/bases.h"
+#include "zk/operation/pipeline.h"
+#include "zk/operation/timeout.h"
 
 enum { ALIGNMENT = 256 };
 
@@ -265,9 +266,17 @@ static pool_status check_count(const pool_span *span)
                      (unsigned long long)span->count);
 }
 
+static pool_status bases_create_timed(void *const *a)
+{
+    return pool_bases_create(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *span, pool_bases **bases)
 {
+    if (memory_has_timeout(given_exec))
+        return MEMORY_RUN_TIMED(bases_create_timed, NULL, MEMORY_PARAMS(given),
+            MEMORY_EXEC(given_exec), MEMORY_SPAN(span), MEMORY_RESULT(bases, msm_bases_drop));
     MEMORY_EXEC_SCOPE(given_exec);
     pool_bases *created = NULL;
     pool_bases_params params;

@@ -8,10 +8,11 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "zk/curve/endomorphism.h"
-#include "pool/memory/memory.h"
-#include "zk/msm/call.h"
 #include "pool/device/counters.h"
+#include "pool/memory/memory.h"
+#include "zk/curve/endomorphism.h"
+#include "zk/msm/call.h"
+#include "zk/operation/timeout.h"
 
 /* Calls that need less than this allocate without querying the free memory first. */
 #define SMALL_BYTES ((uint64_t)256 << 20)
@@ -547,9 +548,28 @@ pool_status msm_compute_part(
     return run_on_device(&call);
 }
 
+/* NULL: the points are a span. */
+static pool_device *device_of_bases(const pool_msm_params *params)
+{
+    return base_struct_is_valid(&msm_params_type, params) &&
+                   params->struct_size >=
+                       offsetof(pool_msm_params, bases) + sizeof(params->bases) &&
+                   params->bases
+               ? params->bases->device
+               : NULL;
+}
+
+static pool_status msm_timed(void *const *a)
+{
+    return pool_msm(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
     const pool_span *scalars, const pool_span *results)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(msm_timed, device_of_bases(params), MEMORY_PARAMS(params),
+            MEMORY_EXEC(exec), MEMORY_SPAN(points), MEMORY_SPAN(scalars), MEMORY_SPAN(results));
     MEMORY_EXEC_SCOPE(exec);
     return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
@@ -606,12 +626,21 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
     return workspace_bytes(name, &params, &exec, NULL, scalars, results, bytes);
 }
 
-pool_status pool_msm_warm_up(const pool_curve *curve, pool_device *device)
+static pool_status msm_warm_up_timed(void *const *a)
 {
+    return pool_msm_warm_up(a[0], a[1]);
+}
+
+pool_status pool_msm_warm_up(const pool_curve *curve, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(msm_warm_up_timed, NULL, MEMORY_POINTER(curve), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
+    pool_exec exec;
     pool_status status;
 
     if (!curve)
         return base_fail_null("pool_msm_warm_up", "curve");
-    status = device_or_bound(device, &device);
-    return status ? status : msm_load_programs(device, curve);
+    status = memory_exec_read_warm_up(__func__, given, &exec);
+    return status ? status : msm_load_programs(exec.device, curve);
 }

@@ -118,6 +118,7 @@ static void free_host(pool_ntt_domain *domain)
     if (domain->generation == driver_fork_generation()) {
         pthread_mutex_destroy(&domain->lock);
         pthread_mutex_destroy(&domain->create_lock);
+        pthread_cond_destroy(&domain->created);
     }
     base_free(domain);
 }
@@ -133,6 +134,7 @@ static pool_status allocate(const pool_field *field, uint32_t log_size, pool_ntt
     made->generation = driver_fork_generation();
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->create_lock, NULL);
+    pthread_cond_init(&made->created, NULL);
     made->field = pool_field_retain(field);
     made->log_size = log_size;
     *domain = made;

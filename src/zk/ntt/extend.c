@@ -11,6 +11,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/device/counters.h"
+#include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 
 static const struct base_struct ntt_extend_params_type = BASE_STRUCT(pool_ntt_extend_params);
@@ -308,9 +309,17 @@ static pool_status run_on_devices(struct ntt_extend_call *call)
     return status ? status : ntt_extend_run_division(&division);
 }
 
+static pool_status ntt_extend_timed(void *const *a)
+{
+    return pool_ntt_extend(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(ntt_extend_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_SPAN(in), MEMORY_SPAN(coefficients), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct ntt_extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
@@ -350,25 +359,38 @@ pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, cons
     return status;
 }
 
-pool_status pool_ntt_extend_warm_up(const pool_ntt_extend_params *given, pool_device *device)
+static pool_status ntt_extend_warm_up_timed(void *const *a)
 {
+    return pool_ntt_extend_warm_up(a[0], a[1]);
+}
+
+pool_status pool_ntt_extend_warm_up(
+    const pool_ntt_extend_params *given_params, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            ntt_extend_warm_up_timed, NULL, MEMORY_PARAMS(given_params), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     pool_ntt_extend_params params;
     pool_ntt_domain *columns = NULL;
     pool_stream *stream = NULL;
     pool_kernel *kernel;
-    pool_status status = ntt_extend_params_read("pool_ntt_extend_warm_up", given, &params);
+    pool_exec exec;
+    pool_status status = ntt_extend_params_read("pool_ntt_extend_warm_up", given_params, &params);
 
     if (!status)
-        status = device_or_bound(device, &device);
+        status = memory_exec_read_warm_up(__func__, given, &exec);
     if (!status)
         status = find_columns_domain(&params, &columns);
     if (!status)
-        status = pool_stream_default(device, &stream);
+        status = pool_stream_default(exec.device, &stream);
     if (!status)
         status = ntt_tables_warm_up(params.domain, params.log_blowup, stream, NTT_FORWARD_BIT);
+    if (!status)
+        status = memory_exec_check_cancelled(__func__, &exec);
     if (!status && !params.from_coefficients)
         status = ntt_tables_warm_up(columns, 0, stream, NTT_INVERSE_BIT);
     if (!status && params.log_blowup)
-        status = ntt_extend_kernel(device, params.domain->field, &kernel);
+        status = ntt_extend_kernel(exec.device, params.domain->field, &kernel);
     return status;
 }

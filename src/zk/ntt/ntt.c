@@ -10,6 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/device/counters.h"
+#include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
@@ -251,9 +252,17 @@ pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, co
     return status ? status : run_on_device(&call);
 }
 
+static pool_status ntt_timed(void *const *a)
+{
+    return pool_ntt(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(ntt_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
+            MEMORY_SPAN(in), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct ntt_call call;
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);

@@ -180,8 +180,12 @@ struct pool_ntt_domain {
     const struct ntt_tuning *tuning; /* of all transforms, for measurements and tests, or NULL */
     unsigned generation;             /* of the process that made it */
     pthread_mutex_t lock;
-    pthread_mutex_t create_lock; /* one thread creates tables; no lock is taken before it */
-    struct ntt_tables *tables;   /* guarded by lock; entries do not change once they are in it */
+    /* One thread creates tables on a device; guarded by create_lock, before which no other lock is
+     * taken and which is not held meanwhile: a device that hangs delays no other one. */
+    struct ntt_creation *creations;
+    pthread_mutex_t create_lock;
+    pthread_cond_t created;    /* one of them has ended */
+    struct ntt_tables *tables; /* guarded by lock; entries do not change once they are in it */
     /* Guarded by lock: domains of powers of root and coset generator, by their log size. */
     pool_ntt_domain *powers[POOL_NTT_MAX_LOG_SIZE];
 };

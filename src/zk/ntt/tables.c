@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "pool/memory/memory.h"
 #include "pool/stream/capture.h"
+#include "zk/operation/timeout.h"
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
@@ -383,11 +384,50 @@ static pool_status compile_kernels(const pool_ntt_domain *domain, struct ntt_tab
                   : ntt_pass_kernel(wanted->device, domain->field, &build, &wanted->kernel);
 }
 
+/* A thread that creates tables of the domain. */
+struct ntt_creation {
+    const pool_device *device;
+    struct ntt_creation *next;
+};
+
+static bool is_creating(const pool_ntt_domain *domain, const pool_device *device)
+{
+    const struct ntt_creation *at = domain->creations;
+
+    while (at && at->device != device)
+        at = at->next;
+    return at != NULL;
+}
+
+/* Waits until no other thread creates tables on the device. */
+static void begin_creation(pool_ntt_domain *domain, struct ntt_creation *own)
+{
+    pthread_mutex_lock(&domain->create_lock);
+    while (is_creating(domain, own->device))
+        pthread_cond_wait(&domain->created, &domain->create_lock);
+    own->next = domain->creations;
+    domain->creations = own;
+    pthread_mutex_unlock(&domain->create_lock);
+}
+
+static void end_creation(pool_ntt_domain *domain, struct ntt_creation *own)
+{
+    struct ntt_creation **link = &domain->creations;
+
+    pthread_mutex_lock(&domain->create_lock);
+    while (*link != own)
+        link = &(*link)->next;
+    *link = own->next;
+    pthread_cond_broadcast(&domain->created);
+    pthread_mutex_unlock(&domain->create_lock);
+}
+
 pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables)
 {
     pool_device *device = pool_stream_device(stream);
     struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
+    struct ntt_creation creation = {.device = device};
     struct ntt_tables *found;
     pool_status status = ntt_domain_check_forked(domain);
 
@@ -402,7 +442,7 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
         if (status)
             return status;
         /* The list's lock must be free: the allocation may evict other tables of the domain. */
-        pthread_mutex_lock(&domain->create_lock);
+        begin_creation(domain, &creation);
         found = use_tables(domain, &wanted);
         if (!found)
             status = create_tables(domain, &wanted, stream, &found);
@@ -413,7 +453,7 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
             domain->tables = found;
             pthread_mutex_unlock(&domain->lock);
         }
-        pthread_mutex_unlock(&domain->create_lock);
+        end_creation(domain, &creation);
     }
     if (!status)
         *tables = found;
@@ -487,17 +527,26 @@ pool_status ntt_tables_warm_up(
     return status;
 }
 
-pool_status pool_ntt_warm_up(pool_ntt_domain *domain, pool_device *device)
+static pool_status ntt_warm_up_timed(void *const *a)
 {
-    pool_device *found = NULL;
+    return pool_ntt_warm_up(a[0], a[1]);
+}
+
+pool_status pool_ntt_warm_up(pool_ntt_domain *domain, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            ntt_warm_up_timed, NULL, MEMORY_POINTER(domain), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     pool_stream *stream = NULL;
+    pool_exec exec;
     pool_status status;
 
     if (!domain)
         return base_fail_null("pool_ntt_warm_up", "domain");
-    status = device_or_bound(device, &found);
+    status = memory_exec_read_warm_up(__func__, given, &exec);
     if (!status)
-        status = pool_stream_default(found, &stream);
+        status = pool_stream_default(exec.device, &stream);
     if (!status)
         status = ntt_tables_warm_up(domain, 0, stream, NTT_FORWARD_BIT | NTT_INVERSE_BIT);
     return status;

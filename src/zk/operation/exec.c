@@ -211,6 +211,27 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     return !status && exec->lease && !exec->device_count ? read_lease(call, rules, exec) : status;
 }
 
+pool_status memory_exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec)
+{
+    static const struct memory_exec_rules rules = {0};
+    pool_status status = memory_exec_read(call, given, &rules, exec);
+
+    if (!status && exec->stream && !exec->lease)
+        status = fail_unsupported(call, "stream");
+    if (!status && exec->progress)
+        status = fail_unsupported(call, "progress");
+    if (!status)
+        status = memory_exec_check_cancelled(call, exec);
+    return status ? status : device_or_bound(exec->device, &exec->device);
+}
+
+pool_status memory_exec_check_cancelled(const char *call, const pool_exec *exec)
+{
+    struct memory_progress progress = {.call = call, .exec = exec, .total = 1};
+
+    return memory_progress_add(&progress, 0);
+}
+
 /* The approximate number of calls of the callback. */
 enum { PROGRESS_CALLS = 256 };
 

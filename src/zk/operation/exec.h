@@ -52,6 +52,13 @@ const char *memory_exec_label(const pool_exec *given);
 pool_status memory_exec_read(const char *call, const pool_exec *given,
     const struct memory_exec_rules *rules, pool_exec *exec);
 
+/* The same for a warm-up, with the device that it is for; POOL_ERR_CANCELLED if that is requested.
+ */
+pool_status memory_exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec);
+
+/* POOL_ERR_CANCELLED once that was requested. */
+pool_status memory_exec_check_cancelled(const char *call, const pool_exec *exec);
+
 /* `memory_limit`, or no limit. */
 static inline uint64_t memory_exec_limit(const pool_exec *exec)
 {

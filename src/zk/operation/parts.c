@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "pool/device/device.h"
+#include "zk/operation/timeout.h"
 
 struct part {
     struct group *group;
@@ -26,8 +27,9 @@ struct group {
     const char *label;   /* of the caller's log records */
     pool_cancel *cancel; /* of all parts */
     struct memory_fork fork;
-    uint64_t reported; /* of the progress; the caller's */
-    atomic_uint next;  /* the first part that no thread has taken */
+    uint64_t reported;          /* of the progress; the caller's */
+    struct memory_timed *timed; /* NULL: the call has no timeout */
+    atomic_uint next;           /* the first part that no thread has taken */
     pthread_mutex_t lock;
     pthread_cond_t changed;         /* progress, or a part ended */
     uint32_t running;               /* guarded by lock: parts that have not ended */
@@ -127,9 +129,13 @@ static void take_parts(void *context, unsigned index, unsigned count)
 
     BASE_LOG_LABEL(group->label);
     (void)count;
+    if (index)
+        memory_timed_join(group->timed);
     for (uint32_t i; (i = atomic_fetch_add(&group->next, 1)) < group->parts->devices->count;)
         compute_part(&group->part[i]);
-    if (index == 0)
+    if (index)
+        memory_timed_part(group->timed);
+    else
         wait_for_parts(group);
 }
 
@@ -176,7 +182,10 @@ pool_status memory_parts_check_workspaces(const struct memory_parts *parts)
 
 pool_status memory_parts_run(const struct memory_parts *parts)
 {
-    struct group group = {.parts = parts, .caller = pthread_self(), .label = base_log_label()};
+    struct group group = {.parts = parts,
+        .caller = pthread_self(),
+        .label = base_log_label(),
+        .timed = memory_timed_current()};
     pool_status status = base_cancel_create_child(parts->exec->cancel, &group.cancel);
 
     if (!status)

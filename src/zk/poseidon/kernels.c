@@ -9,8 +9,9 @@
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/field/emit_field.h"
 #include "pool/device/device.h"
+#include "zk/field/emit_field.h"
+#include "zk/operation/timeout.h"
 
 static const char *set_name(const void *set)
 {
@@ -157,8 +158,8 @@ static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, 
         .arguments = arguments,
         .sizes = &size,
         .stream = stream,
-        .pdl = plan->kernel == POSEIDON_MERKLE_LEVEL ||
-               plan->kernel == POSEIDON_MERKLE_LEVEL_2THREAD};
+        .pdl =
+            plan->kernel == POSEIDON_MERKLE_LEVEL || plan->kernel == POSEIDON_MERKLE_LEVEL_2THREAD};
     pool_module *module;
     pool_status status;
 
@@ -208,20 +209,30 @@ pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)
     return load_program(set, device, &programs[ROWS], &module);
 }
 
-pool_status pool_poseidon_warm_up(const pool_poseidon *set, pool_device *device)
+static pool_status poseidon_warm_up_timed(void *const *a)
 {
+    return pool_poseidon_warm_up(a[0], a[1]);
+}
+
+pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            poseidon_warm_up_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
     struct module_program_key keys[PROGRAMS];
     pool_module *module;
+    pool_exec exec;
     pool_status status;
 
     if (!set)
         return base_fail_null("pool_poseidon_warm_up", "set");
-    status = device_or_bound(device, &device);
+    status = memory_exec_read_warm_up(__func__, given, &exec);
     for (size_t i = 0; i < program_count(set); i++)
         keys[i] = module_key_for(&programs[i], set->fingerprint);
     if (!status)
-        status = module_load_keys(device, set, keys, program_count(set));
+        status = module_load_keys(exec.device, set, keys, program_count(set));
     for (size_t i = 0; i < program_count(set) && !status; i++)
-        status = load_program(set, device, &programs[i], &module);
+        status = load_program(set, exec.device, &programs[i], &module);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 #include "zk/poseidon/arguments.h"
 #include "zk/poseidon/host.h"
 #include "zk/poseidon/merkle.h"
@@ -148,9 +149,17 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
     return status;
 }
 
+static pool_status poseidon_merkle_build_timed(void *const *a)
+{
+    return pool_poseidon_merkle_build(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(poseidon_merkle_build_timed, NULL, MEMORY_POINTER(set),
+            MEMORY_EXEC(exec), MEMORY_PARAMS(params), MEMORY_SPAN(leaves), MEMORY_SPAN(levels));
     MEMORY_EXEC_SCOPE(exec);
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
 }
@@ -185,9 +194,18 @@ pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const
                  : base_fail_null(__func__, "bytes");
 }
 
+static pool_status poseidon_merkle_shards_timed(void *const *a)
+{
+    return pool_poseidon_merkle_shards(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *given,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t *digests)
 {
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(poseidon_merkle_shards_timed, NULL, MEMORY_POINTER(set),
+            MEMORY_EXEC(given), MEMORY_PARAMS(params), MEMORY_SPAN(leaves),
+            MEMORY_POINTER(digests));
     MEMORY_EXEC_SCOPE(given);
     struct poseidon_tree tree;
     pool_exec exec;

@@ -10,6 +10,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 #include "zk/poseidon/merkle_devices.h"
 #include "zk/poseidon/run.h"
@@ -434,10 +435,20 @@ static pool_status read_opening(const char *call, const pool_poseidon *set, cons
     return status;
 }
 
+static pool_status poseidon_merkle_open_timed(void *const *a)
+{
+    return pool_poseidon_merkle_open(
+        a[0], a[1], a[2], *(uint64_t *)a[3], a[4], a[5], *(uint64_t *)a[6], a[7]);
+}
+
 pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(poseidon_merkle_open_timed, NULL, MEMORY_POINTER(set),
+            MEMORY_EXEC(exec), MEMORY_PARAMS(params), MEMORY_VALUE(leaf_count), MEMORY_SPAN(leaves),
+            MEMORY_SPAN(levels), MEMORY_VALUE(index), MEMORY_SPAN(path));
     MEMORY_EXEC_SCOPE(exec);
     struct opening opening;
     pool_status status = read_opening(

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 #include "zk/poseidon/host.h"
 #include "zk/poseidon/run.h"
 
@@ -118,9 +119,17 @@ static pool_status compute(const struct poseidon_call *call)
     return call->exec.on_host ? compute_on_host(call) : poseidon_device_run(call);
 }
 
+static pool_status poseidon_permute_timed(void *const *a)
+{
+    return pool_poseidon_permute(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(poseidon_permute_timed, NULL, MEMORY_POINTER(set),
+            MEMORY_EXEC(exec), MEMORY_SPAN(states), MEMORY_SPAN(results));
     MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_permutation(__func__, set, exec, states, results, &call);
@@ -128,9 +137,17 @@ pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exe
     return status ? status : compute(&call);
 }
 
+static pool_status poseidon_hash_timed(void *const *a)
+{
+    return pool_poseidon_hash(a[0], a[1], a[2], *(uint32_t *)a[3], a[4]);
+}
+
 pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(poseidon_hash_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(exec),
+            MEMORY_SPAN(inputs), MEMORY_VALUE(elements), MEMORY_SPAN(digests));
     MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
@@ -138,9 +155,17 @@ pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     return status ? status : compute(&call);
 }
 
+static pool_status poseidon_sponge_timed(void *const *a)
+{
+    return pool_poseidon_sponge(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(poseidon_sponge_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(exec),
+            MEMORY_PARAMS(params), MEMORY_SPAN(messages), MEMORY_SPAN(results));
     MEMORY_EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);

@@ -19,6 +19,7 @@
 #include "pool/memory/durable.h"
 #include "pool/memory/resident.h"
 #include "zk/msm/bases.h"
+#include "zk/operation/timeout.h"
 
 /* One device's copy. */
 struct resident_copy {
@@ -476,9 +477,24 @@ static void end_use(pool_resident_use *use)
     lease_budget_release(use->budget);
 }
 
+static void discard_use(void *handle)
+{
+    pool_resident_use *use = handle;
+
+    (void)pool_resident_close(&use);
+}
+
+static pool_status resident_open_timed(void *const *a)
+{
+    return pool_resident_open(a[0], a[1], a[2]);
+}
+
 pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *given, pool_resident_use **use)
 {
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(resident_open_timed, NULL, MEMORY_POINTER(resident),
+            MEMORY_EXEC(given), MEMORY_RESULT(use, discard_use));
     MEMORY_EXEC_SCOPE(given);
     struct resident_copy *copy = NULL;
     pool_resident_use *made;

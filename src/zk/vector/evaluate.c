@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 
 enum { SUM_BLOCK = 256 };
 
@@ -83,9 +84,17 @@ static pool_status add_chunk(struct vector_call *call)
     return POOL_OK;
 }
 
+static pool_status vector_evaluate_timed(void *const *a)
+{
+    return pool_vector_evaluate(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const void *point, void *value)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_evaluate_timed, NULL, MEMORY_POINTER(field),
+            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_POINTER(point), MEMORY_POINTER(value));
     MEMORY_EXEC_SCOPE(exec);
     struct evaluation evaluation = {.sum = {0}};
     struct vector_call call;

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 
 /*
  * Elements that share one inversion of about 1.5 squarings per bit: with 64 of them that is 6
@@ -44,9 +45,17 @@ static pool_status invert(struct vector_call *call)
                         (count + INVERSE_SHARE - 1) / INVERSE_SHARE, &launch);
 }
 
+static pool_status vector_inverse_timed(void *const *a)
+{
+    return pool_vector_inverse(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_inverse_timed, NULL, MEMORY_POINTER(field),
+            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(

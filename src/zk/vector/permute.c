@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 
 enum { TRANSPOSE_TILE = 16 };
 
@@ -28,9 +29,17 @@ static pool_status bit_reverse(struct vector_call *call)
     return vector_launch(&call->target, "vector_bit_reverse", call->chunk->count, &launch);
 }
 
+static pool_status vector_bit_reverse_timed(void *const *a)
+{
+    return pool_vector_bit_reverse(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_bit_reverse_timed, NULL, MEMORY_POINTER(field),
+            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(
@@ -73,9 +82,18 @@ static pool_status transpose(struct vector_call *call)
                      &call->target, "vector_transpose", down * across * launch.threads, &launch);
 }
 
+static pool_status vector_transpose_timed(void *const *a)
+{
+    return pool_vector_transpose(a[0], a[1], *(uint64_t *)a[2], *(uint64_t *)a[3], a[4], a[5]);
+}
+
 pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
     uint64_t columns, const pool_span *a, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_transpose_timed, NULL, MEMORY_POINTER(field),
+            MEMORY_EXEC(exec), MEMORY_VALUE(rows), MEMORY_VALUE(columns), MEMORY_SPAN(a),
+            MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     const struct matrix matrix = {rows, columns};
     struct vector_call call;

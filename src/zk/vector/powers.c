@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 
 enum { BLOCK = 256 };
 
@@ -64,9 +65,17 @@ static pool_status compute_powers(struct vector_call *call)
     return status ? status : module_launch_enqueue(&launch);
 }
 
+static pool_status vector_powers_timed(void *const *a)
+{
+    return pool_vector_powers(a[0], a[1], a[2], a[3]);
+}
+
 pool_status pool_vector_powers(
     const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_powers_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
+            MEMORY_POINTER(base), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     uint64_t number[FIELD_MAX_LIMBS];
     struct vector_call call;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "zk/operation/timeout.h"
 #include "zk/vector/check.h"
 #include "zk/vector/kernels.h"
 #include "zk/vector/vector.h"
@@ -176,23 +177,47 @@ static pool_status binary(const pool_field *field, const pool_exec *exec,
     return status ? status : vector_run(&call);
 }
 
+static pool_status vector_add_timed(void *const *a)
+{
+    return pool_vector_add(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_add_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
+            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_ADD, a, b, out, "pool_vector_add");
+}
+
+static pool_status vector_sub_timed(void *const *a)
+{
+    return pool_vector_sub(a[0], a[1], a[2], a[3], a[4]);
 }
 
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_sub_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
+            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_SUB, a, b, out, "pool_vector_sub");
+}
+
+static pool_status vector_mul_timed(void *const *a)
+{
+    return pool_vector_mul(a[0], a[1], a[2], a[3], a[4]);
 }
 
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_mul_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
+            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
@@ -211,9 +236,17 @@ pool_status vector_load_scalar(
     return POOL_OK;
 }
 
+static pool_status vector_scale_timed(void *const *a)
+{
+    return pool_vector_scale(a[0], a[1], a[2], a[3], a[4]);
+}
+
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
+    if (memory_has_timeout(exec))
+        return MEMORY_RUN_TIMED(vector_scale_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
+            MEMORY_POINTER(scalar), MEMORY_SPAN(a), MEMORY_SPAN(out));
     MEMORY_EXEC_SCOPE(exec);
     uint64_t value[FIELD_MAX_LIMBS];
     struct vector_call call;
@@ -307,12 +340,22 @@ pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec
     return status;
 }
 
-pool_status pool_vector_warm_up(const pool_field *field, pool_device *device)
+static pool_status vector_warm_up_timed(void *const *a)
 {
+    return pool_vector_warm_up(a[0], a[1]);
+}
+
+pool_status pool_vector_warm_up(const pool_field *field, const pool_exec *given)
+{
+    if (memory_has_timeout(given))
+        return MEMORY_RUN_TIMED(
+            vector_warm_up_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(given));
+    MEMORY_EXEC_SCOPE(given);
+    pool_exec exec;
     pool_status status;
 
     if (!field)
         return base_fail_null("pool_vector_warm_up", "field");
-    status = device_or_bound(device, &device);
-    return status ? status : vector_load_programs(device, field);
+    status = memory_exec_read_warm_up(__func__, given, &exec);
+    return status ? status : vector_load_programs(exec.device, field);
 }
