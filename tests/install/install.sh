@@ -86,6 +86,46 @@ if [ "$kind" != static ]; then
     build_all "shared library" devicepool ""
     build_mock "shared library" ""
 fi
+
+# CMake asks pkg-config for the flags and searches the libraries itself.
+cat >"$directory/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.12)
+project(stranger C)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(POOL REQUIRED IMPORTED_TARGET ${PACKAGE})
+add_executable(stranger ${STRANGER})
+target_link_libraries(stranger PkgConfig::POOL)
+END
+cat >"$directory/pkg-config" <<END
+#!/bin/sh
+exec pkg-config $options "\$@"
+END
+chmod +x "$directory/pkg-config"
+
+# build_by_cmake WHAT PACKAGE: as build_and_run
+build_by_cmake() {
+    command -v cmake >/dev/null || {
+        echo "$1, CMake: skipped, there is no cmake"
+        return
+    }
+    rm -rf "$directory/cmake"
+    must "$1, CMake" env PKG_CONFIG="$directory/pkg-config" CC="$c_compiler" cmake -S "$directory" -B "$directory/cmake" \
+        -DPACKAGE="$2" -DSTRANGER="$source/tests/install/stranger.c"
+    must "$1, CMake's build" cmake --build "$directory/cmake"
+    must "$1, CMake's program" env LD_LIBRARY_PATH="$libraries" "$directory/cmake/stranger"
+    case $(readelf -dW "$directory/cmake/stranger") in
+    *libdevicepool.so*) links=shared ;;
+    *) links=archive ;;
+    esac
+    case $1 in
+    $links*) echo "$1, CMake: $(tail -n 1 "$directory/log")" ;;
+    *) fail "$1, CMake: the program links the other one" ;;
+    esac
+}
+
+[ "$kind" = static ] || build_by_cmake "shared library" devicepool
+[ "$kind" = shared ] || build_by_cmake "archive by its package" devicepool-static
+
 if [ "$kind" = both ]; then
     build_all "archive next to the shared library" devicepool-static ""
     mkdir "$directory/aside"
