@@ -121,13 +121,9 @@ struct steps {
     uint64_t count;
 };
 
-/*
- * In the child: runs the operation once to load what is loaded lazily, then between two stops. The
- * pointer is volatile, because a compiler that knows the operation makes a copy of this function
- * for it, with the operation inlined: other program counters for the same instructions.
- */
-static void run_traced(const pool_field *field, field_operation *const volatile operation,
-    const uint64_t *x, const uint64_t *y)
+/* In the child: runs the operation once to load what is loaded lazily, then between two stops. */
+static void run_traced(
+    const pool_field *field, field_operation *operation, const uint64_t *x, const uint64_t *y)
 {
     uint64_t result[FIELD_MAX_LIMBS];
 
@@ -140,6 +136,11 @@ static void run_traced(const pool_field *field, field_operation *const volatile 
     _exit(0);
 }
 
+/* Volatile, so that the compiler inlines no copies of it: the same instructions would have other
+ * program counters in each. */
+static void (*const volatile run_in_child)(
+    const pool_field *, field_operation *, const uint64_t *, const uint64_t *) = run_traced;
+
 /* Steps from the first stop to the second; false where tracing is not permitted. */
 static bool trace(const pool_field *field, field_operation *operation, const uint64_t *x,
     const uint64_t *y, struct steps *steps)
@@ -148,7 +149,7 @@ static bool trace(const pool_field *field, field_operation *operation, const uin
     int ended;
 
     if (child == 0)
-        run_traced(field, operation, x, y);
+        run_in_child(field, operation, x, y);
     *steps = (struct steps){.hash = 0xcbf29ce484222325u};
     if (child < 0 || waitpid(child, &ended, 0) != child || !WIFSTOPPED(ended))
         return false;
