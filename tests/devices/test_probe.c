@@ -101,7 +101,7 @@ static void test_hung_probe(void **state)
     assert_says("has not answered");
     assert_int_equal(pool_device_probe(device, SECOND), POOL_ERR_BUSY);
     assert_int_equal(pool_destroy(&pool), POOL_ERR_BUSY);
-    assert_says("1 probes");
+    assert_says("1 probe");
     assert_ok(pool_device_probe(device_at(pool, 0), 60 * SECOND));
     /* The late result does not count: the next probe fails, and the device stays quarantined. */
     assert_ok(pool_sim_set_faults("dev1.cuLaunchKernel@1=701"));
