@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "groth16.h"
+#include "support/needs_compiler.h"
 
 static int fill_known_bytes(void *bytes, size_t count)
 {
@@ -158,11 +159,19 @@ int main(int count, char **arguments)
     pool_file *key = NULL;
     pool_file *witness = NULL;
     device_pool *pool = NULL;
+    pool_device *device = NULL;
 
     require(count == 2, "one argument");
     key = open_file(arguments[1], "chain_bls12_381.zkey");
     witness = open_file(arguments[1], "chain_bls12_381.wtns");
     require(!pool_create(&pool, &params), "pool_create");
+    require(!pool_device_at(pool, 0, &device), "pool_device_at");
+    if (compiler_is_missing(device)) { /* the matrices' kernels have no prebuilt PTX */
+        pool_file_destroy(&witness);
+        pool_file_destroy(&key);
+        require(!pool_destroy(&pool), "pool_destroy");
+        return 77;
+    }
     for (size_t i = 0; i < 3; i++) {
         tasks[i].job = (struct groth16_job){.key = key,
             .witness = witness,

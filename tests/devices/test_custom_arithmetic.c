@@ -15,6 +15,7 @@
 
 #include "support/assert.h"
 #include "support/field.h"
+#include "support/needs_compiler.h"
 #include "support/pool.h"
 
 #include "base/alloc.h"
@@ -672,6 +673,10 @@ int main(int count, char **arguments)
     device_text = count > 1 ? arguments[1] : NULL;
     if (open_pool(NULL)) {
         printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    if (compiler_is_missing(device)) {
+        close_pool(NULL);
         return 77;
     }
     close_pool(NULL);

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "support/assert.h"
+#include "support/needs_compiler.h"
 #include "support/pool.h"
 
-#include "pool/module/image.h"
 #include "pool/device/device.h"
+#include "pool/module/image.h"
 
 static const char source[] =
     "namespace app {\n"
@@ -318,6 +319,10 @@ int main(int count, char **arguments)
     device_text = count > 1 ? arguments[1] : NULL;
     if (open_pool(NULL)) {
         printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
+    }
+    if (compiler_is_missing(device)) {
+        close_pool(NULL);
         return 77;
     }
     close_pool(NULL);

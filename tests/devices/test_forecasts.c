@@ -9,6 +9,7 @@
  */
 #include "support/assert.h"
 #include "support/msm.h"
+#include "support/needs_compiler.h"
 #include "support/ntt.h"
 #include "support/pool.h"
 
@@ -1234,14 +1235,14 @@ int main(int count, char **arguments)
 
     if (count > 1)
         device_text = arguments[1];
-    if (strncmp(device_text, "sim", 3) != 0) { /* a real one: is there any? */
-        pool_params params = {.struct_size = sizeof(params), .devices = device_text};
-
-        if (pool_create(&pool, &params)) {
-            printf("skipped: %s\n", pool_last_error()->message);
-            return 77;
-        }
-        pool_destroy(&pool);
+    if (open_pool(NULL)) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        return 77;
     }
+    if (compiler_is_missing(device)) {
+        close_pool(NULL);
+        return 77;
+    }
+    close_pool(NULL);
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

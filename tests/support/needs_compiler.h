@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests of what has no prebuilt PTX: they are skipped where no NVRTC works. */
+#ifndef TESTS_SUPPORT_NEEDS_COMPILER_H
+#define TESTS_SUPPORT_NEEDS_COMPILER_H
+
+#include <devicepool.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* True, and said, if no NVRTC compiles for that device; false also after any other failure, which
+ * the test then reports. */
+static inline bool compiler_is_missing(pool_device *device)
+{
+    pool_component compiler;
+
+    if (pool_device_get_compiler(device, &compiler) || compiler.status != POOL_ERR_NO_COMPILER)
+        return false;
+    printf("skipped: %s\n", compiler.message);
+    return true;
+}
+
+#endif
