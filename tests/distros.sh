@@ -92,7 +92,7 @@ for distribution; do
             continue
         }
     fi
-    # Anew: tar keeps times, so that a changed file could be older than what was built from it.
+    # Without the old files: tar keeps times, so that a changed file could be older than what was built from it.
     rm -rf "$root/src"
     mkdir "$root/src" || exit 1
     git ls-files -z | tar -c --null --files-from=- | tar -x -C "$root/src" || exit 1
