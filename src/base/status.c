@@ -175,6 +175,7 @@ static void record(bool is_logged, pool_status status, int driver_code, const ch
     /* The arguments may point into the old detail, so the message is written to a separate buffer.
      */
     vsnprintf(message, sizeof(message), format, arguments);
+    base_text_make_printable(message, "\n\t"); /* names of files and devices may have anything */
     if (own) {
         own->error.status = status;
         own->error.driver_code = driver_code;

@@ -99,3 +99,19 @@ size_t base_text_printable(const char *text)
     }
     return (size_t)(at - (const unsigned char *)text);
 }
+
+void base_text_make_printable(char *text, const char *kept)
+{
+    for (char *at = text + base_text_printable(text); *at; at += base_text_printable(at)) {
+        uint32_t code;
+        const size_t count = read_character((const unsigned char *)at, &code);
+
+        if (count == 1 && strchr(kept, *at)) {
+            at++;
+            continue;
+        }
+        if (count > 1) /* one of C1 */
+            memmove(at + 1, at + count, strlen(at + count) + 1);
+        *at++ = '?';
+    }
+}

@@ -27,6 +27,9 @@ void base_text_copy(char *to, size_t size, const char *text);
  * there is none. Control characters (C0, DEL, C1) are not printable. */
 size_t base_text_printable(const char *text);
 
+/* Replaces bytes that do not belong to printable characters by "?", but for those in `kept`. */
+void base_text_make_printable(char *text, const char *kept);
+
 /* "s" unless there is one: "%llu element%s". */
 static inline const char *base_plural(uint64_t count)
 {

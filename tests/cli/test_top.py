@@ -10,10 +10,12 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 
 TOOL, SERVICE = sys.argv[1:]
@@ -117,8 +119,45 @@ def main():
         assert code == 0, (code, output)
         code, output = watch(path, lambda pid, terminal: os.kill(pid, signal.SIGTERM))
         assert code == 0, (code, output)
+        # A service that is stopped answers nothing: q ends the view all the same, long before the 10 s of patience.
+        def stop_and_quit(pid, terminal):
+            service.send_signal(signal.SIGSTOP)
+            time.sleep(2)
+            os.write(terminal, b"q")
+        begin = time.monotonic()
+        code, output = watch(path, stop_and_quit)
+        service.send_signal(signal.SIGCONT)
+        assert code == 0 and time.monotonic() - begin < 9, (code, output)
         code, output = watch(path, lambda pid, terminal: end_service(service))
         assert code == 1 and "the service has ended" in output, (code, output)
+
+        # Names of a source that is no pool: their control characters do not reach the terminal.
+        name = "a\x1b]0;x\x07\u009b31mb\x7fü"
+        snapshot["metrics"] = [family for family in snapshot["metrics"] if family["name"] != "devicepool_device_info"]
+        labels = {"device": "0", "name": name, "pci": name}
+        snapshot["metrics"].append({"name": "devicepool_device_info", "samples": [{"labels": labels, "value": 1}]})
+        snapshot["leases"][0]["label"] = name
+        with socket.socket(socket.AF_UNIX) as source:
+            source.bind(path)
+            source.listen()
+
+            def answer():
+                while True:
+                    try:
+                        client = source.accept()[0]
+                    except OSError:
+                        return
+                    client.sendall(json.dumps(snapshot, ensure_ascii=False).encode())
+                    client.close()
+            threading.Thread(target=answer, daemon=True).start()
+            code, output = watch(path, lambda pid, terminal: os.write(terminal, b"q"))
+            assert code == 0 and "a?]0;x??31mb?ü" in output, output
+            assert not re.search("[\x07\x7f-\x9f]", output), output
+            printed = subprocess.check_output([TOOL, "top", "--json", path]).decode()
+            assert json.loads(printed)["leases"][0]["label"] == name
+            assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", printed.replace("\t", "")), printed
+            source.shutdown(socket.SHUT_RDWR)
+        os.unlink(path)
 
         # A service that was killed leaves its socket, which the next one replaces.
         service = start_service(path)

@@ -24,6 +24,7 @@ import pages  # noqa: E402
 
 SECONDS = 300
 SKIPPED = 77
+MANUAL = "docs/devicepool.1"
 INDEX = "docs/README.md"
 PUBLIC_WRAPPERS = {"job.c": "docs/examples/frame.c"}  # which readers use as well
 # A public name, but no file's name and no start of names (pool_copy_…).
@@ -178,6 +179,7 @@ class Checker:
             self.follow(name, text)
             if name == INDEX:
                 self.index(set(pages.links(text)))
+                self.manual()
 
     def index(self, listed):
         """Every page and every example is in the index."""
@@ -186,6 +188,13 @@ class Checker:
             name = os.path.relpath(path, directory)
             if name not in listed and name != os.path.basename(INDEX):
                 self.fail(f"{INDEX}: does not list {name}")
+
+    def manual(self):
+        """The man page has every variable that the sources read: whole string literals."""
+        manual = self.read(MANUAL)
+        for word in sorted(set(re.findall(r'"(DEVICEPOOL_[A-Z_]*[A-Z])"', self.sources("src/**/*.[ch]")))):
+            if not re.search(rf"\b{word}\b", manual):
+                self.fail(f"{MANUAL}: lacks the environment variable {word}")
 
     def follow(self, name, text):
         for link in pages.links(text):

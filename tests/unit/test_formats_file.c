@@ -252,6 +252,56 @@ static void test_large(void **state)
     close(descriptor);
 }
 
+static uint64_t bytes_read;
+
+static int count_reads(void *user, const char *operation)
+{
+    (void)user;
+    bytes_read += strcmp(operation, "read") == 0;
+    return 0;
+}
+
+/* A file that begins with zeros or white space is refused by its first 4 KiB. */
+static void test_first_bytes(void **state)
+{
+    char spaces[8192];
+
+    (void)state;
+    memset(spaces, ' ', sizeof(spaces));
+    for (int i = 0; i < 2; i++) {
+        write_file(spaces, i ? sizeof(spaces) : 1);
+        assert_int_equal(truncate(path, (off_t)1 << 30), 0);
+        bytes_read = 0;
+        base_file_set_hook(count_reads, NULL);
+        check_fails(path, NULL, POOL_ERR_BAD_DATA, "not the beginning");
+        base_file_set_hook(NULL, NULL);
+        assert_in_range(bytes_read, 1, 2); /* the magic and one block */
+    }
+}
+
+/* Control characters of a name, which a terminal would obey, are not in messages. */
+static void test_name(void **state)
+{
+    static const char *const names[][2] = {{"/tmp/\033]0;x\007\n", "/tmp/?]0;x??"},
+        {"/tmp/\302\233"
+         "31m\177",
+            "/tmp/?31m?"},
+        {"/tmp/\233"
+         "1m\303",
+            "/tmp/?1m?"},
+        {"/tmp/\303\274\342\202\254\360\237\230\200", "/tmp/\303\274\342\202\254\360\237\230\200"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        pool_file *file = NULL;
+
+        check_fails(names[i][0], NULL, POOL_ERR_NOT_FOUND, names[i][1]);
+        assert_int_equal(formats_open_bytes(names[i][0], (const uint8_t *)"x", 1, NULL, &file),
+            POOL_ERR_BAD_DATA);
+        assert_non_null(strstr(pool_last_error()->message, names[i][1]));
+    }
+}
+
 /* ---- KZG ------------------------------------------------------------------------------------ */
 
 static void hex_of(const char *curve_name, unsigned factor, char *text)
@@ -553,6 +603,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_raw, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_raw_own_field, make_path, drop_path),
         cmocka_unit_test_setup_teardown(test_large, make_path, drop_path),
+        cmocka_unit_test_setup_teardown(test_first_bytes, make_path, drop_path),
+        cmocka_unit_test(test_name),
         cmocka_unit_test(test_kzg_text),
         cmocka_unit_test(test_kzg_text_wrong),
         cmocka_unit_test(test_kzg_json),

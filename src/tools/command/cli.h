@@ -5,6 +5,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -228,6 +229,14 @@ void cli_progress_end(void);
 /* Formats a progress bar of CLI_BAR characters for that line. */
 enum { CLI_BAR = 20 };
 const char *cli_bar(size_t done, size_t count, char *string, size_t bytes);
+
+/*
+ * Prints text that may hold names from elsewhere: control characters, which a terminal would obey,
+ * and bytes that are no UTF-8 become "?", but for those in `kept`. At most `columns` characters.
+ */
+void cli_print_text(FILE *file, const char *text, const char *kept, int columns);
+/* The same with a format and line ends. */
+void cli_vprint(FILE *file, const char *format, va_list list);
 
 /* Prints a line on stderr unless --quiet is given. Any thread. */
 void cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -47,11 +47,27 @@ int cli_find_beside(const char *relative, char *path, size_t size)
     return written > 0 && (size_t)written < size && access(path, F_OK) == 0;
 }
 
+/* cJSON writes only C0 as \u00XX. */
+static void print_json(const char *json)
+{
+    const unsigned char *at = (const unsigned char *)json;
+
+    for (; *at; at++) {
+        if (*at == 0x7f)
+            fputs("\\u007f", stdout);
+        else if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            printf("\\u%04x", *++at);
+        else
+            putchar(*at);
+    }
+    putchar('\n');
+}
+
 void cli_print_json(cJSON *value)
 {
     char *json = value ? cJSON_Print(value) : NULL;
 
-    puts(json ? json : "null");
+    print_json(json ? json : "null");
     cJSON_free(json);
     cJSON_Delete(value);
 }
@@ -70,7 +86,9 @@ int cli_fail_as(pool_status status, const char *message, int driver_code, int as
     cJSON *detail;
 
     cli_progress_end();
-    fprintf(stderr, "devicepool: %s\n", message);
+    fputs("devicepool: ", stderr);
+    cli_print_text(stderr, message, "\n\t", INT_MAX);
+    fputc('\n', stderr);
     if (!as_json)
         return code;
     report = cJSON_CreateObject();
@@ -90,7 +108,7 @@ int cli_fail_with(const char *format, ...)
     cli_progress_end();
     fputs("devicepool: ", stderr);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    cli_vprint(stderr, format, list);
     va_end(list);
     fputc('\n', stderr);
     return CLI_FAILED;

@@ -169,7 +169,7 @@ static int run_command(const char *name, int count, char **arguments)
         return cli_commands[i].run(
             &cli_commands[i], &(struct cli_line){.count = count, .arguments = arguments});
     }
-    fprintf(stderr, "devicepool: no command '%s'; 'devicepool --help' lists them\n", name);
+    cli_fail_with("no command '%s'; 'devicepool --help' lists them", name);
     return CLI_USAGE;
 }
 
@@ -185,8 +185,7 @@ static int dispatch_command(int count, char **arguments)
     is_help = strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0 ||
               strcmp(arguments[1], "help") == 0;
     if (is_help && count > (*arguments[1] == '-' ? 2 : 3)) {
-        fprintf(
-            stderr, "devicepool: %s takes no argument '%s'\n", arguments[1], arguments[count - 1]);
+        cli_fail_with("%s takes no argument '%s'", arguments[1], arguments[count - 1]);
         return CLI_USAGE;
     }
     if (strcmp(arguments[1], "--version") == 0)

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ int cli_usage(const struct cli_command *command, const char *format, ...)
     if (format) {
         fputs("devicepool: ", stderr);
         va_start(list, format);
-        vfprintf(stderr, format, list);
+        cli_vprint(stderr, format, list);
         va_end(list);
         fputc('\n', stderr);
     }
@@ -208,6 +209,7 @@ static int set_value(
 /* Translates the table for getopt_long. */
 static void make_getopt_tables(const struct table *table, struct option *longs, char *letters)
 {
+    *letters++ = ':'; /* a missing argument is ':' */
     for (size_t i = 0; i < table->count; i++) {
         const struct cli_option *option = &table->options[i];
 
@@ -234,6 +236,23 @@ static const struct cli_option *find_option(const struct table *table, int value
     return NULL;
 }
 
+/* What getopt_long refuses: '?' an unknown or ambiguous option, or an argument for a switch; ':' no
+ * argument. */
+static int fail_option(const struct cli_command *command, const struct table *table,
+    const struct cli_line *line, int value)
+{
+    const char *given = line->arguments[optind - 1];
+    const struct cli_option *option = optopt ? find_option(table, optopt) : NULL;
+
+    if (value == ':')
+        return cli_usage(command, "option '%s' requires an argument", given);
+    if (option)
+        return cli_usage(command, "option '--%s' takes no argument", option->name);
+    if (optopt)
+        return cli_usage(command, "no option '-%c'", optopt);
+    return cli_usage(command, "no option '%s', or its beginning is that of several", given);
+}
+
 static int check_operands(const struct cli_command *command, struct cli_line *line)
 {
     line->operands = line->arguments + optind;
@@ -252,7 +271,9 @@ static void log_line(void *user, const pool_log_record *record)
 
     (void)user;
     cli_progress_end();
-    fprintf(stderr, "devicepool: %s: %s\n", words[record->level], record->message);
+    fprintf(stderr, "devicepool: %s: ", words[record->level]);
+    cli_print_text(stderr, record->message, "\n\t", INT_MAX);
+    fputc('\n', stderr);
 }
 
 int cli_parse(const struct cli_command *command, const struct cli_option *options, size_t count,
@@ -260,17 +281,18 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
 {
     struct table table;
     struct option longs[MAX_OPTIONS];
-    char letters[2 * MAX_OPTIONS];
+    char letters[2 * MAX_OPTIONS + 1];
     int value;
 
     collect_options(command, options, count, line, &table);
     make_getopt_tables(&table, longs, letters);
+    opterr = 0; /* its messages would have control characters of the arguments */
     while ((value = getopt_long(line->count, line->arguments, letters, longs, NULL)) != -1) {
         const struct cli_option *option = find_option(&table, value);
         int code;
 
         if (!option)
-            return cli_usage(command, NULL); /* getopt has printed the error */
+            return fail_option(command, &table, line, value);
         if (option->letter == 'h') {
             print_help(command, &table);
             return CLI_OK;

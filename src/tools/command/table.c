@@ -84,8 +84,10 @@ static void print_cell(
 {
     int space = width > width_of(cell) ? width - width_of(cell) : 0;
 
-    fprintf(file, "%*s%s%s%s%*s", is_number(column) ? space : 0, "", colour, cell,
-        *colour ? cli_colour(file, CLI_PLAIN) : "", is_number(column) ? 0 : space, "");
+    fprintf(file, "%*s%s", is_number(column) ? space : 0, "", colour);
+    cli_print_text(file, cell, "", CELL);
+    fprintf(file, "%s%*s", *colour ? cli_colour(file, CLI_PLAIN) : "",
+        is_number(column) ? 0 : space, "");
 }
 
 /* Prints a row, or the titles if it is NULL. */
@@ -144,7 +146,7 @@ static void print_failures(const cJSON *rows, const struct cli_column *columns)
         const cJSON *failure = cJSON_GetObjectItemCaseSensitive(row, "failure");
 
         if (cJSON_IsString(failure))
-            fprintf(stderr, "devicepool: %s, %s: %s\n", format_cell(row, &columns[0], heads[0]),
+            cli_fail_with("%s, %s: %s", format_cell(row, &columns[0], heads[0]),
                 format_cell(row, &columns[1], heads[1]), failure->valuestring);
     }
 }

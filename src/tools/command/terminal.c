@@ -3,6 +3,7 @@
  * Terminal output beyond plain text: colours, check marks, the progress line.
  */
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -83,17 +84,6 @@ static void erase_line_locked(void)
     terminal.has_line = 0;
 }
 
-/* Truncates a UTF-8 string to `width` characters. */
-static void truncate_string(char *string, int width)
-{
-    for (; *string; string++) {
-        if (((unsigned char)*string & 0xc0) != 0x80 && width-- == 0) {
-            *string = 0;
-            return;
-        }
-    }
-}
-
 void cli_progress(const char *format, ...)
 {
     char line[512];
@@ -106,8 +96,9 @@ void cli_progress(const char *format, ...)
     va_end(list);
     pthread_mutex_lock(&terminal.lock);
     erase_line_locked();
-    truncate_string(line, screen_width() - 1);
-    fprintf(stderr, "%s%s%s", cli_colour(stderr, CLI_DIM), line, cli_colour(stderr, CLI_PLAIN));
+    fputs(cli_colour(stderr, CLI_DIM), stderr);
+    cli_print_text(stderr, line, "", screen_width() - 1);
+    fputs(cli_colour(stderr, CLI_PLAIN), stderr);
     fflush(stderr);
     terminal.has_line = 1;
     pthread_mutex_unlock(&terminal.lock);
@@ -130,8 +121,52 @@ void cli_note(const char *format, ...)
     pthread_mutex_lock(&terminal.lock);
     erase_line_locked();
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    cli_vprint(stderr, format, list);
     va_end(list);
     fputc('\n', stderr);
     pthread_mutex_unlock(&terminal.lock);
+}
+
+/* Bytes of the UTF-8 character at `at`; *is_printable is 0 for control characters (C0, DEL, C1) and
+ * bytes that are none. */
+static size_t read_character(const char *at, int *is_printable)
+{
+    const unsigned char *bytes = (const unsigned char *)at;
+    const size_t count = *bytes < 0x80   ? 1
+                         : *bytes < 0xc2 ? 0
+                         : *bytes < 0xe0 ? 2
+                         : *bytes < 0xf0 ? 3
+                         : *bytes < 0xf5 ? 4
+                                         : 0;
+
+    *is_printable = 0;
+    for (size_t i = 1; i < count; i++) {
+        if ((bytes[i] & 0xc0) != 0x80) /* also at the end */
+            return 1;
+    }
+    *is_printable =
+        count && *bytes >= ' ' && *bytes != 0x7f && !(*bytes == 0xc2 && bytes[1] < 0xa0);
+    return count ? count : 1;
+}
+
+void cli_print_text(FILE *file, const char *text, const char *kept, int columns)
+{
+    while (*text && columns-- > 0) {
+        int is_printable;
+        const size_t count = read_character(text, &is_printable);
+
+        if (is_printable || strchr(kept, *text))
+            fwrite(text, 1, count, file);
+        else
+            fputc('?', file);
+        text += count;
+    }
+}
+
+void cli_vprint(FILE *file, const char *format, va_list list)
+{
+    char text[8192];
+
+    vsnprintf(text, sizeof(text), format, list);
+    cli_print_text(file, text, "\n\t", INT_MAX);
 }

@@ -31,24 +31,65 @@ static int fail_read(const char *path, int error)
     return cli_fail_with("'%s' cannot be read: %s", path, why);
 }
 
-/* A connection to the socket, or -1 with errno. */
-static int connect_to(const char *path)
+static struct {
+    struct termios before;
+    int has_input; /* the keyboard is set to single keys */
+} screen;
+
+static volatile sig_atomic_t is_interrupted;
+
+/* Waits until the socket (-1: none) has data or the time has come, with EAGAIN. ECANCELED: q was
+ * pressed, or a signal ends the command. Returns 0 or -1 with errno. */
+static int wait_until(int file, double end)
 {
+    struct pollfd files[] = {{.fd = file, .events = POLLIN},
+        {.fd = screen.has_input ? STDIN_FILENO : -1, .events = POLLIN}};
+
+    while (!is_interrupted) {
+        const double left = end - bench_now();
+        char key = 0;
+
+        if (left <= 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        if (poll(files, 2, (int)(1e3 * left) + 1) <= 0)
+            continue;
+        if (files[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q'))
+            break;
+        if (files[0].revents)
+            return 0;
+    }
+    errno = ECANCELED;
+    return -1;
+}
+
+/* A connection to the socket, or -1 with errno. */
+static int connect_to(const char *path, double end)
+{
+    enum { RETRY_MILLISECONDS = 50 };
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-    int error, file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int error, file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (file < 0)
         return -1;
     strcpy(address.sun_path, path);
-    setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)); /* also of connect */
-    if (!connect(file, (const struct sockaddr *)&address, sizeof(address)))
-        return file;
-    error = errno;
-    close(file);
-    errno = error;
-    return -1;
+    /* EAGAIN: too many connections wait for the service. */
+    while (connect(file, (const struct sockaddr *)&address, sizeof(address))) {
+        const double next = bench_now() + 1e-3 * RETRY_MILLISECONDS;
+
+        error = errno;
+        if (error == EAGAIN && next < end) {
+            (void)wait_until(-1, next);
+            error = errno;
+            if (error == EAGAIN)
+                continue;
+        }
+        close(file);
+        errno = error;
+        return -1;
+    }
+    return file;
 }
 
 /* Reads until the service closes the connection. NULL with errno; EBADMSG: not a snapshot. */
@@ -56,7 +97,8 @@ static cJSON *read_snapshot(const char *path)
 {
     size_t size = 0, capacity = 1 << 16;
     char *text = bench_alloc(capacity, 1);
-    int error = 0, file = connect_to(path);
+    const double end = bench_now() + PATIENCE_SECONDS;
+    int error = 0, file = connect_to(path, end);
     cJSON *root = NULL;
     ssize_t count;
 
@@ -67,7 +109,7 @@ static cJSON *read_snapshot(const char *path)
         return NULL;
     }
     while ((count = read(file, text + size, capacity - 1 - size)) != 0) {
-        if (count < 0 && errno == EINTR)
+        if (count < 0 && (errno == EINTR || (errno == EAGAIN && !wait_until(file, end))))
             continue;
         if (count < 0)
             break;
@@ -97,13 +139,6 @@ static cJSON *read_snapshot(const char *path)
 
 /* ---- the terminal -----------------------------------------------------------------------------
  */
-
-static struct {
-    struct termios before;
-    int has_input; /* the keyboard is set to single keys */
-} screen;
-
-static volatile sig_atomic_t is_interrupted;
 
 static void interrupt(int signal)
 {
@@ -135,17 +170,6 @@ static void end_screen(void)
         tcsetattr(STDIN_FILENO, TCSANOW, &screen.before);
 }
 
-/* Waits a second, or for a key; whether the user continues. */
-static int wait_for_key(void)
-{
-    struct pollfd keyboard = {.fd = screen.has_input ? STDIN_FILENO : -1, .events = POLLIN};
-    char key = 0;
-
-    if (poll(&keyboard, 1, 1000) > 0 && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q'))
-        return 0;
-    return !is_interrupted;
-}
-
 static int watch(const char *path, cJSON *now)
 {
     cJSON *before = NULL;
@@ -156,7 +180,7 @@ static int watch(const char *path, cJSON *now)
         top_draw(path, now, before);
         cJSON_Delete(before);
         before = now;
-        if (!wait_for_key())
+        if (wait_until(-1, bench_now() + 1) && errno == ECANCELED)
             break;
         now = read_snapshot(path);
         error = now ? 0 : errno;
@@ -165,7 +189,7 @@ static int watch(const char *path, cJSON *now)
     cJSON_Delete(before);
     if (now != before)
         cJSON_Delete(now);
-    if (!error || is_interrupted)
+    if (!error || error == ECANCELED || is_interrupted)
         return CLI_OK;
     if (error == ENOENT || error == ECONNREFUSED || error == ECONNRESET)
         return cli_fail_with("'%s': the service has ended", path);

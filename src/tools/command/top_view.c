@@ -110,18 +110,12 @@ static void begin_picture(void)
     fputs("\033[H", stdout);
 }
 
-static int is_shown(unsigned char byte)
-{
-    return byte >= ' ' && byte != 0x7f;
-}
-
 /* One line, truncated to the screen. Control characters, which a service's labels might have, are
  * replaced. */
 __attribute__((format(printf, 2, 3))) static void show(
     enum cli_colour colour, const char *format, ...)
 {
     char line[LINE];
-    int width = 0;
     va_list list;
 
     if (screen.row >= screen.rows - 1)
@@ -130,12 +124,7 @@ __attribute__((format(printf, 2, 3))) static void show(
     vsnprintf(line, sizeof(line), format, list);
     va_end(list);
     fputs(cli_colour(stdout, colour), stdout);
-    for (const char *at = line; *at; at++) {
-        width += ((unsigned char)*at & 0xc0) != 0x80;
-        if (width > screen.columns)
-            break;
-        putchar(is_shown((unsigned char)*at) ? *at : '?');
-    }
+    cli_print_text(stdout, line, "", screen.columns);
     fputs(cli_colour(stdout, CLI_PLAIN), stdout);
     fputs("\033[K\n", stdout);
     screen.row++;

@@ -28,23 +28,17 @@ const char *pool_file_kind_name(pool_file_kind kind)
 
 /* ---- recognising ---------------------------------------------------------------------------- */
 
-/* Finds the first character that is not white space; 0 if there is none. */
+/* Finds the first character that is not white space in the first 4 KiB; '\0' if there is none. */
 static pool_status find_first_character(const pool_file *file, char *found)
 {
     char block[4096];
-    pool_status status = POOL_OK;
+    const size_t length = file->size < sizeof(block) ? (size_t)file->size : sizeof(block);
+    pool_status status = formats_read_at(file, 0, block, length);
+    size_t spaces = 0;
 
-    *found = '\0';
-    for (uint64_t at = 0; !status && !*found && at < file->size; at += sizeof(block)) {
-        size_t length = file->size - at < sizeof(block) ? (size_t)(file->size - at) : sizeof(block);
-        size_t spaces = 0;
-
-        status = formats_read_at(file, at, block, length);
-        while (!status && spaces < length && memchr(" \t\r\n", block[spaces], 4))
-            spaces++;
-        if (!status && spaces < length)
-            *found = block[spaces];
-    }
+    while (!status && spaces < length && memchr(" \t\r\n", block[spaces], 4))
+        spaces++;
+    *found = !status && spaces < length ? block[spaces] : '\0';
     return status;
 }
 
@@ -101,13 +95,13 @@ static pool_status read_kind(pool_file *file, const pool_file_params *params)
     pool_file_kind kind = POOL_FILE_RAW;
     pool_status status = params->kind == POOL_FILE_RAW ? POOL_OK : recognise(file, &kind);
 
+    if (!status && kind == POOL_FILE_ANY)
+        return formats_fail_data(
+            file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
     if (!status && kind != POOL_FILE_KZG)
         status = formats_map(file);
     if (status)
         return status;
-    if (kind == POOL_FILE_ANY)
-        return formats_fail_data(
-            file, 0, "not the beginning of a ptau, zkey, wtns, r1cs or KZG file");
     if (params->kind && params->kind != kind)
         return formats_fail_data(file, 0, "this is a %s file, a %s file was expected",
             pool_file_kind_name(kind), pool_file_kind_name(params->kind));
@@ -163,6 +157,7 @@ static pool_status create_file(const char *path, pool_file **file)
         base_free(created);
         return base_fail_memory("an open file");
     }
+    base_text_make_printable(created->path, "");
     *file = created;
     return POOL_OK;
 }

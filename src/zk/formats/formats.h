@@ -40,6 +40,10 @@ pool_status formats_fail_data(const pool_file *file, uint64_t offset, const char
 pool_status formats_fail_unsupported(const pool_file *file, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Of a path as the caller gave it, whose control characters are replaced. */
+pool_status formats_fail_name(pool_status status, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* The errno of a system call, where `what` is a participle: "opened". */
 pool_status formats_fail_system(const char *path, const char *what);
 

@@ -24,9 +24,9 @@ pool_status formats_open_regular(const char *path, int *descriptor, uint64_t *si
     if (base_fstat(*descriptor, &properties))
         status = formats_fail_system(path, "examined");
     else if (!S_ISREG(properties.st_mode))
-        status = base_fail(POOL_ERR_BAD_DATA, "%s is not a regular file", path);
+        status = formats_fail_name(POOL_ERR_BAD_DATA, path, "is not a regular file");
     else if (properties.st_size <= 0)
-        status = base_fail(POOL_ERR_BAD_DATA, "%s is empty", path);
+        status = formats_fail_name(POOL_ERR_BAD_DATA, path, "is empty");
     else
         *size = (uint64_t)properties.st_size;
     return status;
