@@ -15,8 +15,8 @@
  * device that hangs delays no answer. Every request gets one complete answer: 4xx with the reason
  * if it is wrong, 503 with the reason if it cannot be served now.
  *
- * A device whose work makes no progress is quarantined, and abandoned if that lasts: what waits for
- * it fails then, and is repeated on another device if its deadline has not passed.
+ * A device whose work makes no progress is quarantined, and abandoned if that lasts: what it had is
+ * then repeated on another device, so that a request survives a device that hangs.
  *
  * SIGTERM and SIGINT drain: new requests get 503, accepted ones are answered, everything is
  * released. Exit codes: 0 drained; 75 a sticky fault, or a device that was abandoned, so that the
@@ -61,21 +61,39 @@
 #define MAX_CONNECTIONS 1024 /* further ones are closed */
 #define IDLE_SECONDS 30      /* a silent connection is closed */
 #define END_SECONDS 5        /* for the jobs that are left after the last answer */
-#define WARM_UP_SECONDS 120  /* of a device; without cached kernels they are compiled */
+/*
+ * The deadline of a request has space for attempts on several devices: a lease lasts for a part of
+ * it, after which it is overdue, and a device is stalled that makes no progress for half of that.
+ */
+#define ATTEMPTS 4
+#define LOOK_NS (100 * MILLISECOND) /* between two looks at an attempt's device */
+#define WARM_UP_SECONDS 120         /* of a device; without cached kernels they are compiled */
 #define EXIT_AGAIN 75
 #define EXIT_NO_DEVICE 77
 #define MILLISECOND UINT64_C(1000000) /* in nanoseconds */
 #define SECOND (1000 * MILLISECOND)
 
-/* One request. The connection and the job's thread hold a reference each. */
+/* One request. The connection and each attempt hold a reference. */
 struct request {
-    struct service_job job;
-    size_t max_body;
+    const struct service_key *key; /* NULL: a root */
+    size_t length, max_body;
     uint8_t *body;
     int is_too_large;
+    uint64_t deadline;
     pthread_cond_t finished;
-    int references;  /* guarded by service.lock */
-    int is_finished; /* guarded by service.lock */
+    /* guarded by service.lock */
+    int references;
+    struct attempt *attempt; /* the latest one; NULL: it has ended */
+    int is_finished;
+    unsigned code; /* of the first attempt that has ended, as the next one */
+    char *answer;
+};
+
+/* A job for a request, with a thread of its own, which a device that hangs keeps for ever: the
+ * request then gets another attempt. */
+struct attempt {
+    struct request *request;
+    struct service_job job;
 };
 
 static struct service {
@@ -124,26 +142,72 @@ static void release_request(struct request *request)
     if (--request->references)
         return;
     if (request->body)
-        explicit_bzero(request->body, request->job.length); /* a witness is secret */
+        explicit_bzero(request->body, request->length); /* a witness is secret */
     free(request->body);
-    free(request->job.answer);
+    free(request->answer);
     pthread_cond_destroy(&request->finished);
     free(request);
 }
 
-static void *job_thread(void *argument)
+static void *attempt_thread(void *argument)
 {
-    struct request *request = argument;
+    struct attempt *attempt = argument;
+    struct request *request = attempt->request;
 
-    service_job_run(&request->job);
+    service_job_run(&attempt->job);
     pthread_mutex_lock(&service.lock);
-    request->is_finished = 1;
-    pthread_cond_signal(&request->finished);
+    if (request->attempt == attempt)
+        request->attempt = NULL;
+    if (request->is_finished) {
+        free(attempt->job.answer);
+    } else {
+        request->is_finished = 1;
+        request->code = attempt->job.code;
+        request->answer = attempt->job.answer;
+        pthread_cond_signal(&request->finished);
+    }
+    free(attempt);
     release_request(request);
     service.jobs--;
     pthread_cond_signal(&service.changed);
     pthread_mutex_unlock(&service.lock);
     return NULL;
+}
+
+/* 0: there is no thread or memory. The caller holds service.lock. */
+static int start_attempt(struct request *request)
+{
+    struct attempt *attempt = calloc(1, sizeof(*attempt));
+    pthread_t thread;
+
+    if (!attempt)
+        return 0;
+    attempt->request = request;
+    attempt->job = (struct service_job){.pool = service.pool,
+        .hash = service.hash,
+        .key = request->key,
+        .body = request->body,
+        .length = request->length,
+        .deadline = request->deadline,
+        .duration_ns = service.timeout_ns / ATTEMPTS};
+    if (pthread_create(&thread, NULL, attempt_thread, attempt)) {
+        free(attempt);
+        return 0;
+    }
+    pthread_detach(thread);
+    request->attempt = attempt;
+    request->references++;
+    service.jobs++;
+    return 1;
+}
+
+/* Whether the latest attempt is on a device that was abandoned. The caller holds service.lock. */
+static int is_stuck(const struct request *request)
+{
+    pool_device_info info = {.struct_size = sizeof(info)};
+    pool_device *device = request->attempt ? atomic_load(&request->attempt->job.device) : NULL;
+
+    return device && !pool_device_get_info(device, &info) && info.state == POOL_DEVICE_ABANDONED;
 }
 
 /* ---- HTTP ----------------------------------------------------------------------------------- */
@@ -172,27 +236,27 @@ static enum MHD_Result run_request(struct MHD_Connection *connection, struct req
 {
     const char *refusal = NULL, *answer;
     unsigned code = MHD_HTTP_SERVICE_UNAVAILABLE;
-    pthread_t thread;
     int is_last;
 
-    request->job.body = request->body;
-    request->job.deadline = service_now() + service.timeout_ns;
+    request->deadline = service_now() + service.timeout_ns;
     pthread_mutex_lock(&service.lock);
     if (service.is_draining)
         refusal = "the service is draining\n";
     else if (service.jobs >= service.max_jobs)
         refusal = "the queue is full\n";
-    else if (pthread_create(&thread, NULL, job_thread, request))
+    else if (!start_attempt(request))
         refusal = "no thread for the request\n";
     answer = refusal;
     if (!refusal) {
-        pthread_detach(thread);
-        request->references++;
-        service.jobs++;
-        while (!request->is_finished && wait_until(&request->finished, request->job.deadline))
-            ;
-        code = request->is_finished && request->job.answer ? request->job.code : code;
-        answer = request->is_finished ? request->job.answer : "the deadline has passed\n";
+        while (!request->is_finished && service_now() < request->deadline) {
+            uint64_t next = service_now() + LOOK_NS;
+
+            wait_until(&request->finished, next < request->deadline ? next : request->deadline);
+            if (!request->is_finished && is_stuck(request))
+                start_attempt(request);
+        }
+        code = request->is_finished && request->answer ? request->code : code;
+        answer = request->is_finished ? request->answer : "the deadline has passed\n";
     }
     is_last = service.is_draining;
     pthread_mutex_unlock(&service.lock);
@@ -240,7 +304,7 @@ static struct request *create_request(const char *path)
             key = &service.keys[i];
     if ((!key && strcmp(path, "/root") != 0) || !(request = calloc(1, sizeof(*request))))
         return NULL;
-    request->job = (struct service_job){.pool = service.pool, .hash = service.hash, .key = key};
+    request->key = key;
     request->max_body = key ? key->max_body : (size_t)SERVICE_MAX_LEAVES * SERVICE_ELEMENT;
     request->references = 1;
     init_condition(&request->finished);
@@ -252,13 +316,12 @@ static void store_body(struct request *request, const char *data, size_t bytes)
 {
     if (!request->body)
         request->body = malloc(request->max_body);
-    if (request->is_too_large || !request->body ||
-        bytes > request->max_body - request->job.length) {
+    if (request->is_too_large || !request->body || bytes > request->max_body - request->length) {
         request->is_too_large = 1;
         return;
     }
-    memcpy(request->body + request->job.length, data, bytes);
-    request->job.length += bytes;
+    memcpy(request->body + request->length, data, bytes);
+    request->length += bytes;
 }
 
 static enum MHD_Result serve_post(struct MHD_Connection *connection, struct request *request)
@@ -269,9 +332,9 @@ static enum MHD_Result serve_post(struct MHD_Connection *connection, struct requ
         snprintf(text, sizeof(text), "the body exceeds %zu bytes\n", request->max_body);
         return send_text(connection, MHD_HTTP_CONTENT_TOO_LARGE, text, 0);
     }
-    if (!request->job.length || (!request->job.key && request->job.length % SERVICE_ELEMENT)) {
-        snprintf(text, sizeof(text), "the body has %zu bytes, expected %s\n", request->job.length,
-            request->job.key ? "a .wtns file" : "elements of 32 bytes");
+    if (!request->length || (!request->key && request->length % SERVICE_ELEMENT)) {
+        snprintf(text, sizeof(text), "the body has %zu bytes, expected %s\n", request->length,
+            request->key ? "a .wtns file" : "elements of 32 bytes");
         return send_text(connection, MHD_HTTP_BAD_REQUEST, text, 0);
     }
     return run_request(connection, request);
@@ -447,7 +510,7 @@ static void start(const char *devices, char **keys)
     const pool_params params = {.struct_size = sizeof(params),
         .devices = devices,
         .fault_hook = report_fault,
-        .stall_timeout_ns = service.timeout_ns,
+        .stall_timeout_ns = service.timeout_ns / ATTEMPTS / 2,
         .status_socket = service.status_socket};
     pool_status status = pool_create(&service.pool, &params);
 

@@ -140,15 +140,20 @@ static pool_status run_with_lease(struct service_job *job, const pool_file *witn
     const pool_request request = {.struct_size = sizeof(request),
         .bytes = job->key ? job->key->device_bytes : ROOT_MEMORY,
         .timeout_ns = left,
-        .duration_ns = left,
+        .duration_ns = left < job->duration_ns ? left : job->duration_ns,
         .near_resident = job->key ? job->key->residents.points[0] : NULL,
         .flags = job->key ? POOL_LEASE_SECRET : 0,
         .label = job->key ? job->key->name : "root"};
+    pool_device *device = NULL;
     pool_lease *lease = NULL;
     pool_status status = pool_acquire(job->pool, &request, &lease);
 
     if (!status)
+        status = pool_lease_device(lease, 0, &device);
+    atomic_store(&job->device, device);
+    if (!status)
         status = job->key ? prove(job, witness, lease) : compute_root(job, lease);
+    atomic_store(&job->device, NULL);
     pool_release(&lease);
     return status;
 }

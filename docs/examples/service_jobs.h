@@ -9,6 +9,8 @@
 
 #include "groth16.h"
 
+#include <stdatomic.h>
+
 #define SERVICE_ELEMENT 32 /* bytes of a BN254 scalar */
 #define SERVICE_MAX_LEAVES 4096
 
@@ -36,9 +38,11 @@ struct service_job {
     const struct service_key *key; /* NULL: the root of the body's elements */
     uint8_t *body;
     size_t length;
-    uint64_t deadline; /* as service_now counts */
-    unsigned code;     /* of HTTP */
-    char *answer;      /* freed by the caller; NULL: out of memory */
+    uint64_t deadline;             /* as service_now counts */
+    uint64_t duration_ns;          /* of a lease: the job should need less */
+    _Atomic(pool_device *) device; /* of the lease that it has; NULL: none */
+    unsigned code;                 /* of HTTP */
+    char *answer;                  /* freed by the caller; NULL: out of memory */
 };
 
 /* Blocks, on a device that hangs for ever. */

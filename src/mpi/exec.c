@@ -19,6 +19,9 @@ pool_status group_exec_read(
     if (known->is_async)
         return base_fail(POOL_ERR_UNSUPPORTED,
             "%s: exec->is_async must be 0: the call returns when all ranks have the results", call);
+    if (known->timeout_ns)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: exec->timeout_ns must be 0: the parts of all ranks depend on each other", call);
     if (!known->device && !known->lease && !known->device_count && !known->on_host)
         known->device = mpi->device;
     return POOL_OK;
