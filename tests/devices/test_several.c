@@ -6,9 +6,9 @@
  */
 #include <pthread.h>
 
-#include "zk/operation/devices.h"
 #include "support/ntt.h"
 #include "support/several.h"
+#include "zk/operation/devices.h"
 
 static void check_hashes(const pool_poseidon *set, uint32_t count);
 
@@ -16,11 +16,11 @@ static void check_hashes(const pool_poseidon *set, uint32_t count);
 
 static void test_split_by_rates(void **state)
 {
-    struct memory_devices devices = {.count = 3, .rate = {100, 300, 100}};
-    uint64_t first[MEMORY_MAX_DEVICES + 1];
+    struct devices devices = {.count = 3, .rate = {100, 300, 100}};
+    uint64_t first[EXEC_MAX_DEVICES + 1];
 
     (void)state;
-    memory_devices_split(&devices, 1000, 1, first);
+    devices_split(&devices, 1000, 1, first);
     assert_int_equal(first[0], 0);
     assert_int_equal(first[1], 200);
     assert_int_equal(first[2], 800);
@@ -29,11 +29,11 @@ static void test_split_by_rates(void **state)
         uint64_t total = next_random() >> (next_random() % 64), multiple = 1 + next_random() % 100;
         uint64_t all = 0;
 
-        devices.count = 1 + (uint32_t)(next_random() % MEMORY_MAX_DEVICES);
+        devices.count = 1 + (uint32_t)(next_random() % EXEC_MAX_DEVICES);
         for (uint32_t i = 0; i < devices.count; i++)
             all += devices.rate[i] = 1 + next_random() % (UINT64_C(1) << 34);
         total >>= 8;
-        memory_devices_split(&devices, total, multiple, first);
+        devices_split(&devices, total, multiple, first);
         assert_int_equal(first[0], 0);
         assert_int_equal(first[devices.count], total);
         for (uint32_t i = 0; i < devices.count; i++) {

@@ -32,7 +32,7 @@ static pool_cu_result hash(void *user, const pool_mock_launch *launch)
 {
     struct poseidon_args args;
     static const pool_exec exec;
-    struct memory_progress progress = {.exec = &exec};
+    struct progress progress = {.exec = &exec};
     pool_span in, out;
 
     (void)user;
@@ -52,7 +52,7 @@ static pool_cu_result hash_rows(void *user, const pool_mock_launch *launch)
 {
     struct poseidon_rows_args args;
     static const pool_exec exec;
-    struct memory_progress progress = {.exec = &exec};
+    struct progress progress = {.exec = &exec};
     struct poseidon_sponge sponge = {.mode = POOL_SPONGE_OVERWRITE};
     pool_span in, out;
 

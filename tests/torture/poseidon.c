@@ -32,7 +32,7 @@ static pool_cu_result compute(void *user, const pool_mock_launch *launch)
 {
     struct poseidon_args args;
     static const pool_exec exec;
-    struct memory_progress progress = {.exec = &exec};
+    struct progress progress = {.exec = &exec};
     pool_span in = {0}, out = {0};
     int is_hash = strcmp(launch->kernel, "poseidon_hash") == 0 ||
                   strcmp(launch->kernel, "poseidon_merkle_level") == 0;

@@ -13,7 +13,7 @@
  * of the driver are, and need neither more memory nor less. */
 enum { MEMORY_SCRATCH_ALIGNMENT = 256 };
 
-/* What memory_scratch allocates for `bytes`; no block exceeds 2^63 bytes. */
+/* What scratch_allocate allocates for `bytes`; no block exceeds 2^63 bytes. */
 static inline uint64_t memory_scratch_bytes(uint64_t bytes)
 {
     return bytes > UINT64_MAX / 2 ? bytes : base_round_up(bytes, MEMORY_SCRATCH_ALIGNMENT);

@@ -15,7 +15,7 @@
 #include "zk/poseidon/kernels.h"
 #include "zk/poseidon/run.h"
 
-const struct memory_exec_rules commit_exec_rules = {.checks = POOL_CHECK_CANONICAL,
+const struct exec_rules commit_exec_rules = {.checks = POOL_CHECK_CANONICAL,
     .has_async = true,
     .has_workspace = true,
     .has_memory_limit = true,
@@ -26,7 +26,7 @@ static pool_status read_call(const char *call, const pool_matrix_commit_params *
     const pool_exec *given, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     pool_exec *exec, struct commit_tree *tree)
 {
-    pool_status status = memory_exec_read(call, given, &commit_exec_rules, exec);
+    pool_status status = exec_read(call, given, &commit_exec_rules, exec);
 
     if (!status)
         status = commit_tree_init(call, params, matrices, count, tree);
@@ -36,14 +36,14 @@ static pool_status read_call(const char *call, const pool_matrix_commit_params *
 }
 
 static pool_status plan_call(const struct commit_tree *tree, const pool_span *levels,
-    const struct memory_progress *progress, struct commit_plan *plan)
+    const struct progress *progress, struct commit_plan *plan)
 {
-    const uint64_t limit = memory_exec_limit(progress->exec);
+    const uint64_t limit = exec_limit(progress->exec);
 
     return commit_plan_make(
                tree, levels->space == POOL_MEMORY_HOST, progress->exec->checks != 0, limit, plan)
                ? POOL_OK
-               : memory_exec_fail_limit(progress->call, limit, plan->bytes);
+               : exec_fail_limit(progress->call, limit, plan->bytes);
 }
 
 pool_status commit_init_site(const char *call, const struct commit_tree *tree,
@@ -63,34 +63,33 @@ pool_status commit_init_site(const char *call, const struct commit_tree *tree,
 pool_status commit_check_workspace(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels)
 {
-    const struct memory_workspace_span kept = {levels, tree->digest_bytes, "levels"};
-    pool_status status = memory_workspace_check_spans(call, exec, &kept, 1);
+    const struct workspace_span kept = {levels, tree->digest_bytes, "levels"};
+    pool_status status = workspace_check_spans(call, exec, &kept, 1);
 
     for (uint32_t i = 0; i < tree->count && !status; i++) {
         const pool_matrix *matrix = &tree->matrices[i];
         const struct commit_extension *extension = commit_extension_of(tree, matrix);
-        const struct memory_workspace_span spans[] = {
+        const struct workspace_span spans[] = {
             {&matrix->span, commit_item_elements(matrix) * tree->field->bytes, "matrices"},
             {extension ? &extension->trace : NULL,
                 extension ? commit_trace_height(extension) * tree->field->bytes : 0, "traces"}};
 
-        status = memory_workspace_check_spans(call, exec, spans, 2);
+        status = workspace_check_spans(call, exec, spans, 2);
     }
     return status;
 }
 
 pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
-    const pool_span *levels, struct memory_progress *progress)
+    const pool_span *levels, struct progress *progress)
 {
     struct exec_target target = *site;
     struct device_operation counted;
-    struct memory_workspace workspace;
+    struct workspace workspace;
     struct commit_plan plan;
     pool_status status = plan_call(tree, levels, progress, &plan);
 
     if (!status)
-        status =
-            memory_workspace_open(&workspace, progress->call, progress->exec, plan.bytes, &target);
+        status = workspace_open(&workspace, progress->call, progress->exec, plan.bytes, &target);
     if (!status)
         status = commit_check_workspace(progress->call, tree, progress->exec, levels);
     if (status)
@@ -104,7 +103,7 @@ pool_status commit_compute(const struct commit_tree *tree, const struct exec_tar
 pool_status commit_forecast(const char *name, const struct commit_tree *tree, const pool_exec *exec,
     const pool_span *levels, uint64_t *bytes)
 {
-    const struct memory_progress progress = {.call = name, .exec = exec};
+    const struct progress progress = {.call = name, .exec = exec};
     struct commit_plan plan;
     pool_status status = plan_call(tree, levels, &progress, &plan);
 
@@ -121,17 +120,16 @@ static pool_status matrix_commit_timed(void *const *a)
 pool_status pool_matrix_commit(const pool_matrix_commit_params *params, const pool_exec *given,
     const pool_matrix *matrices, uint32_t count, const pool_span *levels)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(matrix_commit_timed, NULL, MEMORY_PARAMS(params),
-            MEMORY_EXEC(given),
-            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
-            MEMORY_VALUE(count), MEMORY_SPAN(levels));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(matrix_commit_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(given),
+            TIMED_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            TIMED_VALUE(count), TIMED_SPAN(levels));
+    EXEC_SCOPE(given);
     struct exec_target site;
     struct commit_tree tree;
     pool_exec exec;
     pool_status status = read_call(__func__, params, given, matrices, count, levels, &exec, &tree);
-    struct memory_progress progress = {.call = __func__, .exec = &exec};
+    struct progress progress = {.call = __func__, .exec = &exec};
 
     if (!status && exec.device_count)
         return commit_devices_run(__func__, &tree, &exec, levels, NULL);
@@ -149,7 +147,7 @@ pool_status pool_matrix_commit_workspace(const pool_matrix_commit_params *params
     const pool_exec *given, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(given);
+    EXEC_SCOPE(given);
     struct commit_tree tree;
     pool_exec exec;
     pool_status status =
@@ -169,15 +167,14 @@ static pool_status matrix_commit_shards_timed(void *const *a)
 pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
     const pool_exec *given, const pool_matrix *matrices, uint32_t count, uint64_t *digests)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(matrix_commit_shards_timed, NULL, MEMORY_PARAMS(params),
-            MEMORY_EXEC(given),
-            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
-            MEMORY_VALUE(count), MEMORY_POINTER(digests));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(matrix_commit_shards_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(given),
+            TIMED_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            TIMED_VALUE(count), TIMED_POINTER(digests));
+    EXEC_SCOPE(given);
     struct commit_tree tree;
     pool_exec exec;
-    pool_status status = digests ? memory_exec_read(__func__, given, &commit_exec_rules, &exec)
+    pool_status status = digests ? exec_read(__func__, given, &commit_exec_rules, &exec)
                                  : base_fail_null(__func__, "digests");
 
     if (!status && !exec.device_count)
@@ -197,10 +194,10 @@ static pool_status matrix_commit_warm_up_timed(void *const *a)
 pool_status pool_matrix_commit_warm_up(
     const pool_matrix_commit_params *params, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            matrix_commit_warm_up_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(
+            matrix_commit_warm_up_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     static const pool_matrix one = {.height = 1, .width = 1};
     struct commit_tree tree;
     pool_matrix_commit_params known;
@@ -212,10 +209,10 @@ pool_status pool_matrix_commit_warm_up(
         status = commit_tree_init(__func__, &known, &one, 1, &tree);
     }
     if (!status)
-        status = memory_exec_read_warm_up(__func__, given, &exec);
+        status = exec_read_warm_up(__func__, given, &exec);
     if (!status)
         status = pool_poseidon_warm_up(tree.set, &exec);
     if (!status)
-        status = memory_exec_check_cancelled(__func__, &exec);
+        status = exec_check_cancelled(__func__, &exec);
     return status ? status : poseidon_warm_up_rows(tree.row_set, exec.device);
 }

@@ -170,13 +170,13 @@ struct commit_chunks commit_plan_chunks(
 /* ---- commit.c: for validated arguments ------------------------------------------------------- */
 
 /* What commitments support of a pool_exec. */
-extern const struct memory_exec_rules commit_exec_rules;
+extern const struct exec_rules commit_exec_rules;
 /* Refuses a workspace of `exec` that overlaps matrices, traces or levels. */
 pool_status commit_check_workspace(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels);
 /* Computes the levels on `site`, whose device memory is validated, and ends the call. */
 pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
-    const pool_span *levels, struct memory_progress *progress);
+    const pool_span *levels, struct progress *progress);
 /* Refuses levels without data or in memory of another device, and initialises `site`. */
 pool_status commit_init_site(const char *call, const struct commit_tree *tree,
     const pool_exec *exec, const pool_span *levels, struct exec_target *site);
@@ -188,7 +188,7 @@ pool_status commit_forecast(const char *call, const struct commit_tree *tree, co
 
 /* Computes the kept levels for validated arguments; the caller ends the call on the device. */
 pool_status commit_run(const struct commit_tree *tree, const struct commit_plan *plan,
-    const struct exec_target *site, const pool_span *levels, struct memory_progress *progress);
+    const struct exec_target *site, const pool_span *levels, struct progress *progress);
 
 /* The progress of a call. */
 uint64_t commit_work(const struct commit_tree *tree);

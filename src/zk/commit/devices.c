@@ -34,9 +34,9 @@ static pool_status read_rows(
 {
     const pool_matrix *matrix = &division->tree->matrices[index];
     const uint32_t level = commit_matrix_level(division->tree, matrix);
-    uint64_t rows[MEMORY_MAX_DEVICES + 1];
+    uint64_t rows[EXEC_MAX_DEVICES + 1];
 
-    memory_devices_divide(&division->devices, &matrix->span, 1, rows);
+    devices_divide(&division->devices, &matrix->span, 1, rows);
     for (uint32_t i = 0; i <= division->devices.count; i++) {
         rows[i] <<= level;
         if (*by != UINT32_MAX && rows[i] != first[i])
@@ -87,14 +87,14 @@ static pool_status choose_cut(struct commit_division *division)
         division->cut = highest_level(tree, count);
     status = fit_rows(division);
     if (!status && !division->has_row_shards)
-        memory_devices_split(
+        devices_split(
             &division->devices, commit_level_nodes(tree, division->cut), 1, division->first);
     return status;
 }
 
 pool_status commit_divide(struct commit_division *division)
 {
-    pool_status status = memory_devices_read(division->call, division->exec, &division->devices);
+    pool_status status = devices_read(division->call, division->exec, &division->devices);
 
     if (!status)
         status = commit_check_shards(division);
@@ -165,12 +165,12 @@ pool_status commit_check_level_shards(
     const struct commit_division *division, const pool_span *levels)
 {
     const pool_span *shards = levels->data;
-    uint64_t wanted[MEMORY_MAX_DEVICES];
+    uint64_t wanted[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (levels->space != POOL_MEMORY_SHARDED)
         return POOL_OK;
-    status = memory_devices_check_span(division->call, &division->devices, levels, "levels");
+    status = devices_check_span(division->call, &division->devices, levels, "levels");
     if (status)
         return status;
     commit_count_shards(division, wanted);
@@ -230,7 +230,7 @@ pool_status commit_part_exec(
 
     if (division->has_data && part.memory_limit)
         part.memory_limit = less(part.memory_limit, reserved);
-    status = memory_exec_read(division->call, &part, &commit_exec_rules, exec);
+    status = exec_read(division->call, &part, &commit_exec_rules, exec);
     if (!status && !division->has_data && exec->memory_limit)
         exec->memory_limit = less(exec->memory_limit, reserved);
     return status;
@@ -239,7 +239,7 @@ pool_status commit_part_exec(
 static pool_status compute(const struct devices_run *run, uint32_t index,
     const struct commit_part *part, const pool_exec *given, const pool_span *levels, uint64_t done)
 {
-    struct memory_progress progress = {.call = run->division.call, .done = done, .reported = done};
+    struct progress progress = {.call = run->division.call, .done = done, .reported = done};
     struct exec_target site;
     pool_exec exec;
     pool_status status = commit_part_exec(&run->division, given, index, &exec);
@@ -249,7 +249,7 @@ static pool_status compute(const struct devices_run *run, uint32_t index,
     if (!status)
         status = commit_init_site(run->division.call, &part->tree, &exec, levels, &site);
     if (!status) /* whether the call was cancelled */
-        status = memory_progress_add(&progress, 0);
+        status = progress_add(&progress, 0);
     return status ? status : commit_compute(&part->tree, &site, levels, &progress);
 }
 
@@ -324,7 +324,7 @@ static pool_status gather_nodes(const struct devices_run *run)
 static pool_status compute_top(const struct devices_run *run)
 {
     const struct commit_division *division = &run->division;
-    const pool_exec exec = memory_devices_exec(&division->devices, division->exec, 0);
+    const pool_exec exec = devices_exec(&division->devices, division->exec, 0);
     struct commit_part top;
     pool_span levels;
     pool_status status;
@@ -359,7 +359,7 @@ static pool_status forecast_part(const struct devices_run *run, uint32_t index,
     const struct commit_part *part, bool has_shard, uint64_t *bytes)
 {
     const struct commit_division *division = &run->division;
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, index);
+    const pool_exec given = devices_exec(&division->devices, division->exec, index);
     const pool_span levels = {.space = has_shard && run->levels->space == POOL_MEMORY_SHARDED
                                            ? POOL_MEMORY_DEVICE
                                            : POOL_MEMORY_HOST};
@@ -411,14 +411,14 @@ static pool_status forecast(const struct devices_run *run, uint64_t *needed)
 static pool_status check_workspaces(const struct devices_run *run)
 {
     const struct commit_division *division = &run->division;
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (!division->exec->workspaces)
         return POOL_OK;
     status = forecast(run, needed);
     return status ? status
-                  : memory_devices_check_workspaces(
+                  : devices_check_workspaces(
                         division->call, &division->devices, division->exec, needed);
 }
 
@@ -433,7 +433,7 @@ pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
                                   .has_data = true,
                                   .reserved = reserved},
         .levels = levels};
-    const struct memory_parts parts = {.exec = exec,
+    const struct parts parts = {.exec = exec,
         .devices = &run.division.devices,
         .total = commit_work(tree),
         .compute = compute_part,
@@ -451,7 +451,7 @@ pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
     if (!status)
         status = allocate_nodes(&run);
     if (!status)
-        status = memory_parts_run(&parts);
+        status = parts_run(&parts);
     if (!status)
         status = compute_top(&run);
     base_free(run.nodes);
@@ -464,7 +464,7 @@ pool_status commit_devices_forecast(const char *call, const struct commit_tree *
     struct devices_run run = {
         .division = {.call = call, .tree = tree, .exec = exec, .reserved = reserved},
         .levels = levels};
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status = commit_check_level_space(&run.division, levels);
 
     if (!status)

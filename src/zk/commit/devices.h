@@ -15,15 +15,15 @@ struct commit_division {
     const char *call;               /* the public function */
     const struct commit_tree *tree; /* the whole one; matrices in host memory or sharded */
     const pool_exec *exec;          /* of the call */
-    struct memory_devices devices;
-    uint32_t cut;                           /* the level */
-    uint64_t first[MEMORY_MAX_DEVICES + 1]; /* nodes of that level, of each device */
-    bool has_data;                          /* not a forecast */
-    bool has_row_shards;                    /* which the cut follows */
+    struct devices devices;
+    uint32_t cut;                         /* the level */
+    uint64_t first[EXEC_MAX_DEVICES + 1]; /* nodes of that level, of each device */
+    bool has_data;                        /* not a forecast */
+    bool has_row_shards;                  /* which the cut follows */
     /* Device memory that the call has allocated before, and that limits count; NULL: none. */
     const uint64_t *reserved;
     /* [reader][owner]: the device can address the other one's memory. */
-    bool is_direct[MEMORY_MAX_DEVICES][MEMORY_MAX_DEVICES];
+    bool is_direct[EXEC_MAX_DEVICES][EXEC_MAX_DEVICES];
 };
 
 /* The rows below some nodes of a level, as a tree whose last level these are. */

@@ -78,11 +78,11 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
         exec.lease = target->lease;
     }
     if (!status && bytes)
-        status = memory_scratch(target, bytes, &scratch, &address);
+        status = scratch_allocate(target, bytes, &scratch, &address);
     exec.workspace = scratch;
     if (!status)
         status = pool_ntt_extend(&params, &exec, &from, NULL, &to);
-    return memory_scratch_free(target, &scratch, status);
+    return scratch_free(target, &scratch, status);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ static pool_status check_fields(const char *name, const struct commit_tree *tree
 static pool_status read_exec(const char *name, const pool_exec *given,
     const pool_extension *extensions, uint32_t count, pool_exec *exec)
 {
-    pool_status status = memory_exec_read(name, given, &commit_exec_rules, exec);
+    pool_status status = exec_read(name, given, &commit_exec_rules, exec);
 
     if (!status)
         status = base_check_pointers(name, {"extensions", extensions});
@@ -202,14 +202,13 @@ static pool_status check_data(const struct extend_commit *call)
     for (uint32_t i = 0; i < call->tree.count && !status; i++) {
         const struct commit_extension *extension = &call->extensions[i];
         const pool_matrix *matrix = &call->matrices[i];
-        const struct memory_item in = {
+        const struct span_item in = {
             commit_trace_height(extension) * element, "columns", call->tree.field->name};
-        const struct memory_item out = {
-            matrix->height * element, "columns", call->tree.field->name};
+        const struct span_item out = {matrix->height * element, "columns", call->tree.field->name};
 
-        status = memory_span_check(&call->site, &extension->trace, &in, "trace");
+        status = span_check(&call->site, &extension->trace, &in, "trace");
         if (!status && extension->is_kept)
-            status = memory_span_check(&call->site, &matrix->span, &out, "extension");
+            status = span_check(&call->site, &matrix->span, &out, "extension");
     }
     return status;
 }
@@ -222,14 +221,13 @@ static pool_status extend_commit_timed(void *const *a)
 pool_status pool_extend_commit(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_extension *extensions, uint32_t count, const pool_span *levels)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(extend_commit_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_BYTES(
-                extensions, count <= COMMIT_MAX_MATRICES ? count * sizeof(*extensions) : 0),
-            MEMORY_VALUE(count), MEMORY_SPAN(levels));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(extend_commit_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_BYTES(extensions, count <= COMMIT_MAX_MATRICES ? count * sizeof(*extensions) : 0),
+            TIMED_VALUE(count), TIMED_SPAN(levels));
+    EXEC_SCOPE(exec);
     struct extend_commit call = {0};
-    struct memory_progress progress = {.call = __func__, .exec = &call.exec};
+    struct progress progress = {.call = __func__, .exec = &call.exec};
     pool_status status = read_exec(__func__, exec, extensions, count, &call.exec);
 
     if (status)
@@ -253,7 +251,7 @@ pool_status pool_extend_commit_workspace(const pool_matrix_commit_params *params
     const pool_exec *exec, const pool_extension *extensions, uint32_t count,
     const pool_span *levels, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct extend_commit call = {0};
     pool_status status = bytes ? read_exec(__func__, exec, extensions, count, &call.exec)
                                : base_fail_null(__func__, "bytes");

@@ -10,14 +10,14 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/devices.h"
-#include "zk/operation/workspace.h"
 #include "zk/ntt/extend.h"
+#include "zk/operation/workspace.h"
 
 struct job {
     struct ntt_extend_division division;
     bool is_kept;
-    pool_span elements[MEMORY_MAX_DEVICES]; /* shards of an extension that is not kept */
-    pool_span columns[MEMORY_MAX_DEVICES];  /* of any in shards, as the items of a matrix */
+    pool_span elements[EXEC_MAX_DEVICES]; /* shards of an extension that is not kept */
+    pool_span columns[EXEC_MAX_DEVICES];  /* of any in shards, as the items of a matrix */
 };
 
 struct extend_commit {
@@ -28,10 +28,10 @@ struct extend_commit {
     struct job *jobs;
     pool_matrix *matrices;
     struct commit_tree tree;
-    uint64_t reserved[MEMORY_MAX_DEVICES];    /* bytes of extensions that are not kept */
-    pool_buffer *scratch[MEMORY_MAX_DEVICES]; /* of these bytes */
+    uint64_t reserved[EXEC_MAX_DEVICES];    /* bytes of extensions that are not kept */
+    pool_buffer *scratch[EXEC_MAX_DEVICES]; /* of these bytes */
     /* Of the caller's workspaces, after those bytes; NULL: nothing is left, or there are none. */
-    pool_buffer *rest[MEMORY_MAX_DEVICES];
+    pool_buffer *rest[EXEC_MAX_DEVICES];
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -167,12 +167,12 @@ static pool_status extend_part(void *user, uint32_t index, const pool_exec *give
 static pool_status init_target(
     const struct extend_commit *call, uint32_t index, pool_exec *exec, struct exec_target *target)
 {
-    const struct memory_devices *devices = &call->jobs[0].division.devices;
-    const pool_exec given = memory_devices_exec(devices, &call->exec, index);
-    pool_status status = memory_exec_read(call->name, &given, &commit_exec_rules, exec);
+    const struct devices *devices = &call->jobs[0].division.devices;
+    const pool_exec given = devices_exec(devices, &call->exec, index);
+    pool_status status = exec_read(call->name, &given, &commit_exec_rules, exec);
 
-    if (!status && call->reserved[index] > memory_exec_limit(exec))
-        status = memory_exec_fail_limit(call->name, memory_exec_limit(exec), call->reserved[index]);
+    if (!status && call->reserved[index] > exec_limit(exec))
+        status = exec_fail_limit(call->name, exec_limit(exec), call->reserved[index]);
     return status ? status : exec_target_init(target, exec);
 }
 
@@ -190,11 +190,11 @@ static pool_status check_overlaps(
     for (uint32_t i = 0; i < call->count && !status; i++) {
         const struct job *job = &call->jobs[i];
         const uint64_t bytes = job->division.params.domain->field->bytes;
-        const struct memory_workspace_span spans[] = {
+        const struct workspace_span spans[] = {
             {shard_of(&job->division.spans.in, index), bytes, "trace"},
             {job->is_kept ? shard_of(&job->division.spans.out, index) : NULL, bytes, "extension"}};
 
-        status = memory_workspace_check_spans(call->name, exec, spans, 2);
+        status = workspace_check_spans(call->name, exec, spans, 2);
     }
     return status;
 }
@@ -210,26 +210,26 @@ static pool_status take_rest(
     CUdeviceptr address;
 
     return all && rest >= MEMORY_SCRATCH_ALIGNMENT
-               ? memory_scratch(target, rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT,
-                     &call->rest[index], &address)
+               ? scratch_allocate(target,
+                     rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT, &call->rest[index],
+                     &address)
                : POOL_OK;
 }
 
 static pool_status allocate_on(struct extend_commit *call, uint32_t index)
 {
-    struct memory_workspace workspace;
+    struct workspace workspace;
     struct exec_target target;
     CUdeviceptr address = 0;
     pool_exec exec;
     pool_status status = init_target(call, index, &exec, &target);
 
     if (!status)
-        status =
-            memory_workspace_open(&workspace, call->name, &exec, call->reserved[index], &target);
+        status = workspace_open(&workspace, call->name, &exec, call->reserved[index], &target);
     if (!status)
         status = check_overlaps(call, index, &exec);
     if (!status && call->reserved[index])
-        status = memory_scratch(&target, call->reserved[index], &call->scratch[index], &address);
+        status = scratch_allocate(&target, call->reserved[index], &call->scratch[index], &address);
     for (uint32_t i = 0; i < call->count && !status; i++) {
         struct job *job = &call->jobs[i];
         const uint64_t bytes =
@@ -250,8 +250,8 @@ static pool_status free_scratch(struct extend_commit *call, pool_status status)
     for (uint32_t k = 0; k < call->jobs[0].division.devices.count; k++) {
         const struct exec_target target = {.device = call->jobs[0].division.devices.device[k]};
 
-        status = memory_scratch_free(&target, &call->scratch[k], status);
-        status = memory_scratch_free(&target, &call->rest[k], status);
+        status = scratch_free(&target, &call->scratch[k], status);
+        status = scratch_free(&target, &call->rest[k], status);
     }
     return status;
 }
@@ -260,8 +260,8 @@ static pool_status free_scratch(struct extend_commit *call, pool_status status)
 static pool_status run_jobs(struct extend_commit *call, const pool_span *levels)
 {
     pool_exec extends = call->exec, commits = call->exec;
-    const struct memory_devices *devices = &call->jobs[0].division.devices;
-    const struct memory_parts parts = {
+    const struct devices *devices = &call->jobs[0].division.devices;
+    const struct parts parts = {
         .exec = &extends, .devices = devices, .compute = extend_part, .user = call};
     pool_status status = POOL_OK;
 
@@ -272,7 +272,7 @@ static pool_status run_jobs(struct extend_commit *call, const pool_span *levels)
     for (uint32_t i = 0; i < devices->count && !status; i++)
         status = allocate_on(call, i);
     if (!status)
-        status = memory_parts_run(&parts);
+        status = parts_run(&parts);
     if (!status)
         status = commit_devices_run(call->name, &call->tree, &commits, levels, call->reserved);
     return free_scratch(call, status);
@@ -283,14 +283,13 @@ pool_status commit_extend_on_devices(const char *name, const pool_matrix_commit_
     const pool_span *levels)
 {
     struct extend_commit call = {.name = name, .exec = *exec, .count = count, .has_data = true};
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status = read_call(&call, params, extensions, levels);
 
     if (!status && exec->workspaces)
         status = commit_extend_forecast(name, params, exec, extensions, count, levels, needed);
     if (!status)
-        status =
-            memory_devices_check_workspaces(name, &call.jobs[0].division.devices, exec, needed);
+        status = devices_check_workspaces(name, &call.jobs[0].division.devices, exec, needed);
     if (!status)
         status = run_jobs(&call, levels);
     free_call(&call);
@@ -303,8 +302,7 @@ static pool_status forecast_extensions(
     const struct extend_commit *call, uint32_t index, uint64_t *bytes)
 {
     const struct commit_division limits = limits_of(call);
-    const pool_exec given =
-        memory_devices_exec(&call->jobs[0].division.devices, &call->exec, index);
+    const pool_exec given = devices_exec(&call->jobs[0].division.devices, &call->exec, index);
     struct exec_target target;
     pool_exec exec;
     pool_status status = init_target(call, index, &exec, &target);
@@ -326,7 +324,7 @@ pool_status commit_extend_forecast(const char *name, const pool_matrix_commit_pa
     const pool_span *levels, uint64_t *bytes)
 {
     struct extend_commit call = {.name = name, .exec = *exec, .count = count};
-    uint64_t extends[MEMORY_MAX_DEVICES], commits[MEMORY_MAX_DEVICES];
+    uint64_t extends[EXEC_MAX_DEVICES], commits[EXEC_MAX_DEVICES];
     pool_exec commit_exec = *exec;
     pool_status status = read_call(&call, params, extensions, levels);
 

@@ -61,9 +61,9 @@ static pool_status check_results(struct opening *opening)
 static pool_status read_opening(const char *call, const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, struct opening *opening)
 {
-    static const struct memory_exec_rules rules = {
+    static const struct exec_rules rules = {
         .has_workspace = true, .has_memory_limit = true, .has_devices = true};
-    pool_status status = memory_exec_read(call, exec, &rules, &opening->exec);
+    pool_status status = exec_read(call, exec, &rules, &opening->exec);
 
     opening->call = call;
     opening->exec.progress = NULL; /* that of subtrees is not the call's */
@@ -144,8 +144,7 @@ static pool_status gather_rows(
 
     for (uint32_t i = 0; i < tree->count && !status; i++) {
         const pool_matrix *matrix = &tree->matrices[i];
-        const uint64_t stride =
-            memory_span_stride(&matrix->span, commit_item_elements(matrix) * bytes);
+        const uint64_t stride = span_stride(&matrix->span, commit_item_elements(matrix) * bytes);
         const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
         struct poseidon_gather_args args = {.in = (CUdeviceptr)(uintptr_t)matrix->span.data,
             .indices = scratch,
@@ -167,7 +166,7 @@ static pool_status gather_paths(
     const struct opening *opening, const struct exec_target *site, CUdeviceptr scratch)
 {
     const struct commit_tree *tree = &opening->tree;
-    const uint64_t stride = memory_span_stride(opening->levels, tree->digest_bytes);
+    const uint64_t stride = span_stride(opening->levels, tree->digest_bytes);
     const CUdeviceptr out = scratch + opening->count * (sizeof(uint64_t) + opening->row_bytes);
     pool_status status = POOL_OK;
 
@@ -211,8 +210,8 @@ static pool_status gather_into(
 
 pool_status commit_gather(const struct opening *opening)
 {
-    const uint64_t bytes = commit_gather_bytes(opening), limit = memory_exec_limit(&opening->exec);
-    struct memory_workspace workspace;
+    const uint64_t bytes = commit_gather_bytes(opening), limit = exec_limit(&opening->exec);
+    struct workspace workspace;
     struct exec_target site;
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
@@ -229,18 +228,18 @@ pool_status commit_gather(const struct opening *opening)
         status = poseidon_check_device_span(
             &site, opening->levels, opening->tree.digest_bytes, "levels");
     if (!status && bytes > limit)
-        status = memory_exec_fail_limit(opening->call, limit, bytes);
+        status = exec_fail_limit(opening->call, limit, bytes);
     if (!status)
-        status = memory_workspace_open(&workspace, opening->call, &opening->exec, bytes, &site);
+        status = workspace_open(&workspace, opening->call, &opening->exec, bytes, &site);
     if (!status)
         status =
             commit_check_workspace(opening->call, &opening->tree, &opening->exec, opening->levels);
     if (status)
         return status;
-    status = memory_scratch(&site, bytes, &scratch, &address);
+    status = scratch_allocate(&site, bytes, &scratch, &address);
     if (!status)
         status = gather_into(opening, &site, scratch);
-    status = memory_scratch_free(&site, &scratch, status);
+    status = scratch_free(&site, &scratch, status);
     return exec_target_end(&site, 0, status);
 }
 
@@ -267,8 +266,7 @@ static void copy_rows(const struct opening *opening, uint64_t query)
     for (uint32_t i = 0; i < tree->count; i++) {
         const pool_matrix *matrix = &tree->matrices[i];
         const uint64_t row = opening->indices[query] >> commit_matrix_level(tree, matrix);
-        const uint64_t stride =
-            memory_span_stride(&matrix->span, commit_item_elements(matrix) * bytes);
+        const uint64_t stride = span_stride(&matrix->span, commit_item_elements(matrix) * bytes);
         const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
         const unsigned char *from = matrix->span.data;
 
@@ -330,7 +328,7 @@ static void init_subtree(const struct opening *opening, uint64_t node, pool_matr
         if (level >= tree->first_level)
             continue;
         *slice = tree->matrices[i];
-        stride = memory_span_stride(&slice->span, commit_item_elements(slice) * bytes);
+        stride = span_stride(&slice->span, commit_item_elements(slice) * bytes);
         slice->height = UINT64_C(1) << (tree->first_level - level);
         if (slice->span.data)
             slice->span.data =
@@ -345,7 +343,7 @@ static void init_subtree(const struct opening *opening, uint64_t node, pool_matr
 static pool_status compute_subtree(
     const struct opening *opening, uint64_t node, pool_matrix *matrices, const pool_span *digests)
 {
-    struct memory_progress progress = {.call = opening->call, .exec = &opening->exec};
+    struct progress progress = {.call = opening->call, .exec = &opening->exec};
     struct commit_tree subtree;
     struct exec_target site;
     pool_status status;
@@ -456,12 +454,12 @@ pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool
     const pool_matrix *matrices, uint32_t count, const pool_span *levels, const uint64_t *indices,
     uint64_t index_count, const pool_span *rows, const pool_span *paths)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(matrix_open_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
-            MEMORY_VALUE(count), MEMORY_SPAN(levels), MEMORY_POINTER(indices),
-            MEMORY_VALUE(index_count), MEMORY_SPAN(rows), MEMORY_SPAN(paths));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(matrix_open_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
+            TIMED_VALUE(count), TIMED_SPAN(levels), TIMED_POINTER(indices),
+            TIMED_VALUE(index_count), TIMED_SPAN(rows), TIMED_SPAN(paths));
+    EXEC_SCOPE(exec);
     struct opening opening = {
         .levels = levels, .indices = indices, .count = index_count, .rows = rows, .paths = paths};
     struct commit_division division = {.has_data = true};
@@ -484,7 +482,7 @@ pool_status pool_matrix_open_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t index_count, const pool_span *rows, const pool_span *paths, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct opening opening = {.levels = levels, .count = index_count, .rows = rows, .paths = paths};
     uint64_t subtree = 0, gathered, limit;
     pool_status status = bytes ? read_opening(__func__, params, exec, matrices, count, &opening)
@@ -499,9 +497,9 @@ pool_status pool_matrix_open_workspace(const pool_matrix_commit_params *params,
     if (status)
         return status;
     gathered = commit_gather_bytes(&opening);
-    limit = memory_exec_limit(&opening.exec);
+    limit = exec_limit(&opening.exec);
     if (gathered > limit)
-        return memory_exec_fail_limit(__func__, limit, gathered);
+        return exec_fail_limit(__func__, limit, gathered);
     if (opening.tree.first_level && index_count)
         status = forecast_subtree(&opening, &subtree);
     if (!status)

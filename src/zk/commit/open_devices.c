@@ -170,8 +170,8 @@ static void copy_rows(const struct opening *whole, uint32_t device, pool_matrix_
 static pool_status read_exec(
     const struct opening *whole, const pool_exec *given, struct opening *part)
 {
-    static const struct memory_exec_rules rules = {.has_workspace = true, .has_memory_limit = true};
-    pool_status status = memory_exec_read(whole->call, given, &rules, &part->exec);
+    static const struct exec_rules rules = {.has_workspace = true, .has_memory_limit = true};
+    pool_status status = exec_read(whole->call, given, &rules, &part->exec);
 
     part->exec.progress = NULL;
     return status;
@@ -367,14 +367,14 @@ static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec
 
 pool_status commit_open_gather(const struct opening *opening)
 {
-    const struct memory_parts parts = {.call = opening->call,
+    const struct parts parts = {.call = opening->call,
         .exec = &opening->exec,
         .devices = &opening->division->devices,
         .compute = gather_part,
         .user = (void *)(uintptr_t)opening};
 
     const struct commit_division *division = opening->division;
-    pool_status status = memory_parts_run(&parts);
+    pool_status status = parts_run(&parts);
 
     if (has_level_shards(opening) && commit_keeps_cut(division) &&
         division->cut < opening->tree.height)
@@ -417,8 +417,8 @@ pool_status commit_open_subtree(
 {
     const struct commit_division *division = opening->division;
     const uint32_t device = device_of_node(opening, node);
-    const pool_exec given = memory_devices_exec(&division->devices, &opening->exec, device);
-    struct memory_progress progress = {.call = opening->call};
+    const pool_exec given = devices_exec(&division->devices, &opening->exec, device);
+    struct progress progress = {.call = opening->call};
     struct opening part_opening = *opening;
     struct exec_target site;
     struct commit_part part;
@@ -494,7 +494,7 @@ static bool builds_subtrees(const struct opening *opening, uint32_t device)
 static pool_status forecast_device(const struct opening *opening, uint32_t device, uint64_t *bytes)
 {
     const struct commit_division *division = opening->division;
-    const pool_exec given = memory_devices_exec(&division->devices, &opening->exec, device);
+    const pool_exec given = devices_exec(&division->devices, &opening->exec, device);
     struct opening part = *opening;
     uint64_t limit;
     pool_status status = read_exec(opening, &given, &part);
@@ -508,9 +508,9 @@ static pool_status forecast_device(const struct opening *opening, uint32_t devic
         status = forecast_siblings(opening, device, is_top, bytes);
     if (status)
         return status;
-    limit = memory_exec_limit(&part.exec);
+    limit = exec_limit(&part.exec);
     if (*bytes > limit)
-        return memory_exec_fail_limit(opening->call, limit, *bytes);
+        return exec_fail_limit(opening->call, limit, *bytes);
     return builds_subtrees(opening, device) ? forecast_subtree(opening, device, &part.exec, bytes)
                                             : POOL_OK;
 }
@@ -526,21 +526,21 @@ static pool_status forecast(const struct opening *opening, uint64_t *needed)
 
 pool_status commit_open_check_workspaces(const struct opening *opening)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (!opening->exec.workspaces)
         return POOL_OK;
     status = forecast(opening, needed);
     return status ? status
-                  : memory_devices_check_workspaces(
+                  : devices_check_workspaces(
                         opening->call, &opening->division->devices, &opening->exec, needed);
 }
 
 pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes)
 {
     const uint32_t count = opening->division->devices.count;
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status = forecast(opening, needed);
 
     for (uint32_t i = 0; i < count && !status; i++)

@@ -57,7 +57,7 @@ static uint64_t check_bytes(const struct commit_tree *tree, const pool_matrix *m
     const uint64_t bytes = elements * tree->field->bytes;
     const bool is_packed = matrix->span.space == POOL_MEMORY_HOST ||
                            commit_is_fetched(tree, matrix) ||
-                           memory_span_stride(&matrix->span, bytes) == bytes;
+                           span_stride(&matrix->span, bytes) == bytes;
 
     return memory_scratch_bytes(
         sizeof(uint64_t) * (is_packed ? 1 : base_min(elements, commit_item_count(matrix))));

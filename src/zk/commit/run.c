@@ -18,7 +18,7 @@ struct commit_call {
     const struct commit_tree *tree;
     const struct commit_plan *plan;
     struct exec_target site;
-    struct memory_progress *progress;
+    struct progress *progress;
     pool_span kept;       /* the kept levels in device memory */
     pool_buffer *staging; /* the memory of `kept` for levels in host memory */
     pool_buffer *scratch[2];
@@ -44,7 +44,7 @@ struct row_hash {
 static pool_status allocate(
     const struct commit_call *call, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
-    return bytes ? memory_scratch(&call->site, bytes, buffer, address) : POOL_OK;
+    return bytes ? scratch_allocate(&call->site, bytes, buffer, address) : POOL_OK;
 }
 
 static pool_status allocate_memory(struct commit_call *call, const pool_span *levels)
@@ -71,11 +71,11 @@ static pool_status allocate_memory(struct commit_call *call, const pool_span *le
 
 static pool_status free_memory(struct commit_call *call, pool_status status)
 {
-    status = memory_scratch_free(&call->site, &call->staging, status);
+    status = scratch_free(&call->site, &call->staging, status);
     for (int i = 0; i < 2; i++)
-        status = memory_scratch_free(&call->site, &call->scratch[i], status);
-    status = memory_scratch_free(&call->site, &call->pairs, status);
-    return memory_scratch_free(&call->site, &call->states, status);
+        status = scratch_free(&call->site, &call->scratch[i], status);
+    status = scratch_free(&call->site, &call->pairs, status);
+    return scratch_free(&call->site, &call->states, status);
 }
 
 /* The device memory of a level. */
@@ -96,7 +96,7 @@ static pool_span level_span(const struct commit_call *call, uint32_t level)
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* The chunk's items that are hashed, in device memory. */
-static pool_span hashed_items(const struct row_hash *hash, const struct memory_chunk *chunk)
+static pool_span hashed_items(const struct row_hash *hash, const struct pipeline_chunk *chunk)
 {
     const struct commit_extension *extension = commit_extension_of(hash->call->tree, hash->matrix);
     pool_span items = extension ? chunk->out : chunk->in[0];
@@ -110,7 +110,7 @@ static pool_span hashed_items(const struct row_hash *hash, const struct memory_c
 }
 
 /* Of the matrix or, if that is an extension, of what is extended. */
-static pool_status check_chunk(const struct row_hash *hash, const struct memory_chunk *chunk)
+static pool_status check_chunk(const struct row_hash *hash, const struct pipeline_chunk *chunk)
 {
     const struct commit_tree *tree = hash->call->tree;
     const struct commit_extension *extension = commit_extension_of(tree, hash->matrix);
@@ -122,7 +122,7 @@ static pool_status check_chunk(const struct row_hash *hash, const struct memory_
         extension ? commit_trace_height(extension) : commit_item_elements(hash->matrix);
     char name[32];
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)given.data,
-        .stride = memory_span_stride(&given, elements * tree->field->bytes),
+        .stride = span_stride(&given, elements * tree->field->bytes),
         .count = chunk->count,
         .elements = elements,
         .first = source->first_item + chunk->first,
@@ -137,7 +137,7 @@ static pool_status check_chunk(const struct row_hash *hash, const struct memory_
 }
 
 /* Runs on the stream of the copies, so that it overlaps with the hashing of the chunk before. */
-static pool_status extend_chunk(void *user, struct memory_chunk *chunk)
+static pool_status extend_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct row_hash *hash = user;
     const pool_span out = hashed_items(hash, chunk);
@@ -153,7 +153,7 @@ static bool is_aligned(const pool_field *field, uint64_t addresses)
     return field->words == 2 ? addresses % 8 == 0 : field->words % 4 == 0 && addresses % 16 == 0;
 }
 
-static pool_status fetch_chunk(void *user, struct memory_chunk *chunk)
+static pool_status fetch_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct row_hash *hash = user;
 
@@ -163,7 +163,7 @@ static pool_status fetch_chunk(void *user, struct memory_chunk *chunk)
 
 /* The launch that absorbs rows `first` to first + rows - 1 of a chunk of columns or of rows. */
 static struct poseidon_rows_args rows_args(
-    const struct row_hash *hash, const struct memory_chunk *chunk)
+    const struct row_hash *hash, const struct pipeline_chunk *chunk)
 {
     const struct commit_tree *tree = hash->call->tree;
     const pool_span items = hashed_items(hash, chunk);
@@ -171,7 +171,7 @@ static struct poseidon_rows_args rows_args(
     const pool_form form = poseidon_device_form(set);
     const uint64_t bytes = tree->field->bytes;
     const bool has_rows = hash->matrix->layout == POOL_MATRIX_ROWS;
-    const uint64_t stride = memory_span_stride(&items, commit_item_elements(hash->matrix) * bytes);
+    const uint64_t stride = span_stride(&items, commit_item_elements(hash->matrix) * bytes);
     const uint64_t first_row = has_rows ? chunk->first : 0;
     const uint64_t start = hash->absorbed + (has_rows ? 0 : chunk->first);
     struct poseidon_rows_args args = {.in = (CUdeviceptr)(uintptr_t)items.data,
@@ -191,14 +191,14 @@ static struct poseidon_rows_args rows_args(
     args.state_rows = hash->matrix->height;
     if (hash->call->state_address)
         args.states = hash->call->state_address + first_row * bytes;
-    args.out_stride = memory_span_stride(hash->digests, tree->digest_bytes);
+    args.out_stride = span_stride(hash->digests, tree->digest_bytes);
     if (start + args.columns == hash->width)
         args.out = (CUdeviceptr)(uintptr_t)hash->digests->data + first_row * args.out_stride;
     args.out_is_aligned = tree->field->words % 4 == 0 && (args.out | args.out_stride) % 16 == 0;
     return args;
 }
 
-static pool_status hash_chunk(void *user, struct memory_chunk *chunk)
+static pool_status hash_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct row_hash *hash = user;
     const struct commit_tree *tree = hash->call->tree;
@@ -213,15 +213,15 @@ static pool_status hash_chunk(void *user, struct memory_chunk *chunk)
 
 /* The trace is uploaded, the extension downloaded, unless they are in device memory. */
 static void set_extension(const struct row_hash *hash, const struct commit_extension *extension,
-    const struct commit_chunks *chunks, struct memory_pipeline *pipeline)
+    const struct commit_chunks *chunks, struct pipeline *pipeline)
 {
     const pool_field *field = hash->call->tree->field;
     const uint64_t column = hash->matrix->height * field->bytes;
 
-    pipeline->in[0] = (struct memory_pipeline_span){
+    pipeline->in[0] = (struct pipeline_span){
         &extension->trace, commit_trace_height(extension) * field->bytes, false};
     if (extension->is_kept)
-        pipeline->out = (struct memory_pipeline_span){&hash->matrix->span, column, false};
+        pipeline->out = (struct pipeline_span){&hash->matrix->span, column, false};
     else
         pipeline->scratch_bytes = chunks->items * column;
     pipeline->upload = extend_chunk;
@@ -233,7 +233,7 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
     const struct commit_extension *extension = commit_extension_of(call->tree, matrix);
     const uint64_t elements = commit_item_elements(matrix);
     const struct commit_chunks chunks = commit_plan_chunks(call->plan, call->tree, matrix);
-    struct memory_pipeline pipeline = {.target = call->site,
+    struct pipeline pipeline = {.target = call->site,
         .progress = call->progress,
         .weight = elements,
         .count = matrix->span.count,
@@ -253,7 +253,7 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
         pipeline.scratch_bytes = chunks.bytes;
         pipeline.upload = fetch_chunk;
     }
-    status = memory_pipeline_run(&pipeline);
+    status = pipeline_run(&pipeline);
     hash->absorbed += matrix->width;
     return status;
 }
@@ -327,9 +327,9 @@ static pool_status compute_level(const struct commit_call *call, uint32_t level)
     children = level_span(call, level - 1);
     status = width ? compress_with_rows(call, level, width, &children, &nodes)
                    : enqueue_nodes(call, &children, &nodes);
-    if (!status && memory_progress_waits(call->progress))
+    if (!status && progress_waits(call->progress))
         status = pool_stream_synchronize(call->site.stream);
-    return status ? status : memory_progress_add(call->progress, nodes.count);
+    return status ? status : progress_add(call->progress, nodes.count);
 }
 
 /* Kept levels that are adjacent in `levels`. */
@@ -339,7 +339,7 @@ struct level_run {
     uint64_t count;
 };
 
-static pool_status choose_staging(void *user, struct memory_chunk *chunk)
+static pool_status choose_staging(void *user, struct pipeline_chunk *chunk)
 {
     const struct level_run *run = user;
 
@@ -353,7 +353,7 @@ static pool_status download_run(
 {
     const struct commit_call *call = run->call;
     const pool_span to = poseidon_span_slice(levels, call->tree->digest_bytes, target, run->count);
-    const struct memory_pipeline pipeline = {.target = call->site,
+    const struct pipeline pipeline = {.target = call->site,
         .progress = call->progress,
         .count = run->count,
         .chunk_items = run->count,
@@ -363,7 +363,7 @@ static pool_status download_run(
         .compute = choose_staging,
         .user = (void *)(uintptr_t)run};
 
-    return memory_pipeline_run(&pipeline);
+    return pipeline_run(&pipeline);
 }
 
 static pool_status download_levels(const struct commit_call *call, const pool_span *levels)
@@ -395,7 +395,7 @@ uint64_t commit_work(const struct commit_tree *tree)
 }
 
 pool_status commit_run(const struct commit_tree *tree, const struct commit_plan *plan,
-    const struct exec_target *site, const pool_span *levels, struct memory_progress *progress)
+    const struct exec_target *site, const pool_span *levels, struct progress *progress)
 {
     struct commit_call call = {.tree = tree, .plan = plan, .site = *site, .progress = progress};
     pool_status status = allocate_memory(&call, levels);

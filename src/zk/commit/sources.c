@@ -11,8 +11,8 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/commit/devices.h"
 #include "pool/memory/memory.h"
+#include "zk/commit/devices.h"
 
 static const pool_span *shards_of(const pool_matrix *matrix)
 {
@@ -30,11 +30,11 @@ static pool_status check_span(const struct commit_division *division, uint32_t i
     const pool_span *span, const struct exec_target *site, const char *name)
 {
     const pool_matrix *matrix = &division->tree->matrices[index];
-    const struct memory_item item = {item_bytes(division->tree, matrix),
+    const struct span_item item = {item_bytes(division->tree, matrix),
         matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns", division->tree->field->name};
 
-    return division->has_data ? memory_span_check(site, span, &item, name)
-                              : memory_span_check_shape(span, &item, name);
+    return division->has_data ? span_check(site, span, &item, name)
+                              : span_check_shape(span, &item, name);
 }
 
 static pool_status check_matrix(const struct commit_division *division, uint32_t index)
@@ -45,7 +45,7 @@ static pool_status check_matrix(const struct commit_division *division, uint32_t
     pool_status status;
 
     (void)snprintf(name, sizeof(name), "span of matrix %u", index);
-    status = memory_devices_check_span(division->call, &division->devices, &matrix->span, name);
+    status = devices_check_span(division->call, &division->devices, &matrix->span, name);
     if (!status && matrix->span.count != items)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the %s must have its %llu %s, %llu are given", division->call, name,
@@ -77,10 +77,10 @@ pool_status commit_check_shards(const struct commit_division *division)
 
 static pool_status wait_for_stream(const struct commit_division *division, uint32_t index)
 {
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, index);
+    const pool_exec given = devices_exec(&division->devices, division->exec, index);
     struct exec_target target;
     pool_exec exec;
-    pool_status status = memory_exec_read(division->call, &given, &commit_exec_rules, &exec);
+    pool_status status = exec_read(division->call, &given, &commit_exec_rules, &exec);
 
     if (!status)
         status = exec_target_init(&target, &exec);
@@ -133,7 +133,7 @@ static pool_status find_pinned(const struct commit_division *division, const str
         return status;
     status = device_leave(
         &scope, memory_kind_of(scope.driver, slice->span.data,
-                    memory_span_extent(&slice->span,
+                    span_extent(&slice->span,
                         item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
                     &kind));
     *is_pinned = kind == MEMORY_PINNED;
@@ -145,7 +145,7 @@ static pool_status add_slice(
 {
     const pool_matrix *matrix = &division->tree->matrices[slice->matrix];
     const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
-    const uint64_t stride = memory_span_stride(&slice->span, item_bytes(division->tree, matrix));
+    const uint64_t stride = span_stride(&slice->span, item_bytes(division->tree, matrix));
     const bool is_on_host = slice->span.space == POOL_MEMORY_HOST;
     pool_matrix *to = &part->matrices[part->tree.count];
     struct commit_source *source = &part->sources[part->tree.count];
@@ -320,7 +320,7 @@ pool_status commit_fetch(const struct commit_tree *tree, const pool_matrix *matr
 {
     const struct commit_source *source = &tree->sources[matrix - tree->matrices];
     const uint64_t bytes = item_bytes(tree, matrix);
-    const uint64_t stride = memory_span_stride(&matrix->span, bytes);
+    const uint64_t stride = span_stride(&matrix->span, bytes);
     pool_span span = matrix->span;
     const struct fetch fetch = {&span, count, bytes, stride};
     pool_buffer *view = NULL;
@@ -335,5 +335,5 @@ pool_status commit_fetch(const struct commit_tree *tree, const pool_matrix *matr
 
         status = pool_copy_2d(&packed, &host, bytes, count, target->stream);
     }
-    return memory_scratch_free(target, &view, status);
+    return scratch_free(target, &view, status);
 }

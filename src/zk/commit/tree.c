@@ -154,18 +154,18 @@ static pool_status check_matrix(const char *call, const struct commit_tree *tree
 {
     const pool_matrix *matrix = &tree->matrices[index];
     const uint64_t items = commit_item_count(matrix);
-    const struct memory_item item = {commit_item_elements(matrix) * tree->field->bytes,
+    const struct span_item item = {commit_item_elements(matrix) * tree->field->bytes,
         matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns", tree->field->name};
     char name[32];
     pool_status status;
 
     (void)snprintf(name, sizeof(name), "span of matrix %u", index);
-    status = memory_span_check_shape(&matrix->span, &item, name);
+    status = span_check_shape(&matrix->span, &item, name);
     if (!status && matrix->span.count != items)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the span of matrix %u must have its %llu %s, %llu are given", call, index,
             (unsigned long long)items, item.kind, (unsigned long long)matrix->span.count);
-    return status || !site ? status : memory_span_check(site, &matrix->span, &item, name);
+    return status || !site ? status : span_check(site, &matrix->span, &item, name);
 }
 
 pool_status commit_check_matrices(

@@ -18,7 +18,7 @@
 
 struct warm_up {
     const pool_exec *exec;
-    struct memory_timed *timed; /* NULL: the call has no timeout */
+    struct timed *timed; /* NULL: the call has no timeout */
     pthread_t caller;
     pool_device **devices;
     size_t device_count;
@@ -61,15 +61,15 @@ static pool_status warm_up_index(void *user, size_t index)
 {
     const struct warm_up *all = user;
     bool is_other = !pthread_equal(pthread_self(), all->caller);
-    pool_status status = memory_exec_check_cancelled("pool_warm_up", all->exec);
+    pool_status status = exec_check_cancelled("pool_warm_up", all->exec);
 
     if (is_other)
-        memory_timed_join(all->timed);
+        timed_join(all->timed);
     if (!status)
         status = warm_up_module(all->devices[index % all->device_count],
             nth_params(all->modules, index / all->device_count));
     if (is_other)
-        memory_timed_part(all->timed);
+        timed_part(all->timed);
     return status;
 }
 
@@ -151,12 +151,10 @@ static pool_status warm_up_timed(void *const *a)
 pool_status pool_warm_up(
     device_pool *pool, const pool_exec *given, const pool_module_params *modules, size_t count)
 {
-    static const struct memory_exec_rules rules = {0};
+    static const struct exec_rules rules = {0};
     pool_exec exec;
-    struct warm_up all = {.exec = &exec,
-        .modules = modules,
-        .timed = memory_timed_current(),
-        .caller = pthread_self()};
+    struct warm_up all = {
+        .exec = &exec, .modules = modules, .timed = timed_current(), .caller = pthread_self()};
     struct base_parallel job = {.task = warm_up_index, .user = &all, .tries_all = true};
     pool_device *first;
     pool_status status = pool ? POOL_OK : base_fail_null("pool_warm_up", "pool");
@@ -168,12 +166,12 @@ pool_status pool_warm_up(
     if (!status)
         status = device_check_forked(first);
     if (!status)
-        status = memory_exec_read("pool_warm_up", given, &rules, &exec);
+        status = exec_read("pool_warm_up", given, &rules, &exec);
     if (status)
         return status;
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(warm_up_timed, first, MEMORY_POINTER(pool), MEMORY_EXEC(given),
-            MEMORY_BYTES(modules, modules ? count * modules->struct_size : 0), MEMORY_VALUE(count));
+    if (exec_has_timeout(given))
+        return TIMED_RUN(warm_up_timed, first, TIMED_POINTER(pool), TIMED_EXEC(given),
+            TIMED_BYTES(modules, modules ? count * modules->struct_size : 0), TIMED_VALUE(count));
     status = list_devices(pool, &exec, &all);
     job.count = all.device_count * count;
     if (!status)

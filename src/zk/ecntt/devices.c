@@ -10,7 +10,7 @@
 
 /* Shards have whole transforms, those of the output the same ones as those of the input. */
 static pool_status check_shards(
-    const struct ecntt_call *call, const struct memory_batch *batch, const pool_span *span)
+    const struct ecntt_call *call, const struct batch *batch, const pool_span *span)
 {
     const char *name = span == batch->in ? "in" : "out";
     const uint64_t *first = batch->first;
@@ -34,7 +34,7 @@ static pool_status check_shards(
 
 /* Or, with `bytes`, forecasts the memory. */
 static pool_status compute_part(
-    const void *user, const struct memory_batch_part *part, const pool_exec *exec, uint64_t *bytes)
+    const void *user, const struct batch_part *part, const pool_exec *exec, uint64_t *bytes)
 {
     const struct ecntt_call *call = user;
     pool_ecntt_params params = call->params;
@@ -44,12 +44,12 @@ static pool_status compute_part(
                  : ecntt_compute(&params, exec, &part->in, &part->out, part->first);
 }
 
-static pool_status open_batch(const struct ecntt_call *call, struct memory_batch *batch)
+static pool_status open_batch(const struct ecntt_call *call, struct batch *batch)
 {
     const pool_ecntt_params *params = &call->params;
     pool_status status;
 
-    *batch = (struct memory_batch){.call = "pool_ecntt",
+    *batch = (struct batch){.call = "pool_ecntt",
         .exec = &call->exec,
         .in = &call->in,
         .out = &call->out,
@@ -58,26 +58,26 @@ static pool_status open_batch(const struct ecntt_call *call, struct memory_batch
         .items = UINT64_C(1) << call->job.log_size,
         .compute = compute_part,
         .user = call};
-    status = memory_batch_open(batch, params->layout != POOL_NTT_ROWS && params->batch > 1);
+    status = batch_open(batch, params->layout != POOL_NTT_ROWS && params->batch > 1);
     if (status)
         return status;
-    memory_batch_divide(batch);
+    batch_divide(batch);
     status = check_shards(call, batch, batch->in);
     return status ? status : check_shards(call, batch, batch->out);
 }
 
 pool_status ecntt_run_on_devices(const struct ecntt_call *call)
 {
-    struct memory_batch batch;
+    struct batch batch;
     pool_status status = open_batch(call, &batch);
 
-    return status ? status : memory_batch_run(&batch);
+    return status ? status : batch_run(&batch);
 }
 
 pool_status ecntt_workspace_on_devices(const struct ecntt_call *call, uint64_t *bytes)
 {
-    struct memory_batch batch;
+    struct batch batch;
     pool_status status = open_batch(call, &batch);
 
-    return status ? status : memory_batch_forecast(&batch, bytes);
+    return status ? status : batch_forecast(&batch, bytes);
 }

@@ -50,7 +50,7 @@ static pool_status check_domain(const char *call, const pool_ecntt_params *param
 static pool_status read_params(const char *call, const pool_ecntt_params *given,
     const pool_exec *given_exec, pool_ecntt_params *params, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP,
+    static const struct exec_rules rules = {.checks = POOL_CHECK_SUBGROUP,
         .has_async = true,
         .has_workspace = true,
         .has_memory_limit = true,
@@ -68,7 +68,7 @@ static pool_status read_params(const char *call, const pool_ecntt_params *given,
             {"point_layout", params->point_layout, 0, POOL_POINT_XYZZ},
             {"result_layout", params->result_layout, 0, POOL_POINT_XYZZ});
     if (!status)
-        status = memory_exec_read(call, given_exec, &rules, exec);
+        status = exec_read(call, given_exec, &rules, exec);
     if (!params->batch)
         params->batch = 1;
     return status ? status : check_domain(call, params);
@@ -89,7 +89,7 @@ static void init_job(struct ecntt_call *call)
         .coordinate_bytes = (uint32_t)curve->coordinates.bytes,
         .scalar_bits = curve->scalar_field->bits,
         .half_bits = call->endomorphism ? call->endomorphism->bits : 0,
-        .in_stride = memory_span_stride(&call->in, in_bytes),
+        .in_stride = span_stride(&call->in, in_bytes),
         .in_bytes = in_bytes,
         .out_bytes = pool_point_bytes(curve, params->result_layout),
         .in_is_on_host = call->in.space == POOL_MEMORY_HOST,
@@ -144,19 +144,19 @@ static pool_status check_grid(const struct ecntt_call *call)
 static bool is_same_memory(const struct ecntt_call *call)
 {
     return call->in.data == call->out.data && call->in.space == call->out.space &&
-           call->job.in_stride == memory_span_stride(&call->out, call->job.out_bytes);
+           call->job.in_stride == span_stride(&call->out, call->job.out_bytes);
 }
 
 /* Shards are checked by the calls on their devices; devices.c refuses memory of one device. */
 static pool_status check_span(const struct ecntt_call *call, const pool_span *span,
     uint64_t point_bytes, const char *what, bool checks_data)
 {
-    const struct memory_item item = {point_bytes, "points", call->params.curve->name};
+    const struct span_item item = {point_bytes, "points", call->params.curve->name};
     pool_status status = POOL_OK;
 
     if (span->space == POOL_MEMORY_HOST || !call->exec.device_count)
-        status = checks_data ? memory_span_check(&call->target, span, &item, what)
-                             : memory_span_check_shape(span, &item, what);
+        status = checks_data ? span_check(&call->target, span, &item, what)
+                             : span_check_shape(span, &item, what);
     return status ? status : check_count(call, span, what);
 }
 
@@ -168,7 +168,7 @@ static pool_status check_spans(const struct ecntt_call *call, bool checks_data)
     if (!status)
         status = check_span(call, &call->out, out_bytes, "output", checks_data);
     if (!status && call->in.space != POOL_MEMORY_SHARDED &&
-        memory_spans_overlap(&call->in, in_bytes, &call->out, out_bytes) && !is_same_memory(call))
+        spans_overlap(&call->in, in_bytes, &call->out, out_bytes) && !is_same_memory(call))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "input and output overlap in memory and are not the same points");
     return status || call->exec.device_count ? status : check_grid(call);
@@ -176,11 +176,11 @@ static pool_status check_spans(const struct ecntt_call *call, bool checks_data)
 
 static pool_status make_plan(struct ecntt_call *call)
 {
-    const uint64_t limit = memory_exec_limit(&call->exec);
+    const uint64_t limit = exec_limit(&call->exec);
 
     return ecntt_plan_make(&call->job, limit, &call->plan)
                ? POOL_OK
-               : memory_exec_fail_limit("pool_ecntt", limit, call->plan.bytes);
+               : exec_fail_limit("pool_ecntt", limit, call->plan.bytes);
 }
 
 /* ---- workspace ------------------------------------------------------------------------------- */
@@ -202,11 +202,10 @@ static pool_status use_given_workspace(struct ecntt_call *call)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_ecntt: `workspace` is not aligned to 256 bytes");
     call->workspace = given;
-    status =
-        memory_workspace_check_overlap("pool_ecntt", given, &call->in, call->job.in_bytes, "input");
+    status = workspace_check_overlap("pool_ecntt", given, &call->in, call->job.in_bytes, "input");
     if (!status)
-        status = memory_workspace_check_overlap(
-            "pool_ecntt", given, &call->out, call->job.out_bytes, "output");
+        status =
+            workspace_check_overlap("pool_ecntt", given, &call->out, call->job.out_bytes, "output");
     return status;
 }
 
@@ -218,7 +217,7 @@ static pool_status find_workspace(struct ecntt_call *call)
         return status;
     if (call->exec.workspace)
         return use_given_workspace(call);
-    status = memory_scratch(&call->target, call->plan.bytes, &call->owned, &call->address);
+    status = scratch_allocate(&call->target, call->plan.bytes, &call->owned, &call->address);
     call->workspace = call->owned;
     return status;
 }
@@ -234,7 +233,7 @@ static pool_status run_inside(struct ecntt_call *call)
     if (status)
         return status;
     status = ecntt_run(call);
-    status = memory_scratch_free(&call->target, &call->owned, status);
+    status = scratch_free(&call->target, &call->owned, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }
 
@@ -270,10 +269,10 @@ static pool_status ecntt_timed(void *const *a)
 pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, const pool_span *in,
     const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(ecntt_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_SPAN(in), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(ecntt_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec), TIMED_SPAN(in),
+            TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct ecntt_call call;
     pool_status status = prepare("pool_ecntt", params, exec, in, out, &call);
 
@@ -288,7 +287,7 @@ pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec *exec, c
 pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct ecntt_call call;
     pool_status status;
 
@@ -313,25 +312,24 @@ static pool_status ecntt_warm_up_timed(void *const *a)
 
 pool_status pool_ecntt_warm_up(const pool_curve *curve, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            ecntt_warm_up_timed, NULL, MEMORY_POINTER(curve), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(ecntt_warm_up_timed, NULL, TIMED_POINTER(curve), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     pool_kernel *kernel;
     pool_exec exec;
     pool_status status;
 
     if (!curve)
         return base_fail_null("pool_ecntt_warm_up", "curve");
-    status = memory_exec_read_warm_up(__func__, given, &exec);
+    status = exec_read_warm_up(__func__, given, &exec);
     if (!status)
         status = ecntt_kernel_get(exec.device, curve, ECNTT_KERNEL_STAGE, &kernel);
     if (!status)
-        status = memory_exec_check_cancelled(__func__, &exec);
+        status = exec_check_cancelled(__func__, &exec);
     if (!status)
         status = ecntt_factors_kernel(exec.device, curve, &kernel);
     if (!status)
-        status = memory_exec_check_cancelled(__func__, &exec);
+        status = exec_check_cancelled(__func__, &exec);
     if (!status)
         status = msm_kernel_get(exec.device, curve, MSM_CONVERT_BASES, MSM_CHECKS_BASES, &kernel);
     return status ? status : msm_kernel_get(exec.device, curve, MSM_CHECK_BASES, 0, &kernel);

@@ -16,8 +16,8 @@
 #include "base/alloc.h"
 #include "base/math.h"
 #include "base/status.h"
-#include "zk/ecntt/ecntt.h"
 #include "pool/stream/phase.h"
+#include "zk/ecntt/ecntt.h"
 
 static pool_status launch(const struct ecntt_call *call, pool_kernel *kernel, uint64_t threads,
     const void *args, size_t bytes)
@@ -78,7 +78,7 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
 
 /* Forward transforms take natural order to bit-reversed order, inverse ones the other way. */
 static struct ecntt_layout layout_of(
-    const struct ecntt_call *call, const struct memory_chunk *chunk, bool is_output)
+    const struct ecntt_call *call, const struct pipeline_chunk *chunk, bool is_output)
 {
     const pool_ntt_order order = call->params.order;
     const bool given = is_output ? order == POOL_NTT_NR || order == POOL_NTT_RR
@@ -103,7 +103,7 @@ static struct ecntt_digits digits_of(const struct ecntt_call *call)
     return digits;
 }
 
-static pool_status enqueue_load(const struct ecntt_call *call, const struct memory_chunk *chunk,
+static pool_status enqueue_load(const struct ecntt_call *call, const struct pipeline_chunk *chunk,
     const struct msm_input_bases *input)
 {
     const struct ecntt_load_args args = {.input = *input,
@@ -117,7 +117,7 @@ static pool_status enqueue_load(const struct ecntt_call *call, const struct memo
 }
 
 static pool_status enqueue_stage(
-    const struct ecntt_call *call, const struct memory_chunk *chunk, uint32_t log_half)
+    const struct ecntt_call *call, const struct pipeline_chunk *chunk, uint32_t log_half)
 {
     const uint64_t blocks = (uint64_t)1 << (call->job.log_size - 1 - log_half);
     struct ecntt_stage_args args = {.points = call->address + call->plan.points_at,
@@ -134,7 +134,7 @@ static pool_status enqueue_stage(
 }
 
 /* Factor 0 of the second table is 1/n. */
-static pool_status enqueue_scale(const struct ecntt_call *call, const struct memory_chunk *chunk)
+static pool_status enqueue_scale(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
     const struct ecntt_stage_args args = {.points = call->address + call->plan.points_at,
         .digits = digits_of(call),
@@ -146,7 +146,7 @@ static pool_status enqueue_scale(const struct ecntt_call *call, const struct mem
     return launch_points(call, ECNTT_KERNEL_STAGE, args.count, &args, sizeof(args));
 }
 
-static pool_status enqueue_stages(const struct ecntt_call *call, const struct memory_chunk *chunk)
+static pool_status enqueue_stages(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
     const uint32_t stages = call->job.log_size;
     struct phase phase;
@@ -172,11 +172,11 @@ static uint64_t store_threads(uint64_t points)
     return threads < IDLE_BELOW ? base_ceil_div(points, MIN_SHARE) : threads;
 }
 
-static pool_status enqueue_store(const struct ecntt_call *call, const struct memory_chunk *chunk)
+static pool_status enqueue_store(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
     const pool_field *field = call->params.curve->coordinates.field;
     const int exponent = (int)call->out.form - field_device_degree(field);
-    uint64_t stride = memory_span_stride(&call->out, call->job.out_bytes);
+    uint64_t stride = span_stride(&call->out, call->job.out_bytes);
     uint64_t power[FIELD_MAX_LIMBS];
     struct ecntt_store_args args = {.points = call->address + call->plan.points_at,
         .layout = layout_of(call, chunk, true),
@@ -200,7 +200,7 @@ static pool_status enqueue_store(const struct ecntt_call *call, const struct mem
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static pool_status upload(void *user, struct memory_chunk *chunk)
+static pool_status upload(void *user, struct pipeline_chunk *chunk)
 {
     const struct ecntt_call *call = user;
 
@@ -212,7 +212,7 @@ static pool_status upload(void *user, struct memory_chunk *chunk)
 }
 
 /* The affine points that the check reads are where the load writes afterwards. */
-static pool_status check_points(const struct ecntt_call *call, const struct memory_chunk *chunk,
+static pool_status check_points(const struct ecntt_call *call, const struct pipeline_chunk *chunk,
     const struct msm_input_bases *input)
 {
     const pool_curve *curve = call->params.curve;
@@ -233,7 +233,7 @@ static pool_status check_points(const struct ecntt_call *call, const struct memo
                         &run, input, &result, bases, msm_affine_bytes(curve), call->exec.checks);
 }
 
-static pool_status compute(void *user, struct memory_chunk *chunk)
+static pool_status compute(void *user, struct pipeline_chunk *chunk)
 {
     const struct ecntt_call *call = user;
     struct msm_input_bases input;
@@ -255,7 +255,7 @@ static pool_status compute(void *user, struct memory_chunk *chunk)
 
 /* Waits, and leaves the bytes between strided results unchanged. */
 static pool_status download_strided(
-    const struct ecntt_call *call, const struct memory_chunk *chunk, uint8_t *to, uint64_t stride)
+    const struct ecntt_call *call, const struct pipeline_chunk *chunk, uint8_t *to, uint64_t stride)
 {
     const uint64_t item = call->job.out_bytes, bytes = chunk->count * item;
     uint8_t *packed = base_calloc((size_t)bytes, 1);
@@ -273,10 +273,10 @@ static pool_status download_strided(
     return status;
 }
 
-static pool_status download(void *user, struct memory_chunk *chunk)
+static pool_status download(void *user, struct pipeline_chunk *chunk)
 {
     const struct ecntt_call *call = user;
-    const uint64_t stride = memory_span_stride(&call->out, call->job.out_bytes);
+    const uint64_t stride = span_stride(&call->out, call->job.out_bytes);
     uint8_t *to = (uint8_t *)call->out.data + chunk->first * stride;
 
     if (!call->job.out_is_on_host)
@@ -289,9 +289,8 @@ static pool_status download(void *user, struct memory_chunk *chunk)
 
 pool_status ecntt_run(struct ecntt_call *call)
 {
-    struct memory_progress progress = {
-        .call = "pool_ecntt", .exec = &call->exec, .total = call->in.count};
-    const struct memory_pipeline pipeline = {.target = call->target,
+    struct progress progress = {.call = "pool_ecntt", .exec = &call->exec, .total = call->in.count};
+    const struct pipeline pipeline = {.target = call->target,
         .progress = &progress,
         .weight = 1,
         .count = call->in.count,
@@ -303,5 +302,5 @@ pool_status ecntt_run(struct ecntt_call *call)
         .user = call};
     pool_status status = enqueue_factors(call);
 
-    return status ? status : memory_pipeline_run(&pipeline);
+    return status ? status : pipeline_run(&pipeline);
 }

@@ -41,7 +41,7 @@ struct evaluation {
     uint32_t count; /* of points */
     unsigned char *values;
     unsigned char *partial; /* of a point, in host memory */
-    struct memory_progress *progress;
+    struct progress *progress;
     uint64_t segment_rows, segments;
     uint64_t weight_bytes, partial_bytes; /* of the scratch memory */
     uint64_t bytes;                       /* of device memory */
@@ -75,7 +75,7 @@ static pool_status plan(struct evaluation *evaluation)
 {
     const pool_matrix *matrix = &evaluation->matrix;
     const pool_field *field = evaluation->params.field;
-    const uint64_t limit = memory_exec_limit(&evaluation->exec);
+    const uint64_t limit = exec_limit(&evaluation->exec);
     const uint64_t most = base_max(1, MOST_BLOCKS / matrix->width);
     uint64_t bytes = 0;
     pool_status status = factor_bytes(evaluation, &bytes);
@@ -92,9 +92,9 @@ static pool_status plan(struct evaluation *evaluation)
         bytes = base_max(bytes, memory_scratch_bytes(sizeof(uint64_t) * matrix->width));
     if (matrix->span.space == POOL_MEMORY_HOST)
         bytes += memory_scratch_bytes(
-            memory_span_extent(&matrix->span, commit_item_elements(matrix) * field->base->bytes));
+            span_extent(&matrix->span, commit_item_elements(matrix) * field->base->bytes));
     evaluation->bytes = bytes;
-    return bytes <= limit ? POOL_OK : memory_exec_fail_limit(evaluation->name, limit, bytes);
+    return bytes <= limit ? POOL_OK : exec_fail_limit(evaluation->name, limit, bytes);
 }
 
 static pool_status check_matrix(const struct evaluation *evaluation)
@@ -102,7 +102,7 @@ static pool_status check_matrix(const struct evaluation *evaluation)
     const pool_matrix *matrix = &evaluation->matrix;
     const pool_ntt_domain *domain = evaluation->params.domain;
     const pool_field *base = evaluation->params.field->base;
-    struct memory_item item = {0, "rows or columns", base->name};
+    struct span_item item = {0, "rows or columns", base->name};
     pool_status status =
         base_check_ranges(evaluation->name, {"layout", matrix->layout, 0, POOL_MATRIX_ROWS});
 
@@ -119,14 +119,14 @@ static pool_status check_matrix(const struct evaluation *evaluation)
             "%s: the matrix has %llu rows and the domain 2^%u points", evaluation->name,
             (unsigned long long)matrix->height, (unsigned)domain->log_size);
     item.bytes = commit_item_elements(matrix) * base->bytes;
-    return memory_span_check_shape(&matrix->span, &item, "matrix");
+    return span_check_shape(&matrix->span, &item, "matrix");
 }
 
 static pool_status read_call(struct evaluation *evaluation, const char *call,
     const pool_matrix_evaluate_params *params, const pool_exec *exec, const pool_matrix *matrix,
     uint32_t count)
 {
-    static const struct memory_exec_rules rules = {
+    static const struct exec_rules rules = {
         .checks = POOL_CHECK_CANONICAL, .has_memory_limit = true};
     pool_status status =
         base_struct_read(&evaluate_params_type, call, "params", params, &evaluation->params);
@@ -141,7 +141,7 @@ static pool_status read_call(struct evaluation *evaluation, const char *call,
             {"on_subgroup", evaluation->params.on_subgroup, 0, evaluation->params.domain != NULL},
             {"count", count, 1, MAX_POINTS});
     if (!status)
-        status = memory_exec_read(call, exec, &rules, &evaluation->exec);
+        status = exec_read(call, exec, &rules, &evaluation->exec);
     if (!status && !matrix)
         status = base_fail_null(call, "matrix");
     if (status)
@@ -222,7 +222,7 @@ static pool_status multiply(const struct evaluation *evaluation, const pool_span
     const pool_matrix *matrix = &evaluation->matrix;
     const uint32_t words = evaluation->params.field->base->words;
     const uint64_t item = commit_item_elements(matrix) * words * 4;
-    const uint64_t stride = memory_span_stride(span, item) / 4;
+    const uint64_t stride = span_stride(span, item) / 4;
     const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
     struct fri_dot_args args = {.matrix = (CUdeviceptr)(uintptr_t)span->data,
         .weights = weights,
@@ -290,7 +290,7 @@ static pool_status check_elements(const struct evaluation *evaluation, const poo
     const pool_field *base = evaluation->params.field->base;
     const uint64_t elements = commit_item_elements(&evaluation->matrix);
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)span->data,
-        .stride = memory_span_stride(span, elements * base->bytes),
+        .stride = span_stride(span, elements * base->bytes),
         .count = span->count,
         .elements = elements,
         .what = "matrix"};
@@ -299,7 +299,7 @@ static pool_status check_elements(const struct evaluation *evaluation, const poo
                                    : POOL_OK;
 }
 
-static pool_status compute(void *user, struct memory_chunk *chunk)
+static pool_status compute(void *user, struct pipeline_chunk *chunk)
 {
     struct evaluation *evaluation = user;
     pool_buffer *scratch = NULL;
@@ -307,14 +307,14 @@ static pool_status compute(void *user, struct memory_chunk *chunk)
     pool_status status = check_elements(evaluation, &chunk->in[0]);
 
     if (!status)
-        status = memory_scratch(&evaluation->target,
+        status = scratch_allocate(&evaluation->target,
             evaluation->weight_bytes + evaluation->partial_bytes, &scratch, &weights);
     for (uint32_t i = 0; i < evaluation->count && !status; i++) {
         status = evaluate_point(evaluation, &chunk->in[0], i, scratch, weights);
         if (!status && i + 1 < evaluation->count)
-            status = memory_progress_add(evaluation->progress, 1);
+            status = progress_add(evaluation->progress, 1);
     }
-    return memory_scratch_free(&evaluation->target, &scratch, status);
+    return scratch_free(&evaluation->target, &scratch, status);
 }
 
 static pool_status evaluate(struct evaluation *evaluation)
@@ -323,9 +323,9 @@ static pool_status evaluate(struct evaluation *evaluation)
     const pool_matrix *matrix = &evaluation->matrix;
     /* The last point counts when the matrix has passed. */
     const uint64_t items = matrix->span.count;
-    struct memory_progress progress = {
+    struct progress progress = {
         .call = evaluation->name, .exec = &evaluation->exec, .total = evaluation->count};
-    struct memory_pipeline pipeline = {.target = evaluation->target,
+    struct pipeline pipeline = {.target = evaluation->target,
         .progress = &progress,
         .weight = 0,
         .count = items,
@@ -340,9 +340,9 @@ static pool_status evaluate(struct evaluation *evaluation)
     evaluation->progress = &progress;
     device_operation_begin(
         &counted, evaluation->target.device, "evaluate", field->name, matrix->height);
-    status = memory_pipeline_run(&pipeline);
+    status = pipeline_run(&pipeline);
     if (!status)
-        status = memory_progress_add(&progress, 1);
+        status = progress_add(&progress, 1);
     return device_operation_end(&counted, exec_target_end(&evaluation->target, 0, status));
 }
 
@@ -354,14 +354,14 @@ static pool_status matrix_evaluate_timed(void *const *a)
 pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, const pool_exec *exec,
     const pool_matrix *matrix, const void *points, uint32_t count, void *values)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(matrix_evaluate_timed, NULL, MEMORY_PARAMS(params),
-            MEMORY_EXEC(exec), MEMORY_BYTES(matrix, sizeof(*matrix)), MEMORY_POINTER(points),
-            MEMORY_VALUE(count), MEMORY_POINTER(values));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(matrix_evaluate_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_BYTES(matrix, sizeof(*matrix)), TIMED_POINTER(points), TIMED_VALUE(count),
+            TIMED_POINTER(values));
+    EXEC_SCOPE(exec);
     struct evaluation evaluation = {.points = points, .values = values};
     uint64_t z[FIELD_MAX_LIMBS], factor[FIELD_MAX_LIMBS];
-    struct memory_item item;
+    struct span_item item;
     pool_status status = base_check_pointers(__func__, {"points", points}, {"values", values});
 
     if (!status)
@@ -373,9 +373,9 @@ pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, cons
     if (status)
         return status;
     evaluation.target.field = evaluation.params.field;
-    item = (struct memory_item){commit_item_elements(matrix) * evaluation.params.field->base->bytes,
+    item = (struct span_item){commit_item_elements(matrix) * evaluation.params.field->base->bytes,
         "rows or columns", evaluation.params.field->base->name};
-    status = memory_span_check(&evaluation.target, &matrix->span, &item, "matrix");
+    status = span_check(&evaluation.target, &matrix->span, &item, "matrix");
     if (status)
         return status;
     evaluation.partial = base_calloc(1, evaluation.partial_bytes);
@@ -389,7 +389,7 @@ pool_status pool_matrix_evaluate(const pool_matrix_evaluate_params *params, cons
 pool_status pool_matrix_evaluate_workspace(const pool_matrix_evaluate_params *params,
     const pool_exec *exec, const pool_matrix *matrix, uint32_t count, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct evaluation evaluation = {0};
     pool_status status = bytes ? read_call(&evaluation, __func__, params, exec, matrix, count)
                                : base_fail_null(__func__, "bytes");

@@ -50,7 +50,7 @@ static uint64_t chunk_bytes(const struct fold *fold, uint64_t results)
 /* Values in natural order are one chunk: those of a result are far apart. */
 static pool_status plan(struct fold *fold)
 {
-    const uint64_t all = UINT64_C(1) << fold->log_count, limit = memory_exec_limit(&fold->exec);
+    const uint64_t all = UINT64_C(1) << fold->log_count, limit = exec_limit(&fold->exec);
     const bool is_copied =
         fold->in->space == POOL_MEMORY_HOST || fold->out->space == POOL_MEMORY_HOST;
 
@@ -61,21 +61,21 @@ static pool_status plan(struct fold *fold)
             fold->chunk /= 2;
     }
     fold->bytes = chunk_bytes(fold, fold->chunk);
-    return fold->bytes <= limit ? POOL_OK : memory_exec_fail_limit(fold->name, limit, fold->bytes);
+    return fold->bytes <= limit ? POOL_OK : exec_fail_limit(fold->name, limit, fold->bytes);
 }
 
 static pool_status check_span(
     const struct fold *fold, const pool_span *span, uint32_t log_count, const char *what)
 {
     const pool_field *field = fold->params.field;
-    const struct memory_item item = {field->bytes, "elements", field->name};
+    const struct span_item item = {field->bytes, "elements", field->name};
     pool_status status =
-        span ? memory_span_check_shape(span, &item, what) : base_fail_null(fold->name, what);
+        span ? span_check_shape(span, &item, what) : base_fail_null(fold->name, what);
 
     if (!status && span->count != UINT64_C(1) << log_count)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` has %llu elements, not 2^%u",
             fold->name, what, (unsigned long long)span->count, (unsigned)log_count);
-    if (!status && memory_span_stride(span, field->bytes) != field->bytes)
+    if (!status && span_stride(span, field->bytes) != field->bytes)
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "%s: the elements of `%s` are not packed", fold->name, what);
     return status;
@@ -140,7 +140,7 @@ static pool_status read_call(struct fold *fold, const char *call,
     const pool_fri_fold_params *params, const pool_exec *exec, const pool_span *in,
     const pool_span *out)
 {
-    static const struct memory_exec_rules rules = {
+    static const struct exec_rules rules = {
         .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
     uint32_t log_in;
     pool_status status = base_struct_read(&fold_params_type, call, "params", params, &fold->params);
@@ -149,7 +149,7 @@ static pool_status read_call(struct fold *fold, const char *call,
     if (!status)
         status = check_params(call, &fold->params);
     if (!status)
-        status = memory_exec_read(call, exec, &rules, &fold->exec);
+        status = exec_read(call, exec, &rules, &fold->exec);
     if (status)
         return status;
     fold->in = in;
@@ -169,7 +169,7 @@ static pool_status read_call(struct fold *fold, const char *call,
     return status ? status : plan(fold);
 }
 
-static pool_status check_values(struct fold *fold, const struct memory_chunk *chunk)
+static pool_status check_values(struct fold *fold, const struct pipeline_chunk *chunk)
 {
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
         .stride = fold->params.field->bytes,
@@ -182,7 +182,7 @@ static pool_status check_values(struct fold *fold, const struct memory_chunk *ch
                              : POOL_OK;
 }
 
-static pool_status compute(void *user, struct memory_chunk *chunk)
+static pool_status compute(void *user, struct pipeline_chunk *chunk)
 {
     static const char *const names[] = {"fri_fold2", "fri_fold4", "fri_fold8"};
     struct fold *fold = user;
@@ -202,9 +202,9 @@ static pool_status fold_on_device(struct fold *fold)
 {
     const pool_field *field = fold->params.field;
     const uint64_t count = UINT64_C(1) << fold->log_count;
-    struct memory_progress progress = {.call = fold->name, .exec = &fold->exec, .total = count};
+    struct progress progress = {.call = fold->name, .exec = &fold->exec, .total = count};
     pool_span items = *fold->in;
-    struct memory_pipeline pipeline = {.target = fold->target,
+    struct pipeline pipeline = {.target = fold->target,
         .progress = &progress,
         .weight = 1,
         .count = count,
@@ -220,7 +220,7 @@ static pool_status fold_on_device(struct fold *fold)
     items.count = count;
     items.stride = 0;
     device_operation_begin(&counted, fold->target.device, "fold", field->name, count);
-    status = memory_pipeline_run(&pipeline);
+    status = pipeline_run(&pipeline);
     return device_operation_end(
         &counted, exec_target_end(&fold->target, fold->exec.is_async, status));
 }
@@ -233,28 +233,28 @@ static pool_status fri_fold_timed(void *const *a)
 pool_status pool_fri_fold(const pool_fri_fold_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(fri_fold_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_SPAN(in), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(fri_fold_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_SPAN(in), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct fold fold = {0};
     pool_status status = read_call(&fold, __func__, params, exec, in, out);
 
     if (!status)
         status = exec_target_init(&fold.target, &fold.exec);
     if (!status)
-        status = memory_elements_check(&fold.target, in, "values");
+        status = elements_check(&fold.target, in, "values");
     if (!status)
-        status = memory_elements_check(&fold.target, out, "result");
+        status = elements_check(&fold.target, out, "result");
     if (!status)
-        status = memory_elements_check_overlap(fold.params.field, in, out, 0);
+        status = elements_check_overlap(fold.params.field, in, out, 0);
     return status ? status : fold_on_device(&fold);
 }
 
 pool_status pool_fri_fold_workspace(const pool_fri_fold_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct fold fold = {0};
     pool_status status = bytes ? read_call(&fold, __func__, params, exec, in, out)
                                : base_fail_null(__func__, "bytes");

@@ -113,15 +113,15 @@ static pool_status fri_warm_up_timed(void *const *a)
 
 pool_status pool_fri_warm_up(const pool_field *field, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(fri_warm_up_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(fri_warm_up_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     struct module_program_key keys[2];
     pool_exec exec;
     pool_status status = fri_check_field(__func__, field, NULL);
 
     if (!status)
-        status = memory_exec_read_warm_up(__func__, given, &exec);
+        status = exec_read_warm_up(__func__, given, &exec);
     if (status)
         return status;
     keys[0] = module_key_for(&program, field->fingerprint);

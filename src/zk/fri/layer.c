@@ -17,7 +17,7 @@ pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint
 {
     pool_status status =
         base_check_pointers(__func__, {"layer", layer}, {"matrices", matrices}, {"count", count});
-    struct memory_item item;
+    struct span_item item;
     uint64_t rows, bytes;
 
     if (!status)
@@ -27,13 +27,13 @@ pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint
             {"is_bit_reversed", is_bit_reversed, 0, 1});
     if (status)
         return status;
-    item = (struct memory_item){field->bytes, "elements", field->name};
-    status = memory_span_check_shape(layer, &item, "layer");
+    item = (struct span_item){field->bytes, "elements", field->name};
+    status = span_check_shape(layer, &item, "layer");
     if (status)
         return status;
     rows = layer->count >> log_arity;
     if (!base_is_power_of_two(layer->count) || !rows ||
-        memory_span_stride(layer, field->bytes) != field->bytes)
+        span_stride(layer, field->bytes) != field->bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: %llu elements are no packed layer of rows of 2^%u", __func__,
             (unsigned long long)layer->count, (unsigned)log_arity);
@@ -59,7 +59,7 @@ struct fold_commit {
     uint64_t bytes; /* the most device memory at a time */
 };
 
-static const struct memory_exec_rules exec_rules = {
+static const struct exec_rules exec_rules = {
     .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
 
 /* Refuses what can be refused without a device. */
@@ -76,7 +76,7 @@ static pool_status prepare(const char *call, const pool_fri_fold_params *params,
         status = pool_fri_layer(params->field, out, next_log_arity, params->is_bit_reversed,
             both->matrices, &both->count);
     if (!status)
-        status = memory_exec_read(call, exec, &exec_rules, &unchecked);
+        status = exec_read(call, exec, &exec_rules, &unchecked);
     unchecked.checks = POOL_CHECK_NONE; /* results are reduced */
     if (!status)
         status = pool_matrix_commit_workspace(
@@ -97,11 +97,11 @@ static pool_status check_levels(const pool_matrix_commit_params *commit, const p
     const pool_span *levels, struct exec_target *target)
 {
     const struct pool_poseidon *set = commit->set;
-    const struct memory_item digest = {
+    const struct span_item digest = {
         (uint64_t)set->digest_elements * set->field->bytes, "digests", set->field->name};
     pool_status status = exec_target_init(target, exec);
 
-    return status ? status : memory_span_check(target, levels, &digest, "levels");
+    return status ? status : span_check(target, levels, &digest, "levels");
 }
 
 static pool_status fri_fold_commit_timed(void *const *a)
@@ -113,11 +113,11 @@ pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t ne
     const pool_matrix_commit_params *commit, const pool_exec *exec, const pool_span *in,
     const pool_span *out, const pool_span *levels)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(fri_fold_commit_timed, NULL, MEMORY_PARAMS(params),
-            MEMORY_VALUE(next_log_arity), MEMORY_PARAMS(commit), MEMORY_EXEC(exec), MEMORY_SPAN(in),
-            MEMORY_SPAN(out), MEMORY_SPAN(levels));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(fri_fold_commit_timed, NULL, TIMED_PARAMS(params),
+            TIMED_VALUE(next_log_arity), TIMED_PARAMS(commit), TIMED_EXEC(exec), TIMED_SPAN(in),
+            TIMED_SPAN(out), TIMED_SPAN(levels));
+    EXEC_SCOPE(exec);
     struct fold_commit both;
     struct exec_target target;
     pool_exec sequence;
@@ -125,7 +125,7 @@ pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t ne
         prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both);
 
     if (!status)
-        status = memory_exec_read(__func__, exec, &exec_rules, &sequence);
+        status = exec_read(__func__, exec, &exec_rules, &sequence);
     if (!status)
         status = check_levels(commit, &sequence, levels, &target);
     if (status)
@@ -146,7 +146,7 @@ pool_status pool_fri_fold_commit_workspace(const pool_fri_fold_params *params,
     uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
     const pool_span *in, const pool_span *out, const pool_span *levels, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct fold_commit both;
     pool_status status =
         bytes ? prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both)

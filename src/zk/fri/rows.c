@@ -19,7 +19,7 @@ static pool_status check_matrix(
     const struct exec_target *target, const pool_matrix *matrix, const char *what)
 {
     const pool_field *field = target->field;
-    struct memory_item item = {0, "rows or columns", field->name};
+    struct span_item item = {0, "rows or columns", field->name};
     pool_status status = base_check_ranges(
         "pool_matrix_bit_reverse", {"layout", matrix->layout, 0, POOL_MATRIX_ROWS});
 
@@ -33,22 +33,21 @@ static pool_status check_matrix(
             "power of two and one item per row or column",
             what);
     item.bytes = item_bytes(field, matrix);
-    return memory_span_check(target, &matrix->span, &item, what);
+    return span_check(target, &matrix->span, &item, what);
 }
 
 static pool_status check_pair(
     const pool_field *field, const pool_matrix *in, const pool_matrix *out)
 {
     const uint64_t bytes = item_bytes(field, in);
-    const bool is_same =
-        in->span.data == out->span.data &&
-        memory_span_stride(&in->span, bytes) == memory_span_stride(&out->span, bytes);
+    const bool is_same = in->span.data == out->span.data &&
+                         span_stride(&in->span, bytes) == span_stride(&out->span, bytes);
 
     if (in->height != out->height || in->width != out->width || in->layout != out->layout ||
         in->span.form != out->span.form)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_matrix_bit_reverse: the matrices differ in height, width, layout or form");
-    if (!is_same && memory_spans_overlap(&in->span, bytes, &out->span, bytes))
+    if (!is_same && spans_overlap(&in->span, bytes, &out->span, bytes))
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_matrix_bit_reverse: the matrices overlap");
     return POOL_OK;
@@ -58,8 +57,8 @@ static pool_status enqueue(
     const struct exec_target *target, const pool_matrix *in, const pool_matrix *out)
 {
     const uint64_t words = target->field->bytes / 4, bytes = item_bytes(target->field, in);
-    const uint64_t in_stride = memory_span_stride(&in->span, bytes) / 4;
-    const uint64_t out_stride = memory_span_stride(&out->span, bytes) / 4;
+    const uint64_t in_stride = span_stride(&in->span, bytes) / 4;
+    const uint64_t out_stride = span_stride(&out->span, bytes) / 4;
     const bool has_rows = in->layout == POOL_MATRIX_ROWS;
     struct matrix_rows_args args = {.in = (CUdeviceptr)(uintptr_t)in->span.data,
         .out = (CUdeviceptr)(uintptr_t)out->span.data,
@@ -82,17 +81,17 @@ static pool_status matrix_bit_reverse_timed(void *const *a)
 pool_status pool_matrix_bit_reverse(
     const pool_field *field, const pool_exec *given, const pool_matrix *in, const pool_matrix *out)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(matrix_bit_reverse_timed, NULL, MEMORY_POINTER(field),
-            MEMORY_EXEC(given), MEMORY_BYTES(in, sizeof(*in)), MEMORY_BYTES(out, sizeof(*out)));
-    static const struct memory_exec_rules rules = {.has_async = true};
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(matrix_bit_reverse_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(given),
+            TIMED_BYTES(in, sizeof(*in)), TIMED_BYTES(out, sizeof(*out)));
+    static const struct exec_rules rules = {.has_async = true};
+    EXEC_SCOPE(given);
     struct exec_target target = {.field = field};
     pool_exec exec;
     pool_status status = base_check_pointers(__func__, {"field", field}, {"in", in}, {"out", out});
 
     if (!status)
-        status = memory_exec_read(__func__, given, &rules, &exec);
+        status = exec_read(__func__, given, &rules, &exec);
     if (!status)
         status = exec_target_init(&target, &exec);
     if (!status)

@@ -215,7 +215,7 @@ struct digest_job {
     uint8_t *host;
 };
 
-static pool_status convert_to_standard(void *user, struct memory_chunk *chunk)
+static pool_status convert_to_standard(void *user, struct pipeline_chunk *chunk)
 {
     const struct digest_job *job = user;
     const struct pool_bases *bases = job->bases;
@@ -235,7 +235,7 @@ static pool_status convert_to_standard(void *user, struct memory_chunk *chunk)
     return msm_convert_bases(&run, &source, job->address);
 }
 
-static pool_status digest_chunk(void *user, struct memory_chunk *chunk)
+static pool_status digest_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct digest_job *job = user;
     uint64_t bytes = chunk->count * msm_affine_bytes(job->bases->curve);
@@ -252,9 +252,9 @@ static pool_status digest_points(struct digest_job *job, const struct exec_targe
 {
     static const pool_exec exec = {.struct_size = sizeof(exec)};
     const struct pool_bases *bases = job->bases;
-    struct memory_progress progress = {
+    struct progress progress = {
         .call = "pool_bases_fingerprint", .exec = &exec, .total = bases->count};
-    const struct memory_pipeline pipeline = {.target = *site,
+    const struct pipeline pipeline = {.target = *site,
         .progress = &progress,
         .weight = 1,
         .count = bases->count,
@@ -265,7 +265,7 @@ static pool_status digest_points(struct digest_job *job, const struct exec_targe
         .user = job};
 
     msm_bases_digest_begin(bases, job->digest);
-    return memory_pipeline_run(&pipeline);
+    return pipeline_run(&pipeline);
 }
 
 void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest)
@@ -289,10 +289,10 @@ static pool_status compute_fingerprint(struct pool_bases *bases, uint8_t *finger
     if (!status && (!job.digest || !job.host))
         status = base_fail_memory("the fingerprint of bases");
     if (!status)
-        status = memory_scratch(&site, bytes, &job.scratch, &job.address);
+        status = scratch_allocate(&site, bytes, &job.scratch, &job.address);
     if (!status)
         status = digest_points(&job, &site);
-    status = memory_scratch_free(&site, &job.scratch, status);
+    status = scratch_free(&site, &job.scratch, status);
     if (job.digest) {
         struct base_error_copy first;
         base_error_save(&first);

@@ -102,6 +102,6 @@ pool_status msm_bases_params_copy(const char *call, const pool_bases_params *giv
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
 /* Performs progress->exec->checks on bases from a file, and recomputes their multiples. */
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress);
+    struct pool_bases *bases, const struct exec_target *site, struct progress *progress);
 
 #endif

@@ -103,7 +103,7 @@ struct transfer {
     uint8_t *host;                   /* CHUNK_BYTES */
     const char *path;
     int file;
-    struct memory_progress progress;
+    struct progress progress;
 };
 
 static pool_status begin_transfer(struct transfer *transfer)
@@ -154,10 +154,10 @@ static pool_status write_some(struct transfer *transfer, const void *bytes, size
 
 /* Runs a stage of the pipeline over all multiples of all bases. */
 static pool_status transfer_points(
-    struct transfer *transfer, memory_pipeline_stage upload, memory_pipeline_stage download)
+    struct transfer *transfer, pipeline_stage upload, pipeline_stage download)
 {
     uint64_t bytes = msm_affine_bytes(transfer->bases->curve);
-    const struct memory_pipeline pipeline = {.target = transfer->site,
+    const struct pipeline pipeline = {.target = transfer->site,
         .progress = &transfer->progress,
         .weight = 1,
         .count = msm_bases_bytes(transfer->bases) / bytes,
@@ -167,10 +167,10 @@ static pool_status transfer_points(
         .download = download,
         .user = transfer};
 
-    return memory_pipeline_run(&pipeline);
+    return pipeline_run(&pipeline);
 }
 
-static pool_status write_chunk(void *user, struct memory_chunk *chunk)
+static pool_status write_chunk(void *user, struct pipeline_chunk *chunk)
 {
     struct transfer *transfer = user;
     uint64_t bytes = msm_affine_bytes(transfer->bases->curve), size = chunk->count * bytes;
@@ -188,7 +188,7 @@ static pool_status write_all(struct transfer *transfer)
     uint8_t header[HEADER_BYTES], digest[BASE_SHA256_BYTES];
     pool_status status;
 
-    transfer->progress = (struct memory_progress){.call = "pool_bases_save", .exec = &exec};
+    transfer->progress = (struct progress){.call = "pool_bases_save", .exec = &exec};
     encode(transfer->bases, header);
     status = write_some(transfer, header, sizeof(header));
     if (!status)
@@ -338,7 +338,7 @@ static pool_status check_fingerprint(struct transfer *transfer, const uint8_t he
 }
 
 /* Only the bases themselves, which come first, are part of the fingerprint. */
-static pool_status read_chunk(void *user, struct memory_chunk *chunk)
+static pool_status read_chunk(void *user, struct pipeline_chunk *chunk)
 {
     struct transfer *transfer = user;
     uint64_t bytes = msm_affine_bytes(transfer->bases->curve), size = chunk->count * bytes;
@@ -395,7 +395,7 @@ static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
     if (status)
         return status;
     transfer->site = *site;
-    transfer->progress = (struct memory_progress){.call = "pool_bases_load", .exec = exec};
+    transfer->progress = (struct progress){.call = "pool_bases_load", .exec = exec};
     transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
     status = transfer->file < 0 ? fail_io(transfer, "open") : read_all(transfer, header);
     status = end_transfer(transfer, status);
@@ -416,11 +416,10 @@ static pool_status bases_load_timed(void *const *a)
 pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, pool_bases **bases)
 {
-    if (memory_has_timeout(given_exec))
-        return MEMORY_RUN_TIMED(bases_load_timed, NULL, MEMORY_PARAMS(given),
-            MEMORY_EXEC(given_exec), MEMORY_BYTES(path, path ? strlen(path) + 1 : 0),
-            MEMORY_RESULT(bases, msm_bases_drop));
-    MEMORY_EXEC_SCOPE(given_exec);
+    if (exec_has_timeout(given_exec))
+        return TIMED_RUN(bases_load_timed, NULL, TIMED_PARAMS(given), TIMED_EXEC(given_exec),
+            TIMED_BYTES(path, path ? strlen(path) + 1 : 0), TIMED_RESULT(bases, msm_bases_drop));
+    EXEC_SCOPE(given_exec);
     struct transfer transfer = {.path = path, .file = -1};
     pool_bases *created = NULL;
     pool_bases_params params;

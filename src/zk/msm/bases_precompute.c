@@ -24,7 +24,7 @@ void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
 pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
     const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
+    static const struct exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
     pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
 
     if (!status && !params->curve)
@@ -35,7 +35,7 @@ pool_status msm_bases_params_copy(const char *call, const pool_bases_params *giv
     if (!status && params->window_bits)
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
-    return status ? status : memory_exec_read(call, given_exec, &rules, exec);
+    return status ? status : exec_read(call, given_exec, &rules, exec);
 }
 
 /* Window bits and the length of scalars belong to precomputed multiples. */
@@ -125,7 +125,7 @@ uint64_t msm_bases_build_bytes(
     chunk.count = plan.chunk_items;
     return plan.scratch_bytes +
            (span->space == POOL_MEMORY_HOST
-                   ? plan.slots * memory_scratch_bytes(memory_span_extent(&chunk, item_bytes))
+                   ? plan.slots * memory_scratch_bytes(span_extent(&chunk, item_bytes))
                    : 0);
 }
 
@@ -135,7 +135,7 @@ uint64_t msm_bases_build_bytes(
 struct bases_builder {
     struct pool_bases *bases;
     struct exec_target site;
-    struct memory_progress *progress;
+    struct progress *progress;
     struct msm_input_bases source;
     bool converts; /* otherwise the source is the bases themselves */
     pool_buffer *scratch;
@@ -172,7 +172,7 @@ static uint32_t extras_of(const struct bases_builder *builder)
            (doubles ? MSM_DOUBLES_BASES : 0);
 }
 
-static pool_status build_chunk(void *user, struct memory_chunk *chunk)
+static pool_status build_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct bases_builder *builder = user;
     const struct pool_bases *bases = builder->bases;
@@ -203,7 +203,7 @@ static pool_status build_bases(
 {
     const pool_curve *curve = builder->bases->curve;
     const struct build_plan plan = plan_build(builder->bases, span);
-    const struct memory_pipeline pipeline = {.target = builder->site,
+    const struct pipeline pipeline = {.target = builder->site,
         .progress = builder->progress,
         .weight = 1,
         .count = span->count,
@@ -214,18 +214,18 @@ static pool_status build_bases(
         .compute = build_chunk,
         .user = builder};
     pool_status status =
-        memory_scratch(&builder->site, plan.scratch_bytes, &builder->scratch, &builder->result);
+        scratch_allocate(&builder->site, plan.scratch_bytes, &builder->scratch, &builder->result);
 
     builder->doubled = builder->result + ALIGNMENT;
     msm_input_bases_init(&builder->source, curve, span, layout);
     if (!status)
-        status = memory_pipeline_run(&pipeline);
-    status = memory_scratch_free(&builder->site, &builder->scratch, status);
+        status = pipeline_run(&pipeline);
+    status = scratch_free(&builder->site, &builder->scratch, status);
     return exec_target_end(&builder->site, false, status);
 }
 
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const struct exec_target *site, struct memory_progress *progress)
+    struct pool_bases *bases, const struct exec_target *site, struct progress *progress)
 {
     const pool_span span = {.data = (void *)(uintptr_t)bases->address,
         .count = bases->count,
@@ -240,8 +240,7 @@ pool_status msm_bases_check_loaded(
 static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
     const struct exec_target *site, const pool_span *span, pool_bases **bases)
 {
-    struct memory_progress progress = {
-        .call = "pool_bases_create", .exec = exec, .total = span->count};
+    struct progress progress = {.call = "pool_bases_create", .exec = exec, .total = span->count};
     struct bases_builder builder = {.site = *site, .progress = &progress, .converts = true};
     pool_status status = msm_bases_begin(site->device, params->curve, span->count, &builder.bases);
 
@@ -274,10 +273,10 @@ static pool_status bases_create_timed(void *const *a)
 pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *span, pool_bases **bases)
 {
-    if (memory_has_timeout(given_exec))
-        return MEMORY_RUN_TIMED(bases_create_timed, NULL, MEMORY_PARAMS(given),
-            MEMORY_EXEC(given_exec), MEMORY_SPAN(span), MEMORY_RESULT(bases, msm_bases_drop));
-    MEMORY_EXEC_SCOPE(given_exec);
+    if (exec_has_timeout(given_exec))
+        return TIMED_RUN(bases_create_timed, NULL, TIMED_PARAMS(given), TIMED_EXEC(given_exec),
+            TIMED_SPAN(span), TIMED_RESULT(bases, msm_bases_drop));
+    EXEC_SCOPE(given_exec);
     pool_bases *created = NULL;
     pool_bases_params params;
     pool_exec exec;
@@ -295,10 +294,10 @@ pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *g
     if (status)
         return status;
     status = exec_target_init(&site, &exec);
-    const struct memory_item item = {
+    const struct span_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
     if (!status)
-        status = memory_span_check(&site, span, &item, "span of points");
+        status = span_check(&site, span, &item, "span of points");
     if (!status)
         status = check_count(span);
     if (!status)
@@ -336,7 +335,7 @@ static void report_bytes(const struct pool_bases *described, uint64_t scratch_by
 pool_status pool_bases_create_workspace(const pool_bases_params *given, const pool_exec *given_exec,
     const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(given_exec);
+    EXEC_SCOPE(given_exec);
     struct pool_bases described = {0};
     pool_bases_params params;
     pool_exec exec;
@@ -351,9 +350,9 @@ pool_status pool_bases_create_workspace(const pool_bases_params *given, const po
         status = device_or_bound(exec.device, &described.device);
     if (status)
         return status;
-    const struct memory_item item = {
+    const struct span_item item = {
         pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
-    status = memory_span_check_shape(points, &item, "span of points");
+    status = span_check_shape(points, &item, "span of points");
     if (!status)
         status = check_count(points);
     if (!status)
@@ -367,7 +366,7 @@ pool_status pool_bases_create_workspace(const pool_bases_params *given, const po
 pool_status pool_bases_load_workspace(const pool_bases_params *given, const pool_exec *given_exec,
     const char *path, uint64_t *bases_bytes, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(given_exec);
+    EXEC_SCOPE(given_exec);
     pool_span loaded = {.space = POOL_MEMORY_DEVICE};
     struct pool_bases described = {0};
     pool_bases_params params;

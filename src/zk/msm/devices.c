@@ -10,18 +10,18 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/devices.h"
 #include "zk/msm/call.h"
+#include "zk/operation/devices.h"
 
 /* MSMs 0 to whole - 1 are dealt out, device i having first_msm[i] to first_msm[i + 1]. */
 struct divided_msm {
     const struct msm_call *call;
     uint64_t count; /* points of an MSM */
     uint64_t whole;
-    struct memory_devices devices;
-    uint64_t first_msm[MEMORY_MAX_DEVICES + 1];
-    uint64_t first_point[MEMORY_MAX_DEVICES + 1]; /* of each split MSM */
-    uint64_t first_base[MEMORY_MAX_DEVICES + 1]; /* of the devices' bases, where these are shards */
+    struct devices devices;
+    uint64_t first_msm[EXEC_MAX_DEVICES + 1];
+    uint64_t first_point[EXEC_MAX_DEVICES + 1]; /* of each split MSM */
+    uint64_t first_base[EXEC_MAX_DEVICES + 1];  /* of the devices' bases, where these are shards */
     uint8_t *partials; /* of split MSM s and device i at s * devices.count + i */
 };
 
@@ -112,22 +112,20 @@ static pool_status check_sharding(const struct divided_msm *divided)
 static pool_status check_host_spans(const struct msm_call *call)
 {
     const pool_curve *curve = call->curve;
-    const struct memory_item points = {
+    const struct span_item points = {
         pool_point_bytes(curve, call->params.point_layout), "points", curve->name};
-    const struct memory_item results = {
+    const struct span_item results = {
         pool_point_bytes(curve, call->params.result_layout), "points", curve->name};
-    const struct memory_item scalars = {
+    const struct span_item scalars = {
         curve->scalar_field->bytes, "elements", curve->scalar_field->name};
-    pool_status status =
-        memory_span_check(&call->site, &call->results, &results, "span of results");
+    pool_status status = span_check(&call->site, &call->results, &results, "span of results");
 
     if (!status && call->scalars.space == POOL_MEMORY_HOST)
-        status = memory_span_check(&call->site, &call->scalars, &scalars, "span of scalars");
+        status = span_check(&call->site, &call->scalars, &scalars, "span of scalars");
     if (!status && !call->params.device_bases && call->points.space == POOL_MEMORY_HOST)
-        status = memory_span_check(&call->site, &call->points, &points, "span of points");
-    if (!status &&
-        (memory_spans_overlap(&call->results, results.bytes, &call->scalars, scalars.bytes) ||
-            memory_spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
+        status = span_check(&call->site, &call->points, &points, "span of points");
+    if (!status && (spans_overlap(&call->results, results.bytes, &call->scalars, scalars.bytes) ||
+                       spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the results overlap the points or the scalars in memory");
     return status;
@@ -139,14 +137,13 @@ static pool_status read_division(const struct msm_call *call, struct divided_msm
     pool_status status;
 
     *divided = (struct divided_msm){.call = call, .count = call->scalars.count / batch};
-    status = memory_devices_read("pool_msm", &call->exec, &divided->devices);
+    status = devices_read("pool_msm", &call->exec, &divided->devices);
     if (!status)
         status = check_sharding(divided);
     if (!status)
-        status =
-            memory_devices_check_span("pool_msm", &divided->devices, &call->scalars, "scalars");
+        status = devices_check_span("pool_msm", &divided->devices, &call->scalars, "scalars");
     if (!status && !call->params.device_bases)
-        status = memory_devices_check_span("pool_msm", &divided->devices, &call->points, "points");
+        status = devices_check_span("pool_msm", &divided->devices, &call->points, "points");
     if (!status)
         status = check_host_spans(call);
     if (!status)
@@ -159,12 +156,12 @@ static pool_status read_division(const struct msm_call *call, struct divided_msm
                              call->points.space == POOL_MEMORY_SHARDED
                          ? 0
                          : batch - batch % divided->devices.count;
-    memory_devices_split(&divided->devices, divided->whole, 1, divided->first_msm);
-    memory_devices_split(&divided->devices, divided->count, 1, divided->first_point);
+    devices_split(&divided->devices, divided->whole, 1, divided->first_msm);
+    devices_split(&divided->devices, divided->count, 1, divided->first_point);
     if (call->points.space == POOL_MEMORY_SHARDED)
-        memory_devices_divide(&divided->devices, &call->points, 1, divided->first_point);
+        devices_divide(&divided->devices, &call->points, 1, divided->first_point);
     else if (call->scalars.space == POOL_MEMORY_SHARDED)
-        memory_devices_divide(&divided->devices, &call->scalars, 1, divided->first_point);
+        devices_divide(&divided->devices, &call->scalars, 1, divided->first_point);
     return POOL_OK;
 }
 
@@ -188,7 +185,7 @@ static pool_span slice(const pool_span *span, uint64_t bytes, uint64_t first, ui
 {
     const uint64_t ends[] = {first, first + count};
 
-    return memory_devices_part(span, bytes, 0, ends);
+    return devices_part(span, bytes, 0, ends);
 }
 
 static void set_bases(
@@ -255,10 +252,10 @@ static struct msm_part call_of_part(
     set_bases(divided, index,
         first < end ? base_of_msm(divided, msm) + first : divided->first_base[index], &made);
     made.scalars = call->scalars.space == POOL_MEMORY_SHARDED
-                       ? memory_devices_part(&call->scalars, 0, index, NULL)
+                       ? devices_part(&call->scalars, 0, index, NULL)
                        : slice(&call->scalars, scalar_bytes(divided), at + first, end - first);
     if (call->points.space == POOL_MEMORY_SHARDED)
-        made.points = memory_devices_part(&call->points, 0, index, NULL);
+        made.points = devices_part(&call->points, 0, index, NULL);
     else if (!call->params.device_bases)
         made.points = slice(&call->points, point_bytes(divided), at_point + first, end - first);
     made.results = (pool_span){.data = partial, .count = 1, .form = partial_format.form};
@@ -326,7 +323,7 @@ static pool_status forecast_device(
     const struct divided_msm *divided, uint32_t index, uint64_t *needed)
 {
     const struct msm_call *call = divided->call;
-    const pool_exec exec = memory_devices_exec(&divided->devices, &call->exec, index);
+    const pool_exec exec = devices_exec(&divided->devices, &call->exec, index);
     pool_status status = POOL_OK;
 
     *needed = 0;
@@ -357,20 +354,19 @@ static pool_status forecast(const struct divided_msm *divided, uint64_t *needed)
 static pool_status check_workspaces(const struct divided_msm *divided)
 {
     const pool_exec *exec = &divided->call->exec;
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (!exec->workspaces)
         return POOL_OK;
     status = forecast(divided, needed);
-    return status ? status
-                  : memory_devices_check_workspaces("pool_msm", &divided->devices, exec, needed);
+    return status ? status : devices_check_workspaces("pool_msm", &divided->devices, exec, needed);
 }
 
 pool_status msm_devices_run(const struct msm_call *call)
 {
     struct divided_msm divided;
-    const struct memory_parts parts = {.call = "pool_msm",
+    const struct parts parts = {.call = "pool_msm",
         .exec = &call->exec,
         .devices = &divided.devices,
         .total = call->scalars.count,
@@ -390,7 +386,7 @@ pool_status msm_devices_run(const struct msm_call *call)
         base_calloc(partials + 1, pool_point_bytes(call->curve, partial_format.layout));
     if (!divided.partials)
         return base_fail_memory("partial results of MSMs");
-    status = memory_parts_run(&parts);
+    status = parts_run(&parts);
     if (!status)
         status = add_partials(&divided);
     base_free(divided.partials);
@@ -399,7 +395,7 @@ pool_status msm_devices_run(const struct msm_call *call)
 
 pool_status msm_devices_workspace(const struct msm_call *call, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     struct divided_msm divided;
     pool_status status = read_division(call, &divided);
 

@@ -18,7 +18,7 @@
 #define SMALL_BYTES ((uint64_t)256 << 20)
 
 static const struct base_struct msm_params_type = BASE_STRUCT(pool_msm_params);
-static const struct memory_exec_rules exec_rules = {
+static const struct exec_rules exec_rules = {
     .checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
     .has_async = true,
     .has_workspace = true,
@@ -70,7 +70,7 @@ static pool_status read_params(const char *call, const pool_msm_params *given,
         status = base_check_ranges(
             call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
     if (!status)
-        status = memory_exec_read(call, given_exec, &exec_rules, exec);
+        status = exec_read(call, given_exec, &exec_rules, exec);
     if (status)
         return status;
     status = check_device_bases(call, params, exec);
@@ -246,8 +246,8 @@ static pool_status check_precomputed(const struct msm_call *call)
     return POOL_OK;
 }
 
-typedef pool_status (*span_check)(const struct exec_target *site, const pool_span *span,
-    const struct memory_item *item, const char *what);
+typedef pool_status (*span_checker)(const struct exec_target *site, const pool_span *span,
+    const struct span_item *item, const char *what);
 
 /* Splits the call's terms where that is faster. */
 static void choose_halves(struct msm_call *call)
@@ -263,20 +263,20 @@ static void choose_halves(struct msm_call *call)
 }
 
 static pool_status check_shape_only(const struct exec_target *site, const pool_span *span,
-    const struct memory_item *item, const char *what)
+    const struct span_item *item, const char *what)
 {
     (void)site;
-    return memory_span_check_shape(span, item, what);
+    return span_check_shape(span, item, what);
 }
 
-static pool_status check_spans(struct msm_call *call, span_check check)
+static pool_status check_spans(struct msm_call *call, span_checker check)
 {
     const pool_curve *curve = call->curve;
-    const struct memory_item points = {
+    const struct span_item points = {
         pool_point_bytes(curve, call->params.point_layout), "points", curve->name};
-    const struct memory_item results = {
+    const struct span_item results = {
         pool_point_bytes(curve, call->params.result_layout), "points", curve->name};
-    const struct memory_item scalars = {
+    const struct span_item scalars = {
         curve->scalar_field->bytes, "elements", curve->scalar_field->name};
     pool_status status = check(&call->site, &call->scalars, &scalars, "span of scalars");
 
@@ -284,9 +284,8 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         status = check(&call->site, &call->points, &points, "span of points");
     if (!status)
         status = check(&call->site, &call->results, &results, "span of results");
-    if (!status &&
-        (memory_spans_overlap(&call->results, results.bytes, &call->scalars, scalars.bytes) ||
-            memory_spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
+    if (!status && (spans_overlap(&call->results, results.bytes, &call->scalars, scalars.bytes) ||
+                       spans_overlap(&call->results, results.bytes, &call->points, points.bytes)))
         status = base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the results overlap the points or the scalars in memory");
     if (!status)
@@ -309,8 +308,8 @@ static pool_status check_spans(struct msm_call *call, span_check check)
         .results_on_host = call->results.space == POOL_MEMORY_HOST,
         .has_checks = (call->exec.checks & (POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP)) != 0,
         .combines_on_host = !call->exec.is_async && call->params.batch <= MSM_HOST_COMBINES,
-        .base_stride = memory_span_stride(&call->points, points.bytes),
-        .scalar_stride = memory_span_stride(&call->scalars, scalars.bytes),
+        .base_stride = span_stride(&call->points, points.bytes),
+        .scalar_stride = span_stride(&call->scalars, scalars.bytes),
         .result_bytes = results.bytes};
     choose_halves(call);
     return POOL_OK;
@@ -329,9 +328,8 @@ static pool_status classify_results(struct msm_call *call)
     status = device_enter(call->site.device, &scope);
     if (status)
         return status;
-    status = device_leave(
-        &scope, memory_kind_of(scope.driver, call->results.data,
-                    memory_span_extent(&call->results, call->job.result_bytes), &place));
+    status = device_leave(&scope, memory_kind_of(scope.driver, call->results.data,
+                                      span_extent(&call->results, call->job.result_bytes), &place));
     call->enqueues_results = place != MEMORY_PAGEABLE;
     return status;
 }
@@ -363,14 +361,14 @@ static uint64_t memory_limit(const struct msm_call *call)
 static pool_status check_workspace_overlap(const struct msm_call *call)
 {
     const pool_buffer *given = call->exec.workspace;
-    pool_status status = memory_workspace_check_overlap(
+    pool_status status = workspace_check_overlap(
         "pool_msm", given, &call->scalars, call->curve->scalar_field->bytes, "span of scalars");
 
     if (!status && !call->params.bases)
-        status = memory_workspace_check_overlap("pool_msm", given, &call->points,
+        status = workspace_check_overlap("pool_msm", given, &call->points,
             pool_point_bytes(call->curve, call->params.point_layout), "span of points");
     if (!status)
-        status = memory_workspace_check_overlap("pool_msm", given, &call->results,
+        status = workspace_check_overlap("pool_msm", given, &call->results,
             pool_point_bytes(call->curve, call->params.result_layout), "span of results");
     return status;
 }
@@ -449,7 +447,7 @@ static pool_status allocate_for_passes(struct msm_call *call)
             return failure;
     }
     if (call->plan.bytes <= limit)
-        status = memory_scratch_spare(&call->site, call->plan.bytes, &call->owned, &call->address);
+        status = scratch_spare(&call->site, call->plan.bytes, &call->owned, &call->address);
     return status == POOL_ERR_OUT_OF_DEVICE_MEMORY ? plan_without_passes(call, memory_limit(call))
                                                    : status;
 }
@@ -474,7 +472,7 @@ static pool_status allocate_workspace(struct msm_call *call)
             status = plan_chunks(call, limit);
     }
     while (!status) {
-        status = memory_scratch(&call->site, call->plan.bytes, &call->owned, &call->address);
+        status = scratch_allocate(&call->site, call->plan.bytes, &call->owned, &call->address);
         if (status != POOL_ERR_OUT_OF_DEVICE_MEMORY)
             break;
         /* What was evicted for it needs its memory again. */
@@ -492,17 +490,17 @@ static pool_status run_entered(struct msm_call *call)
     pool_status status = msm_bases_check(call->params.bases);
 
     if (!status)
-        status = check_spans(call, memory_span_check);
+        status = check_spans(call, span_check);
     if (!status)
         status = classify_results(call);
     if (!status)
         status = call->exec.workspace ? use_given_workspace(call) : allocate_workspace(call);
     if (status)
-        return memory_scratch_free(&call->site, &call->owned, status);
+        return scratch_free(&call->site, &call->owned, status);
     status = msm_call_run(call);
     if (!status)
         status = msm_results_write(call);
-    status = memory_scratch_free(&call->site, &call->owned, status);
+    status = scratch_free(&call->site, &call->owned, status);
     return exec_target_end(&call->site, call->exec.is_async, status);
 }
 
@@ -567,10 +565,10 @@ static pool_status msm_timed(void *const *a)
 pool_status pool_msm(const pool_msm_params *params, const pool_exec *exec, const pool_span *points,
     const pool_span *scalars, const pool_span *results)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(msm_timed, device_of_bases(params), MEMORY_PARAMS(params),
-            MEMORY_EXEC(exec), MEMORY_SPAN(points), MEMORY_SPAN(scalars), MEMORY_SPAN(results));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(msm_timed, device_of_bases(params), TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_SPAN(points), TIMED_SPAN(scalars), TIMED_SPAN(results));
+    EXEC_SCOPE(exec);
     return msm_compute(&msm_default_tuning, params, exec, points, scalars, results);
 }
 
@@ -598,7 +596,7 @@ static pool_status workspace_bytes(const char *name, const pool_msm_params *para
 pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     return workspace_bytes(__func__, params, exec, points, scalars, results, bytes);
 }
 
@@ -611,7 +609,7 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
     pool_status status = base_struct_read(&msm_params_type, name, "params", given, &params);
 
     if (!status)
-        status = memory_exec_read(name, given_exec, &exec_rules, &exec);
+        status = exec_read(name, given_exec, &exec_rules, &exec);
     if (!status && has_bases(&params))
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `params->bases` must be NULL; the bases are those of the object", name);
@@ -633,14 +631,14 @@ static pool_status msm_warm_up_timed(void *const *a)
 
 pool_status pool_msm_warm_up(const pool_curve *curve, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(msm_warm_up_timed, NULL, MEMORY_POINTER(curve), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(msm_warm_up_timed, NULL, TIMED_POINTER(curve), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     pool_exec exec;
     pool_status status;
 
     if (!curve)
         return base_fail_null("pool_msm_warm_up", "curve");
-    status = memory_exec_read_warm_up(__func__, given, &exec);
+    status = exec_read_warm_up(__func__, given, &exec);
     return status ? status : msm_load_programs(exec.device, curve);
 }

@@ -11,7 +11,7 @@
 
 static uint64_t result_stride(const struct msm_call *call)
 {
-    return memory_span_stride(&call->results, call->job.result_bytes);
+    return span_stride(&call->results, call->job.result_bytes);
 }
 
 static uint64_t window_sum_bytes(const struct msm_call *call)

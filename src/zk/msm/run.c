@@ -8,9 +8,9 @@
  */
 #include "base/math.h"
 #include "base/status.h"
-#include "zk/operation/pipeline.h"
-#include "zk/msm/call.h"
 #include "pool/stream/phase.h"
+#include "zk/msm/call.h"
+#include "zk/operation/pipeline.h"
 
 enum {
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */
@@ -231,7 +231,7 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
 static pool_status copy_items(const struct msm_call *call, const struct exec_target *target,
     const pool_span *span, uint64_t item_bytes, uint64_t first, uint64_t count, uint64_t at)
 {
-    uint64_t stride = memory_span_stride(span, item_bytes);
+    uint64_t stride = span_stride(span, item_bytes);
 
     if (span->space == POOL_MEMORY_DEVICE || count == 0)
         return POOL_OK;
@@ -261,7 +261,7 @@ static uint32_t base_slot(const struct msm_call *call, uint32_t slot)
     return call->plan.uploads_bases_once ? 0 : slot;
 }
 
-static bool set_next_chunk(void *user, struct memory_chunk *slot)
+static bool set_next_chunk(void *user, struct pipeline_chunk *slot)
 {
     struct msm_call *call = user;
     struct msm_chunk *chunk = &call->chunk;
@@ -272,7 +272,7 @@ static bool set_next_chunk(void *user, struct memory_chunk *slot)
     return has_chunk;
 }
 
-static pool_status upload_chunk(void *user, struct memory_chunk *slot)
+static pool_status upload_chunk(void *user, struct pipeline_chunk *slot)
 {
     const struct msm_call *call = user;
     const struct msm_chunk *chunk = &call->chunk;
@@ -336,7 +336,7 @@ static void use_handle(const struct msm_call *call, struct msm_chunk_operands *o
 }
 
 static pool_status prepare_scalars(
-    struct msm_call *call, const struct memory_chunk *slot, struct msm_chunk_operands *operands)
+    struct msm_call *call, const struct pipeline_chunk *slot, struct msm_chunk_operands *operands)
 {
     const struct msm_check_result result = check_result(call, call->first_scalar + slot->first);
 
@@ -358,7 +358,7 @@ static pool_status prepare_scalars(
     return msm_check_scalars(&call->run, &scalars, &result);
 }
 
-static pool_status add_chunk(void *user, struct memory_chunk *slot)
+static pool_status add_chunk(void *user, struct pipeline_chunk *slot)
 {
     struct msm_call *call = user;
     struct msm_chunk_operands operands = {.count = call->chunk.count};
@@ -379,7 +379,7 @@ static pool_status add_chunk(void *user, struct memory_chunk *slot)
     return status ? status : add_products(&call->run, &operands);
 }
 
-static pool_status reduce_sub_batch(void *user, struct memory_chunk *slot)
+static pool_status reduce_sub_batch(void *user, struct pipeline_chunk *slot)
 {
     struct msm_call *call = user;
     pool_status status;
@@ -404,9 +404,9 @@ static uint32_t extras_of(const struct msm_call *call)
 
 pool_status msm_call_run(struct msm_call *call)
 {
-    struct memory_progress progress = {
+    struct progress progress = {
         .call = "pool_msm", .exec = &call->exec, .total = call->scalars.count};
-    const struct memory_pipeline pipeline = {.target = call->site,
+    const struct pipeline pipeline = {.target = call->site,
         .progress = &progress,
         .weight = 1,
         .next = set_next_chunk,
@@ -423,5 +423,5 @@ pool_status msm_call_run(struct msm_call *call)
         .curve = call->curve,
         .workspace = call->address,
         .extras = extras_of(call)};
-    return memory_pipeline_run(&pipeline);
+    return pipeline_run(&pipeline);
 }

@@ -15,11 +15,11 @@ static pool_status check_spans(const struct ntt_call *call)
     if (!status)
         status = ntt_check_count(&call->params, &call->out, "output");
     if (!status && call->in.space == POOL_MEMORY_HOST)
-        status = memory_elements_check(&call->target, &call->in, "input");
+        status = elements_check(&call->target, &call->in, "input");
     if (!status && call->out.space == POOL_MEMORY_HOST)
-        status = memory_elements_check(&call->target, &call->out, "output");
+        status = elements_check(&call->target, &call->out, "output");
     if (!status && call->in.space == POOL_MEMORY_HOST && call->out.space == POOL_MEMORY_HOST)
-        status = memory_elements_check_overlap(field, &call->in, &call->out, 1);
+        status = elements_check_overlap(field, &call->in, &call->out, 1);
     return status;
 }
 
@@ -30,7 +30,7 @@ static bool is_sharded(const struct ntt_call *call)
 
 /* log2 of the devices that the transforms are split over; 0: they are dealt out. */
 static pool_status choose_split(
-    const struct ntt_call *call, const struct memory_devices *devices, uint32_t *log_devices)
+    const struct ntt_call *call, const struct devices *devices, uint32_t *log_devices)
 {
     const uint32_t log_size = call->job.log_size;
     const pool_field *field = call->target.field;
@@ -51,9 +51,8 @@ static pool_status choose_split(
             "devices; it must be POOL_NTT_ROWS",
             (unsigned long long)call->params.batch, devices->count);
     if (*log_devices &&
-        ((call->in.space == POOL_MEMORY_HOST && !memory_elements_are_packed(field, &call->in)) ||
-            (call->out.space == POOL_MEMORY_HOST &&
-                !memory_elements_are_packed(field, &call->out))))
+        ((call->in.space == POOL_MEMORY_HOST && !elements_are_packed(field, &call->in)) ||
+            (call->out.space == POOL_MEMORY_HOST && !elements_are_packed(field, &call->out))))
         return base_fail(POOL_ERR_UNSUPPORTED,
             "pool_ntt: a `stride` of %llu bytes is not supported for a transform over several "
             "devices; it must be 0",
@@ -63,7 +62,7 @@ static pool_status choose_split(
 
 /* Or, with `bytes`, forecasts the memory. */
 static pool_status compute_part(
-    const void *user, const struct memory_batch_part *part, const pool_exec *exec, uint64_t *bytes)
+    const void *user, const struct batch_part *part, const pool_exec *exec, uint64_t *bytes)
 {
     const struct ntt_call *call = user;
     pool_ntt_params params = call->params;
@@ -73,9 +72,9 @@ static pool_status compute_part(
                  : ntt_compute(&params, exec, &part->in, &part->out, part->first);
 }
 
-static struct memory_batch batch_of(const struct ntt_call *call)
+static struct batch batch_of(const struct ntt_call *call)
 {
-    return (struct memory_batch){.call = "pool_ntt",
+    return (struct batch){.call = "pool_ntt",
         .exec = &call->exec,
         .in = &call->in,
         .out = &call->out,
@@ -87,20 +86,19 @@ static struct memory_batch batch_of(const struct ntt_call *call)
 }
 
 static pool_status open_batch(
-    const struct ntt_call *call, struct memory_batch *batch, uint32_t *log_devices)
+    const struct ntt_call *call, struct batch *batch, uint32_t *log_devices)
 {
     const pool_ntt_params *params = &call->params;
-    pool_status status =
-        memory_batch_open(batch, params->layout != POOL_NTT_ROWS && params->batch > 1);
+    pool_status status = batch_open(batch, params->layout != POOL_NTT_ROWS && params->batch > 1);
 
     if (!status)
         status = check_spans(call);
     return status ? status : choose_split(call, &batch->devices, log_devices);
 }
 
-static pool_status divide(const struct ntt_call *call, struct memory_batch *batch)
+static pool_status divide(const struct ntt_call *call, struct batch *batch)
 {
-    memory_batch_divide(batch);
+    batch_divide(batch);
     for (uint32_t i = 0; i < batch->devices.count; i++)
         if (batch->first[i] % batch->items)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -112,21 +110,21 @@ static pool_status divide(const struct ntt_call *call, struct memory_batch *batc
 }
 
 static pool_status run_split(
-    const struct ntt_call *call, const struct memory_devices *devices, uint32_t log_devices)
+    const struct ntt_call *call, const struct devices *devices, uint32_t log_devices)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status = POOL_OK;
 
     if (call->exec.workspaces)
         status = ntt_split_workspace(call, devices, log_devices, needed);
     if (!status)
-        status = memory_devices_check_workspaces("pool_ntt", devices, &call->exec, needed);
+        status = devices_check_workspaces("pool_ntt", devices, &call->exec, needed);
     return status ? status : ntt_split_run(call, devices, log_devices);
 }
 
 pool_status ntt_run_on_devices(const struct ntt_call *call)
 {
-    struct memory_batch batch = batch_of(call);
+    struct batch batch = batch_of(call);
     uint32_t log_devices = 0;
     pool_status status = open_batch(call, &batch, &log_devices);
 
@@ -134,12 +132,12 @@ pool_status ntt_run_on_devices(const struct ntt_call *call)
         return run_split(call, &batch.devices, log_devices);
     if (!status)
         status = divide(call, &batch);
-    return status ? status : memory_batch_run(&batch);
+    return status ? status : batch_run(&batch);
 }
 
 pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes)
 {
-    struct memory_batch batch = batch_of(call);
+    struct batch batch = batch_of(call);
     uint32_t log_devices = 0;
     pool_status status = open_batch(call, &batch, &log_devices);
 
@@ -147,5 +145,5 @@ pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *byte
         return ntt_split_workspace(call, &batch.devices, log_devices, bytes);
     if (!status)
         status = divide(call, &batch);
-    return status ? status : memory_batch_forecast(&batch, bytes);
+    return status ? status : batch_forecast(&batch, bytes);
 }

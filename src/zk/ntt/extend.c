@@ -69,7 +69,7 @@ static pool_status check_count(
 static pool_status check_packed(
     const struct ntt_extend_call *call, const pool_span *span, const char *what)
 {
-    if (memory_elements_are_packed(call->target.field, span))
+    if (elements_are_packed(call->target.field, span))
         return POOL_OK;
     return base_fail(POOL_ERR_UNSUPPORTED,
         "pool_ntt_extend: the %s at 0x%llx with a stride of %llu bytes is not packed and aligned",
@@ -81,9 +81,9 @@ static pool_status check_span(const struct ntt_extend_call *call, const pool_spa
     uint32_t log_size, const char *what, bool checks_data)
 {
     const pool_field *field = call->target.field;
-    const struct memory_item item = {field->bytes, "elements", field->name};
-    pool_status status = checks_data ? memory_elements_check(&call->target, span, what)
-                                     : memory_span_check_shape(span, &item, what);
+    const struct span_item item = {field->bytes, "elements", field->name};
+    pool_status status = checks_data ? elements_check(&call->target, span, what)
+                                     : span_check_shape(span, &item, what);
 
     if (!status)
         status = check_count(call, span, log_size, what);
@@ -100,15 +100,15 @@ static pool_status check_overlaps(const struct ntt_extend_call *call)
 {
     const uint64_t bytes = call->target.field->bytes;
 
-    if (memory_spans_overlap(&call->in, bytes, &call->out, bytes) &&
+    if (spans_overlap(&call->in, bytes, &call->out, bytes) &&
         !is_same_device_memory(&call->in, &call->out))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt_extend: input and output overlap in memory, and the output does not begin "
             "with the input in device memory");
-    if (memory_spans_overlap(&call->coefficients, bytes, &call->out, bytes))
+    if (spans_overlap(&call->coefficients, bytes, &call->out, bytes))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt_extend: `coefficients` and output overlap in memory");
-    if (memory_spans_overlap(&call->coefficients, bytes, &call->in, bytes) &&
+    if (spans_overlap(&call->coefficients, bytes, &call->in, bytes) &&
         call->coefficients.data != call->in.data)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt_extend: `coefficients` and input overlap in memory and are not the same "
@@ -167,7 +167,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
     const pool_exec *exec, const pool_span *in, const pool_span *coefficients, const pool_span *out,
     struct ntt_extend_call *call)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+    static const struct exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_workspace = true,
         .has_memory_limit = true,
@@ -179,7 +179,7 @@ static pool_status prepare(const char *name, const pool_ntt_extend_params *param
     if (!status)
         status = ntt_extend_params_read(name, params, &call->params);
     if (!status)
-        status = memory_exec_read(name, exec, &rules, &call->exec);
+        status = exec_read(name, exec, &rules, &call->exec);
     if (!status && coefficients && call->params.from_coefficients)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `coefficients` must be NULL with `from_coefficients`", name);
@@ -201,26 +201,26 @@ static pool_status plan_chunks(struct ntt_extend_call *call)
     const struct chip chip = chip_of(call->target.device);
 
     return ntt_extend_plan_chunks(
-        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), &call->chunks);
+        &chip, &call->job, &call->operands, exec_limit(&call->exec), &call->chunks);
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-static pool_status open_workspace(struct ntt_extend_call *call, struct memory_workspace *workspace)
+static pool_status open_workspace(struct ntt_extend_call *call, struct workspace *workspace)
 {
     static const char name[] = "pool_ntt_extend";
     const uint64_t bytes = call->target.field->bytes;
-    const struct memory_workspace_span spans[] = {{&call->in, bytes, "input"},
+    const struct workspace_span spans[] = {{&call->in, bytes, "input"},
         {&call->coefficients, bytes, "coefficients"}, {&call->out, bytes, "output"}};
     pool_status status =
-        memory_workspace_open(workspace, name, &call->exec, call->chunks.bytes, &call->target);
+        workspace_open(workspace, name, &call->exec, call->chunks.bytes, &call->target);
 
-    return status ? status : memory_workspace_check_spans(name, &call->exec, spans, 3);
+    return status ? status : workspace_check_spans(name, &call->exec, spans, 3);
 }
 
 static pool_status run_inside(struct ntt_extend_call *call)
 {
-    struct memory_workspace workspace;
+    struct workspace workspace;
     pool_status status = check_spans(call, true);
 
     if (!status)
@@ -317,10 +317,10 @@ static pool_status ntt_extend_timed(void *const *a)
 pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(ntt_extend_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_SPAN(in), MEMORY_SPAN(coefficients), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(ntt_extend_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
+            TIMED_SPAN(in), TIMED_SPAN(coefficients), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct ntt_extend_call call;
     pool_status status = prepare("pool_ntt_extend", params, exec, in, coefficients, out, &call);
 
@@ -340,7 +340,7 @@ static pool_status forecast_on_devices(struct ntt_extend_call *call, uint64_t *b
 pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct ntt_extend_call call;
     pool_status status;
 
@@ -367,10 +367,10 @@ static pool_status ntt_extend_warm_up_timed(void *const *a)
 pool_status pool_ntt_extend_warm_up(
     const pool_ntt_extend_params *given_params, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            ntt_extend_warm_up_timed, NULL, MEMORY_PARAMS(given_params), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(
+            ntt_extend_warm_up_timed, NULL, TIMED_PARAMS(given_params), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     pool_ntt_extend_params params;
     pool_ntt_domain *columns = NULL;
     pool_stream *stream = NULL;
@@ -379,7 +379,7 @@ pool_status pool_ntt_extend_warm_up(
     pool_status status = ntt_extend_params_read("pool_ntt_extend_warm_up", given_params, &params);
 
     if (!status)
-        status = memory_exec_read_warm_up(__func__, given, &exec);
+        status = exec_read_warm_up(__func__, given, &exec);
     if (!status)
         status = find_columns_domain(&params, &columns);
     if (!status)
@@ -387,7 +387,7 @@ pool_status pool_ntt_extend_warm_up(
     if (!status)
         status = ntt_tables_warm_up(params.domain, params.log_blowup, stream, NTT_FORWARD_BIT);
     if (!status)
-        status = memory_exec_check_cancelled(__func__, &exec);
+        status = exec_check_cancelled(__func__, &exec);
     if (!status && !params.from_coefficients)
         status = ntt_tables_warm_up(columns, 0, stream, NTT_INVERSE_BIT);
     if (!status && params.log_blowup)

@@ -102,11 +102,11 @@ pool_status ntt_extend_read_division(const char *call, const pool_ntt_extend_par
 /* ---- extend_devices.c: columns dealt out over devices ---------------------------------------- */
 
 struct ntt_extend_division {
-    pool_ntt_extend_params params;          /* validated, like all but the spans */
-    pool_exec exec;                         /* with a device_count */
-    struct ntt_extend_spans spans;          /* in host memory or sharded */
-    struct memory_devices devices;          /* from here on set by ntt_extend_divide */
-    uint64_t first[MEMORY_MAX_DEVICES + 1]; /* columns of each device */
+    pool_ntt_extend_params params;        /* validated, like all but the spans */
+    pool_exec exec;                       /* with a device_count */
+    struct ntt_extend_spans spans;        /* in host memory or sharded */
+    struct devices devices;               /* from here on set by ntt_extend_divide */
+    uint64_t first[EXEC_MAX_DEVICES + 1]; /* columns of each device */
 };
 
 /* Reads the devices and divides the columns: as the shards of a sharded span are, else by the

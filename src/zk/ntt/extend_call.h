@@ -20,8 +20,8 @@ struct ntt_extend_call {
     struct ntt_extend_job job;
     struct ntt_extend_operands operands;
     struct ntt_extend_chunks chunks;
-    uint64_t first;                           /* number of the first column in messages */
-    pool_buffer *kept[MEMORY_PIPELINE_SLOTS]; /* copies of coefficients for host memory */
+    uint64_t first;                    /* number of the first column in messages */
+    pool_buffer *kept[PIPELINE_SLOTS]; /* copies of coefficients for host memory */
 };
 
 /* extend_run.c: streams the chunks through the device and waits unless the call is asynchronous. */

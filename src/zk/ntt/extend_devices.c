@@ -21,13 +21,11 @@ static uint64_t column_elements(const struct ntt_extend_division *division, cons
 static pool_status check_spans(const char *call, const struct ntt_extend_division *division)
 {
     const struct ntt_extend_spans *spans = &division->spans;
-    pool_status status = memory_devices_check_span(call, &division->devices, &spans->in, "in");
+    pool_status status = devices_check_span(call, &division->devices, &spans->in, "in");
 
     if (!status && spans->coefficients.count)
-        status = memory_devices_check_span(
-            call, &division->devices, &spans->coefficients, "coefficients");
-    return status ? status
-                  : memory_devices_check_span(call, &division->devices, &spans->out, "out");
+        status = devices_check_span(call, &division->devices, &spans->coefficients, "coefficients");
+    return status ? status : devices_check_span(call, &division->devices, &spans->out, "out");
 }
 
 static bool has_host_memory(const struct ntt_extend_spans *spans)
@@ -76,11 +74,11 @@ static pool_status divide_columns(const char *call, struct ntt_extend_division *
     pool_status status;
 
     if (is_sharded(by)) {
-        memory_devices_divide(&division->devices, by, 1, division->first);
+        devices_divide(&division->devices, by, 1, division->first);
         for (uint32_t i = 0; i <= division->devices.count; i++)
             division->first[i] /= column_elements(division, by);
     } else {
-        memory_devices_split(&division->devices, division->params.batch, 1, division->first);
+        devices_split(&division->devices, division->params.batch, 1, division->first);
     }
     status = check_shards(call, division, &spans->in, "in");
     if (!status)
@@ -90,7 +88,7 @@ static pool_status divide_columns(const char *call, struct ntt_extend_division *
 
 pool_status ntt_extend_divide(const char *call, struct ntt_extend_division *division)
 {
-    pool_status status = memory_devices_read(call, &division->exec, &division->devices);
+    pool_status status = devices_read(call, &division->exec, &division->devices);
 
     if (!status)
         status = check_spans(call, division);
@@ -110,13 +108,13 @@ static pool_span span_of_part(
     const struct ntt_extend_division *division, const pool_span *span, uint32_t index)
 {
     const uint64_t column = column_elements(division, span);
-    uint64_t first[MEMORY_MAX_DEVICES + 1];
+    uint64_t first[EXEC_MAX_DEVICES + 1];
 
     if (!span->count)
         return *span;
     for (uint32_t i = 0; i <= division->devices.count; i++)
         first[i] = division->first[i] * column;
-    return memory_devices_part(span, division->params.domain->field->bytes, index, first);
+    return devices_part(span, division->params.domain->field->bytes, index, first);
 }
 
 static struct part part_of(const struct ntt_extend_division *division, uint32_t index)
@@ -163,9 +161,9 @@ static pool_status forecast_part(void *user, uint32_t index, const pool_exec *ex
     return ntt_extend_forecast_part(user, index, exec, bytes);
 }
 
-static struct memory_parts parts_of(const struct ntt_extend_division *division)
+static struct parts parts_of(const struct ntt_extend_division *division)
 {
-    return (struct memory_parts){.call = "pool_ntt_extend",
+    return (struct parts){.call = "pool_ntt_extend",
         .exec = &division->exec,
         .devices = &division->devices,
         .total = division->spans.out.count,
@@ -177,16 +175,16 @@ static struct memory_parts parts_of(const struct ntt_extend_division *division)
 
 pool_status ntt_extend_run_division(const struct ntt_extend_division *division)
 {
-    const struct memory_parts parts = parts_of(division);
-    pool_status status = memory_parts_check_workspaces(&parts);
+    const struct parts parts = parts_of(division);
+    pool_status status = parts_check_workspaces(&parts);
 
-    return status ? status : memory_parts_run(&parts);
+    return status ? status : parts_run(&parts);
 }
 
 pool_status ntt_extend_forecast_division(
     const struct ntt_extend_division *division, uint64_t *bytes)
 {
-    const struct memory_parts parts = parts_of(division);
+    const struct parts parts = parts_of(division);
 
-    return memory_parts_forecast(&parts, bytes);
+    return parts_forecast(&parts, bytes);
 }

@@ -13,7 +13,7 @@
 /* The extension of a chunk. */
 struct extension {
     const struct ntt_extend_call *call;
-    const struct memory_chunk *chunk;
+    const struct pipeline_chunk *chunk;
     struct ntt_extend_plan plan;
 };
 
@@ -25,7 +25,7 @@ static CUdeviceptr device_address(const pool_span *span)
 static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend_place place)
 {
     const struct ntt_extend_call *call = extension->call;
-    const struct memory_chunk *chunk = extension->chunk;
+    const struct pipeline_chunk *chunk = extension->chunk;
     const uint64_t points = chunk->count << (call->job.log_size - call->job.log_blowup);
     CUdeviceptr kept = device_address(&call->coefficients);
 
@@ -60,7 +60,7 @@ static pool_status check_input(const struct extension *extension)
 {
     const struct ntt_extend_call *call = extension->call;
     const pool_field *field = call->target.field;
-    const struct memory_chunk *chunk = extension->chunk;
+    const struct pipeline_chunk *chunk = extension->chunk;
     const uint32_t log_points = call->job.log_size - call->job.log_blowup;
     const struct vector_items items = {.address = device_address(&chunk->in[0]),
         .stride = field->bytes,
@@ -180,7 +180,7 @@ static pool_status enqueue_forward(const struct extension *extension)
     return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_FORWARD]);
 }
 
-static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct ntt_extend_call *call = user;
     const struct chip chip = chip_of(chunk->target.device);
@@ -202,7 +202,7 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
 }
 
 /* Memory for the coefficients of the slot's chunks, which are downloaded from there. */
-static pool_status allocate_kept(void *user, struct memory_chunk *chunk)
+static pool_status allocate_kept(void *user, struct pipeline_chunk *chunk)
 {
     struct ntt_extend_call *call = user;
     const uint64_t points = call->chunks.columns << (call->job.log_size - call->job.log_blowup);
@@ -210,11 +210,11 @@ static pool_status allocate_kept(void *user, struct memory_chunk *chunk)
 
     if (call->kept[chunk->slot])
         return POOL_OK;
-    return memory_scratch(
+    return scratch_allocate(
         &chunk->target, points * call->target.field->bytes, &call->kept[chunk->slot], &address);
 }
 
-static pool_status download_kept(void *user, struct memory_chunk *chunk)
+static pool_status download_kept(void *user, struct pipeline_chunk *chunk)
 {
     const struct ntt_extend_call *call = user;
     const uint64_t column = (uint64_t)call->target.field->bytes
@@ -240,9 +240,9 @@ pool_status ntt_extend_run_chunks(struct ntt_extend_call *call)
     const bool downloads =
         call->operands.keeps_coefficients && call->operands.coefficients_are_on_host;
     const pool_span in = columns_of(call, &call->in), out = columns_of(call, &call->out);
-    struct memory_progress progress = {
+    struct progress progress = {
         .call = "pool_ntt_extend", .exec = &call->exec, .total = call->out.count};
-    const struct memory_pipeline pipeline = {.target = call->target,
+    const struct pipeline pipeline = {.target = call->target,
         .progress = &progress,
         .weight = UINT64_C(1) << call->job.log_size,
         .count = call->params.batch,
@@ -255,9 +255,9 @@ pool_status ntt_extend_run_chunks(struct ntt_extend_call *call)
         .compute = compute_chunk,
         .download = downloads ? download_kept : NULL,
         .user = call};
-    pool_status status = memory_pipeline_run(&pipeline);
+    pool_status status = pipeline_run(&pipeline);
 
-    for (uint32_t i = 0; i < MEMORY_PIPELINE_SLOTS; i++)
-        status = memory_scratch_free(&call->target, &call->kept[i], status);
+    for (uint32_t i = 0; i < PIPELINE_SLOTS; i++)
+        status = scratch_free(&call->target, &call->kept[i], status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }

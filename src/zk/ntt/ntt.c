@@ -20,7 +20,7 @@ void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-const struct memory_exec_rules ntt_exec_rules = {.checks = POOL_CHECK_CANONICAL,
+const struct exec_rules ntt_exec_rules = {.checks = POOL_CHECK_CANONICAL,
     .has_async = true,
     .has_workspace = true,
     .has_memory_limit = true,
@@ -39,7 +39,7 @@ static pool_status read_params(const char *call, const pool_ntt_params *given,
             {"order", params->order, 0, POOL_NTT_RR},
             {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1});
     if (!status)
-        status = memory_exec_read(call, given_exec, &ntt_exec_rules, exec);
+        status = exec_read(call, given_exec, &ntt_exec_rules, exec);
     if (!params->batch)
         params->batch = 1;
     return status;
@@ -67,18 +67,18 @@ static pool_status check_counts(const struct ntt_call *call)
     if (!status)
         status = ntt_check_count(&call->params, &call->out, "output");
     if (!status)
-        status = memory_elements_check_overlap(call->target.field, &call->in, &call->out, 1);
+        status = elements_check_overlap(call->target.field, &call->in, &call->out, 1);
     return status;
 }
 
 static pool_status check_spans(const struct ntt_call *call)
 {
-    bool is_same = memory_elements_are_same(call->target.field, &call->in, &call->out) &&
+    bool is_same = elements_are_same(call->target.field, &call->in, &call->out) &&
                    call->in.form == call->out.form;
-    pool_status status = memory_elements_check(&call->target, &call->in, "input");
+    pool_status status = elements_check(&call->target, &call->in, "input");
 
     if (!status && !is_same)
-        status = memory_elements_check(&call->target, &call->out, "output");
+        status = elements_check(&call->target, &call->out, "output");
     return status ? status : check_counts(call);
 }
 
@@ -86,11 +86,11 @@ static pool_status check_spans(const struct ntt_call *call)
 static pool_status check_shapes(const struct ntt_call *call)
 {
     const pool_field *field = call->target.field;
-    const struct memory_item item = {field->bytes, "elements", field->name};
-    pool_status status = memory_span_check_shape(&call->in, &item, "input");
+    const struct span_item item = {field->bytes, "elements", field->name};
+    pool_status status = span_check_shape(&call->in, &item, "input");
 
     if (!status)
-        status = memory_span_check_shape(&call->out, &item, "output");
+        status = span_check_shape(&call->out, &item, "output");
     return status ? status : check_counts(call);
 }
 
@@ -110,11 +110,11 @@ static void init_job(struct ntt_call *call)
         .coset_out = params->coset && is_inverse,
         .tuning = params->domain->tuning};
     *operands = (struct ntt_operands){.element_bytes = field->bytes,
-        .in_stride = memory_span_stride(&call->in, field->bytes),
+        .in_stride = span_stride(&call->in, field->bytes),
         .in_is_on_host = call->in.space == POOL_MEMORY_HOST,
-        .in_is_packed = memory_elements_are_packed(field, &call->in),
+        .in_is_packed = elements_are_packed(field, &call->in),
         .out_is_on_host = call->out.space == POOL_MEMORY_HOST,
-        .out_is_packed = memory_elements_are_packed(field, &call->out),
+        .out_is_packed = elements_are_packed(field, &call->out),
         .has_workspace = call->exec.workspace != NULL,
         .has_checks = call->exec.checks != 0};
     operands->is_in_place = !operands->in_is_on_host && operands->in_is_packed &&
@@ -143,8 +143,7 @@ static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *c
 {
     const struct chip chip = chip_of(call->target.device);
 
-    return ntt_plan_chunks(
-        &chip, &call->job, &call->operands, memory_exec_limit(&call->exec), chunks);
+    return ntt_plan_chunks(&chip, &call->job, &call->operands, exec_limit(&call->exec), chunks);
 }
 
 /* A workspace that is large enough takes all of the call's memory, so that the chunks, which are
@@ -158,9 +157,9 @@ static bool takes_all(struct ntt_call *call, struct ntt_chunks *chunks)
     call->operands.has_workspace = false;
     /* The smallest first, as a plan that exceeds the limit is a failure. */
     if (!ntt_plan_smallest(&chip, &call->job, &call->operands, chunks) &&
-        chunks->bytes <= memory_exec_limit(&call->exec) &&
+        chunks->bytes <= exec_limit(&call->exec) &&
         (chunks->rows == call->job.batch || !plan_chunks(call, chunks)) &&
-        memory_workspace_fits(&call->exec, chunks->bytes))
+        workspace_fits(&call->exec, chunks->bytes))
         return true;
     call->operands.has_workspace = true;
     return false;
@@ -199,10 +198,10 @@ static pool_status check_workspace(const struct ntt_call *call, bool is_whole)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
             (unsigned long long)address);
-    status = memory_workspace_check_overlap(
-        "pool_ntt", given, &call->in, call->target.field->bytes, "input");
+    status =
+        workspace_check_overlap("pool_ntt", given, &call->in, call->target.field->bytes, "input");
     if (!status)
-        status = memory_workspace_check_overlap(
+        status = workspace_check_overlap(
             "pool_ntt", given, &call->out, call->target.field->bytes, "output");
     return status;
 }
@@ -210,7 +209,7 @@ static pool_status check_workspace(const struct ntt_call *call, bool is_whole)
 /* One binding for all the calls below: each of them then finds the context current. */
 static pool_status run_inside(struct ntt_call *call)
 {
-    struct memory_workspace workspace;
+    struct workspace workspace;
     struct ntt_chunks chunks;
     bool is_whole;
     pool_status status = check_spans(call);
@@ -223,8 +222,7 @@ static pool_status run_inside(struct ntt_call *call)
     if (!status && !is_whole)
         status = plan_chunks(call, &chunks);
     if (!status && is_whole)
-        status =
-            memory_workspace_open(&workspace, "pool_ntt", &call->exec, chunks.bytes, &call->target);
+        status = workspace_open(&workspace, "pool_ntt", &call->exec, chunks.bytes, &call->target);
     return status ? status : ntt_call_run(call, &chunks);
 }
 
@@ -260,10 +258,10 @@ static pool_status ntt_timed(void *const *a)
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(ntt_timed, NULL, MEMORY_PARAMS(params), MEMORY_EXEC(exec),
-            MEMORY_SPAN(in), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(ntt_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec), TIMED_SPAN(in),
+            TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct ntt_call call;
     pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
 
@@ -275,7 +273,7 @@ pool_status pool_ntt(
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct ntt_chunks chunks;
     struct ntt_call call;
     pool_status status;

@@ -302,7 +302,7 @@ pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, co
     const pool_span *out, uint64_t first);
 
 /* ntt.c: what pool_ntt supports; the number of elements of the `input` or `output`. */
-extern const struct memory_exec_rules ntt_exec_rules;
+extern const struct exec_rules ntt_exec_rules;
 pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what);
 
 /* ---- devices.c --------------------------------------------------------------------------------

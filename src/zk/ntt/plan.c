@@ -476,7 +476,7 @@ static pool_status limit_chunks(const struct chip *chip, const struct ntt_job *j
         status = set_chunks(chip, job, operands, chunks);
     }
     if (!status && chunks->bytes > limit)
-        status = memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
+        status = exec_fail_limit("pool_ntt", limit, chunks->bytes);
     most_slots = chunks->slots;
     /* One row fits. Plans differ by batch, so that a chunk may need another workspace than a row.
      */
@@ -518,5 +518,5 @@ pool_status ntt_plan_chunks(const struct chip *chip, const struct ntt_job *job,
     if (status || chunks->bytes <= limit)
         return status;
     return has_parts ? limit_chunks(chip, job, operands, limit, chunks)
-                     : memory_exec_fail_limit("pool_ntt", limit, chunks->bytes);
+                     : exec_fail_limit("pool_ntt", limit, chunks->bytes);
 }

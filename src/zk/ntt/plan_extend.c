@@ -244,7 +244,7 @@ pool_status ntt_extend_plan_chunks(const struct chip *chip, const struct ntt_ext
     status = set_chunks(chip, job, operands, chunks);
     while (!status && chunks->bytes > limit) {
         if (!is_divisible || !shrink_chunks(job, chunks))
-            return memory_exec_fail_limit("pool_ntt_extend", limit, chunks->bytes);
+            return exec_fail_limit("pool_ntt_extend", limit, chunks->bytes);
         status = set_chunks(chip, job, operands, chunks);
     }
     return status;

@@ -141,11 +141,11 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static pool_status check_input(const struct ntt_call *call, const struct memory_chunk *chunk)
+static pool_status check_input(const struct ntt_call *call, const struct pipeline_chunk *chunk)
 {
     const pool_field *field = call->target.field;
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
-        .stride = memory_span_stride(&chunk->in[0], field->bytes),
+        .stride = span_stride(&chunk->in[0], field->bytes),
         .count = chunk->count,
         .elements = 1,
         .first = call->first + chunk->first,
@@ -155,12 +155,12 @@ static pool_status check_input(const struct ntt_call *call, const struct memory_
 }
 
 /* Scratch memory for the chunk's elements, packed. */
-static pool_status allocate_packed(const struct memory_chunk *chunk, const pool_field *field,
+static pool_status allocate_packed(const struct pipeline_chunk *chunk, const pool_field *field,
     pool_buffer **buffer, pool_span *span)
 {
     CUdeviceptr address = 0;
     pool_status status =
-        memory_scratch(&chunk->target, chunk->count * field->bytes, buffer, &address);
+        scratch_allocate(&chunk->target, chunk->count * field->bytes, buffer, &address);
 
     *span = (pool_span){
         .data = (void *)(uintptr_t)address, .count = chunk->count, .space = POOL_MEMORY_DEVICE};
@@ -168,7 +168,7 @@ static pool_status allocate_packed(const struct memory_chunk *chunk, const pool_
 }
 
 /* Strided or unaligned input becomes packed, unless its copy on the device already is. */
-static pool_status pack_input(struct ntt_call *call, struct memory_chunk *chunk, pool_span *in)
+static pool_status pack_input(struct ntt_call *call, struct pipeline_chunk *chunk, pool_span *in)
 {
     const pool_field *field = call->target.field;
     pool_status status;
@@ -183,7 +183,7 @@ static pool_status pack_input(struct ntt_call *call, struct memory_chunk *chunk,
 
 /* Where the last pass writes. */
 static pool_status choose_output(struct ntt_call *call, const struct ntt_memory *memory,
-    const struct memory_chunk *chunk, const pool_span *in, pool_span *out)
+    const struct pipeline_chunk *chunk, const pool_span *in, pool_span *out)
 {
     *out = chunk->out;
     if (memory->copies_output && !call->operands.out_is_on_host)
@@ -193,7 +193,7 @@ static pool_status choose_output(struct ntt_call *call, const struct ntt_memory 
     return POOL_OK;
 }
 
-static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
 {
     struct ntt_call *call = user;
     struct ntt_run run = {.target = chunk->target,
@@ -234,9 +234,8 @@ pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks)
 {
     const uint64_t bytes = call->target.field->bytes;
     const struct ntt_operands *operands = &call->operands;
-    struct memory_progress progress = {
-        .call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
-    const struct memory_pipeline pipeline = {.target = call->target,
+    struct progress progress = {.call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
+    const struct pipeline pipeline = {.target = call->target,
         .progress = &progress,
         .weight = 1,
         .count = call->in.count,
@@ -248,9 +247,9 @@ pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks)
         .scratch_bytes = chunks->workspace_bytes,
         .compute = compute_chunk,
         .user = call};
-    pool_status status = memory_pipeline_run(&pipeline);
+    pool_status status = pipeline_run(&pipeline);
 
-    status = memory_scratch_free(&call->target, &call->packed, status);
-    status = memory_scratch_free(&call->target, &call->result, status);
+    status = scratch_free(&call->target, &call->packed, status);
+    status = scratch_free(&call->target, &call->result, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }

@@ -66,11 +66,11 @@ static pool_status download(void *user, uint32_t index, const pool_exec *exec)
 
 /* Copies of pageable memory block their thread, so that each device gets one for them. */
 static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
-    const struct memory_devices *devices,
+    const struct devices *devices,
     pool_status (*step)(void *user, uint32_t index, const pool_exec *exec))
 {
     pool_exec exec = run->call->exec;
-    const struct memory_parts parts = {
+    const struct parts parts = {
         .call = "pool_ntt", .exec = &exec, .devices = devices, .compute = step, .user = run};
     pool_status status = POOL_OK;
 
@@ -78,7 +78,7 @@ static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
     exec.stream = NULL;
     exec.is_async = 0;
     if (ntt_split_is_on_host(span))
-        return memory_parts_run(&parts);
+        return parts_run(&parts);
     for (uint32_t i = 0; i < run->count && !status; i++)
         status = step(run, i, NULL);
     return status;
@@ -95,7 +95,7 @@ static pool_status set_first_regions(struct ntt_split_run *run)
         if (device->scratch[NTT_SPLIT_FIRST])
             continue;
         device->region[NTT_SPLIT_FIRST] = ntt_split_part_of(run, &device->out);
-        status = memory_scratch_free(&device->target, &device->view[NTT_SPLIT_FIRST], POOL_OK);
+        status = scratch_free(&device->target, &device->view[NTT_SPLIT_FIRST], POOL_OK);
         if (!status)
             status = pool_buffer_adopt(device->target.device, device->region[NTT_SPLIT_FIRST],
                 run->local * ntt_split_element_bytes(run), &device->view[NTT_SPLIT_FIRST]);
@@ -103,7 +103,7 @@ static pool_status set_first_regions(struct ntt_split_run *run)
     return status;
 }
 
-static pool_status run_transform(struct ntt_split_run *run, const struct memory_devices *devices)
+static pool_status run_transform(struct ntt_split_run *run, const struct devices *devices)
 {
     const bool is_downloaded = ntt_split_is_on_host(&run->call->out);
     pool_status status = set_first_regions(run);
@@ -127,28 +127,27 @@ static pool_status run_transform(struct ntt_split_run *run, const struct memory_
     return status;
 }
 
-static pool_status run_transforms(struct ntt_split_run *run, const struct memory_devices *devices)
+static pool_status run_transforms(struct ntt_split_run *run, const struct devices *devices)
 {
     const struct ntt_call *call = run->call;
-    struct memory_progress progress = {
-        .call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
+    struct progress progress = {.call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
     pool_status status = POOL_OK;
 
     for (; run->transform < call->params.batch && !status; run->transform++) {
-        status = memory_progress_add(&progress, 0);
+        status = progress_add(&progress, 0);
         if (!status)
             status = run_transform(run, devices);
-        for (uint32_t i = 0; i < run->count && !status && memory_progress_waits(&progress); i++)
+        for (uint32_t i = 0; i < run->count && !status && progress_waits(&progress); i++)
             status = pool_stream_synchronize(run->device[i].target.stream);
         if (!status)
-            status = memory_progress_add(&progress, UINT64_C(1) << run->plan.log_size);
+            status = progress_add(&progress, UINT64_C(1) << run->plan.log_size);
     }
     return status;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void plan_call(const struct ntt_call *call, const struct memory_devices *devices,
+static void plan_call(const struct ntt_call *call, const struct devices *devices,
     uint32_t log_devices, struct ntt_split *plan)
 {
     const struct chip chip = chip_of(devices->device[0]);
@@ -173,30 +172,30 @@ static struct ntt_call call_of_one(const struct ntt_call *call)
     return one;
 }
 
-static pool_status read_execs(struct ntt_split_run *run, const struct memory_devices *devices)
+static pool_status read_execs(struct ntt_split_run *run, const struct devices *devices)
 {
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < run->count && !status; i++) {
-        const pool_exec exec = memory_devices_exec(devices, &run->call->exec, i);
+        const pool_exec exec = devices_exec(devices, &run->call->exec, i);
         uint64_t bytes = ntt_split_bytes_of_device(run->call, &run->plan);
         uint64_t limit;
 
-        status = memory_exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
+        status = exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
         if (run->fork.count)
             run->device[i].exec.stream = run->fork.stream[i];
-        limit = status ? 0 : memory_exec_limit(&run->device[i].exec);
+        limit = status ? 0 : exec_limit(&run->device[i].exec);
         if (!status && bytes > limit)
-            status = memory_exec_fail_limit("pool_ntt", limit, bytes);
+            status = exec_fail_limit("pool_ntt", limit, bytes);
     }
     return status;
 }
 
 pool_status ntt_split_run(
-    const struct ntt_call *call, const struct memory_devices *devices, uint32_t log_devices)
+    const struct ntt_call *call, const struct devices *devices, uint32_t log_devices)
 {
     const struct ntt_call one = call_of_one(call);
-    struct memory_devices used = *devices;
+    struct devices used = *devices;
     struct ntt_split_run run = {.call = &one,
         .count = 1u << log_devices,
         .local = UINT64_C(1) << (one.job.log_size - log_devices)};
@@ -204,7 +203,7 @@ pool_status ntt_split_run(
 
     used.count = run.count;
     plan_call(&one, &used, log_devices, &run.plan);
-    status = memory_fork_open("pool_ntt", &used, &one.exec, false, &run.fork);
+    status = fork_open("pool_ntt", &used, &one.exec, false, &run.fork);
     if (status)
         return status;
     status = read_execs(&run, &used);
@@ -212,10 +211,10 @@ pool_status ntt_split_run(
         status = ntt_split_open(&run);
     if (!status)
         status = run_transforms(&run, &used);
-    return memory_fork_close(&run.fork, ntt_split_close(&run, status));
+    return fork_close(&run.fork, ntt_split_close(&run, status));
 }
 
-pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory_devices *devices,
+pool_status ntt_split_workspace(const struct ntt_call *call, const struct devices *devices,
     uint32_t log_devices, uint64_t *bytes)
 {
     const struct ntt_call one = call_of_one(call);

@@ -48,9 +48,9 @@ double ntt_cost_on_host(const struct chip *chip, const struct chip_rates *rates,
 /* split.c: computes all transforms of the call, one after the other, on the first 2^log_devices of
  * the devices. */
 pool_status ntt_split_run(
-    const struct ntt_call *call, const struct memory_devices *devices, uint32_t log_devices);
+    const struct ntt_call *call, const struct devices *devices, uint32_t log_devices);
 /* The bytes that each of these devices allocates. */
-pool_status ntt_split_workspace(const struct ntt_call *call, const struct memory_devices *devices,
+pool_status ntt_split_workspace(const struct ntt_call *call, const struct devices *devices,
     uint32_t log_devices, uint64_t *bytes);
 
 #endif

@@ -22,11 +22,11 @@ static pool_status check_shard(
             "have %llu on each",
             what, (unsigned long long)shard->count, (unsigned long long)run->call->params.batch,
             run->plan.log_size, run->count, (unsigned long long)wanted);
-    if (!memory_elements_are_packed(target->field, shard))
+    if (!elements_are_packed(target->field, shard))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_ntt: the %s must be packed and aligned for a transform over several devices",
             what);
-    return memory_elements_check(target, shard, what);
+    return elements_check(target, shard, what);
 }
 
 static pool_status check_shards(struct ntt_split_run *run, uint32_t index)
@@ -44,7 +44,7 @@ static pool_status check_shards(struct ntt_split_run *run, uint32_t index)
         status = check_shard(run, index, &device->out, "output");
     }
     if (!status && !ntt_split_is_on_host(&call->in) && !ntt_split_is_on_host(&call->out))
-        status = memory_elements_check_overlap(device->target.field, &device->in, &device->out, 1);
+        status = elements_check_overlap(device->target.field, &device->in, &device->out, 1);
     return status;
 }
 
@@ -53,7 +53,7 @@ static pool_status open_region(
 {
     uint64_t bytes = run->local * ntt_split_element_bytes(run);
     pool_status status =
-        memory_scratch(&device->target, bytes, &device->scratch[region], &device->region[region]);
+        scratch_allocate(&device->target, bytes, &device->scratch[region], &device->region[region]);
 
     return status ? status
                   : pool_buffer_adopt(device->target.device, device->region[region], bytes,
@@ -73,12 +73,12 @@ uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt
 static pool_status open_workspace(const struct ntt_split_run *run, struct ntt_split_device *device)
 {
     const uint64_t bytes = ntt_split_element_bytes(run);
-    const struct memory_workspace_span spans[] = {
+    const struct workspace_span spans[] = {
         {&device->in, bytes, "input"}, {&device->out, bytes, "output"}};
-    pool_status status = memory_workspace_open(&device->workspace, "pool_ntt", &device->exec,
+    pool_status status = workspace_open(&device->workspace, "pool_ntt", &device->exec,
         ntt_split_bytes_of_device(run->call, &run->plan), &device->target);
 
-    return status ? status : memory_workspace_check_spans("pool_ntt", &device->exec, spans, 2);
+    return status ? status : workspace_check_spans("pool_ntt", &device->exec, spans, 2);
 }
 
 static pool_status open_device(struct ntt_split_run *run, uint32_t index)
@@ -182,8 +182,8 @@ pool_status ntt_split_close(struct ntt_split_run *run, pool_status status)
         struct ntt_split_device *device = &run->device[i];
 
         for (int region = 0; region < NTT_SPLIT_REGIONS; region++) {
-            status = memory_scratch_free(&device->target, &device->view[region], status);
-            status = memory_scratch_free(&device->target, &device->scratch[region], status);
+            status = scratch_free(&device->target, &device->view[region], status);
+            status = scratch_free(&device->target, &device->scratch[region], status);
         }
         if (device->set)
             stream_set_return(device->set);

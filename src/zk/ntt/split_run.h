@@ -22,7 +22,7 @@ enum { NTT_SPLIT_READY, NTT_SPLIT_SENT, NTT_SPLIT_UPLOADED, NTT_SPLIT_EVENTS };
 struct ntt_split_device {
     pool_exec exec;
     struct exec_target target;
-    struct memory_workspace workspace;
+    struct workspace workspace;
     pool_span in; /* the device's shard, if the span is sharded */
     pool_span out;
     CUdeviceptr region[NTT_SPLIT_REGIONS];
@@ -44,7 +44,7 @@ struct ntt_split_run {
     bool uploads_2d;    /* several rows are copied at once */
     bool downloads_2d;  /* runs of rows are copied to their places, otherwise collected before */
     uint64_t transform; /* of the batch, in progress */
-    struct memory_fork fork;
+    struct fork fork;
     struct ntt_split_device device[NTT_SPLIT_DEVICES];
 };
 

@@ -534,17 +534,16 @@ static pool_status ntt_warm_up_timed(void *const *a)
 
 pool_status pool_ntt_warm_up(pool_ntt_domain *domain, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            ntt_warm_up_timed, NULL, MEMORY_POINTER(domain), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(ntt_warm_up_timed, NULL, TIMED_POINTER(domain), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     pool_stream *stream = NULL;
     pool_exec exec;
     pool_status status;
 
     if (!domain)
         return base_fail_null("pool_ntt_warm_up", "domain");
-    status = memory_exec_read_warm_up(__func__, given, &exec);
+    status = exec_read_warm_up(__func__, given, &exec);
     if (!status)
         status = pool_stream_default(exec.device, &stream);
     if (!status)

@@ -3,16 +3,16 @@
 #include "base/status.h"
 #include "zk/operation/devices.h"
 
-pool_status memory_batch_open(struct memory_batch *batch, bool is_interleaved)
+pool_status batch_open(struct batch *batch, bool is_interleaved)
 {
     const bool is_on_host =
         batch->in->space == POOL_MEMORY_HOST || batch->out->space == POOL_MEMORY_HOST;
-    pool_status status = memory_devices_read(batch->call, batch->exec, &batch->devices);
+    pool_status status = devices_read(batch->call, batch->exec, &batch->devices);
 
     if (!status)
-        status = memory_devices_check_span(batch->call, &batch->devices, batch->in, "in");
+        status = devices_check_span(batch->call, &batch->devices, batch->in, "in");
     if (!status)
-        status = memory_devices_check_span(batch->call, &batch->devices, batch->out, "out");
+        status = devices_check_span(batch->call, &batch->devices, batch->out, "out");
     if (status || !is_interleaved || !is_on_host)
         return status;
     return base_fail(POOL_ERR_UNSUPPORTED,
@@ -21,24 +21,23 @@ pool_status memory_batch_open(struct memory_batch *batch, bool is_interleaved)
         batch->call, batch->devices.count);
 }
 
-void memory_batch_divide(struct memory_batch *batch)
+void batch_divide(struct batch *batch)
 {
     const bool is_by_output =
         batch->in->space != POOL_MEMORY_SHARDED && batch->out->space == POOL_MEMORY_SHARDED;
 
-    memory_devices_divide(
+    devices_divide(
         &batch->devices, is_by_output ? batch->out : batch->in, batch->items, batch->first);
 }
 
 static pool_status forecast_part(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    const struct memory_batch *batch = user;
+    const struct batch *batch = user;
     const uint64_t *first = batch->first;
-    const struct memory_batch_part part = {
-        .count = (first[index + 1] - first[index]) / batch->items,
+    const struct batch_part part = {.count = (first[index + 1] - first[index]) / batch->items,
         .first = first[index],
-        .in = memory_devices_part(batch->in, batch->in_bytes, index, first),
-        .out = memory_devices_part(batch->out, batch->out_bytes, index, first)};
+        .in = devices_part(batch->in, batch->in_bytes, index, first),
+        .out = devices_part(batch->out, batch->out_bytes, index, first)};
 
     return part.count ? batch->compute(batch->user, &part, exec, bytes) : POOL_OK;
 }
@@ -48,9 +47,9 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return forecast_part(user, index, exec, NULL);
 }
 
-static struct memory_parts parts_of(struct memory_batch *batch)
+static struct parts parts_of(struct batch *batch)
 {
-    return (struct memory_parts){.call = batch->call,
+    return (struct parts){.call = batch->call,
         .exec = batch->exec,
         .devices = &batch->devices,
         .total = batch->in->count,
@@ -61,17 +60,17 @@ static struct memory_parts parts_of(struct memory_batch *batch)
         .user = batch};
 }
 
-pool_status memory_batch_run(struct memory_batch *batch)
+pool_status batch_run(struct batch *batch)
 {
-    const struct memory_parts parts = parts_of(batch);
-    pool_status status = memory_parts_check_workspaces(&parts);
+    const struct parts parts = parts_of(batch);
+    pool_status status = parts_check_workspaces(&parts);
 
-    return status ? status : memory_parts_run(&parts);
+    return status ? status : parts_run(&parts);
 }
 
-pool_status memory_batch_forecast(struct memory_batch *batch, uint64_t *bytes)
+pool_status batch_forecast(struct batch *batch, uint64_t *bytes)
 {
-    const struct memory_parts parts = parts_of(batch);
+    const struct parts parts = parts_of(batch);
 
-    return memory_parts_forecast(&parts, bytes);
+    return parts_forecast(&parts, bytes);
 }

@@ -5,14 +5,14 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/memory/scratch.h"
 #include "pool/device/device.h"
+#include "pool/memory/scratch.h"
 
 /* Weights of devices are fractions of this. */
 #define WEIGHT_ONE (UINT64_C(1) << 20)
 
 static pool_status check_device(
-    const char *call, const struct memory_devices *devices, pool_device *device)
+    const char *call, const struct devices *devices, pool_device *device)
 {
     const uint32_t index = devices->count;
 
@@ -30,10 +30,9 @@ static pool_status check_device(
     return device_check_usable(device);
 }
 
-pool_status memory_devices_read(
-    const char *call, const pool_exec *exec, struct memory_devices *devices)
+pool_status devices_read(const char *call, const pool_exec *exec, struct devices *devices)
 {
-    uint32_t most = MEMORY_MAX_DEVICES;
+    uint32_t most = EXEC_MAX_DEVICES;
     pool_status status;
 
     devices->count = 0;
@@ -58,8 +57,7 @@ pool_status memory_devices_read(
     return status;
 }
 
-pool_exec memory_devices_exec(
-    const struct memory_devices *devices, const pool_exec *exec, uint32_t index)
+pool_exec devices_exec(const struct devices *devices, const pool_exec *exec, uint32_t index)
 {
     pool_exec part = *exec;
 
@@ -104,8 +102,8 @@ static pool_status check_workspace(
     return POOL_OK;
 }
 
-pool_status memory_devices_check_workspaces(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, const uint64_t *needed)
+pool_status devices_check_workspaces(
+    const char *call, const struct devices *devices, const pool_exec *exec, const uint64_t *needed)
 {
     pool_status status = POOL_OK;
 
@@ -116,8 +114,8 @@ pool_status memory_devices_check_workspaces(const char *call, const struct memor
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-void memory_devices_split(
-    const struct memory_devices *devices, uint64_t total, uint64_t multiple, uint64_t *first)
+void devices_split(
+    const struct devices *devices, uint64_t total, uint64_t multiple, uint64_t *first)
 {
     const uint64_t units = base_ceil_div(total, multiple);
     uint64_t all = 0, before = 0;
@@ -158,7 +156,7 @@ static pool_status check_shard(
 }
 
 static pool_status check_shards(
-    const char *call, const struct memory_devices *devices, const pool_span *span, const char *name)
+    const char *call, const struct devices *devices, const pool_span *span, const char *name)
 {
     uint64_t count = 0;
     pool_status status = POOL_OK;
@@ -183,8 +181,8 @@ static pool_status check_shards(
     return status;
 }
 
-pool_status memory_devices_check_span(
-    const char *call, const struct memory_devices *devices, const pool_span *span, const char *name)
+pool_status devices_check_span(
+    const char *call, const struct devices *devices, const pool_span *span, const char *name)
 {
     if (span->space == POOL_MEMORY_SHARDED)
         return check_shards(call, devices, span, name);
@@ -196,11 +194,11 @@ pool_status memory_devices_check_span(
         call, (int)span->space, name, devices->count);
 }
 
-void memory_devices_divide(
-    const struct memory_devices *devices, const pool_span *span, uint64_t multiple, uint64_t *first)
+void devices_divide(
+    const struct devices *devices, const pool_span *span, uint64_t multiple, uint64_t *first)
 {
     if (span->space != POOL_MEMORY_SHARDED) {
-        memory_devices_split(devices, span->count, multiple, first);
+        devices_split(devices, span->count, multiple, first);
         return;
     }
     first[0] = 0;
@@ -208,7 +206,7 @@ void memory_devices_divide(
         first[i + 1] = first[i] + shards_of(span)[i].count;
 }
 
-pool_span memory_devices_part(
+pool_span devices_part(
     const pool_span *span, uint64_t item_bytes, uint32_t index, const uint64_t *first)
 {
     pool_span part = *span;

@@ -3,35 +3,33 @@
  * One job over several devices: which they are, the items of each one's part, and the threads that
  * run the parts. An operation divides its spans, and computes each part as a call on one device.
  */
-#ifndef MEMORY_DEVICES_H
-#define MEMORY_DEVICES_H
+#ifndef DEVICES_H
+#define DEVICES_H
 
 #include "zk/operation/exec.h"
 
-struct memory_devices {
+struct devices {
     uint32_t count;
-    pool_device *device[MEMORY_MAX_DEVICES];
-    uint64_t rate[MEMORY_MAX_DEVICES]; /* relative speeds, up to POOL_MAX_RATE */
+    pool_device *device[EXEC_MAX_DEVICES];
+    uint64_t rate[EXEC_MAX_DEVICES]; /* relative speeds, up to POOL_MAX_RATE */
 };
 
 /*
- * The devices that an exec with a device_count names, which memory_exec_read has copied: up to
- * MEMORY_MAX_DEVICES usable, different devices of one pool. POOL_ERR_INVALID_ARGUMENT otherwise.
+ * The devices that an exec with a device_count names, which exec_read has copied: up to
+ * EXEC_MAX_DEVICES usable, different devices of one pool. POOL_ERR_INVALID_ARGUMENT otherwise.
  */
-pool_status memory_devices_read(
-    const char *call, const pool_exec *exec, struct memory_devices *devices);
+pool_status devices_read(const char *call, const pool_exec *exec, struct devices *devices);
 
 /* The exec of a call on device `index` alone, with that device's workspace; the stream, if there is
  * one, is the first device's. */
-pool_exec memory_devices_exec(
-    const struct memory_devices *devices, const pool_exec *exec, uint32_t index);
+pool_exec devices_exec(const struct devices *devices, const pool_exec *exec, uint32_t index);
 
 /*
  * Fails where a workspace of exec->workspaces, if there are any, is missing though the device needs
  * memory, is memory of another device, has less than needed[i] bytes or is misaligned.
  */
-pool_status memory_devices_check_workspaces(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, const uint64_t *needed);
+pool_status devices_check_workspaces(
+    const char *call, const struct devices *devices, const pool_exec *exec, const uint64_t *needed);
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
@@ -39,22 +37,22 @@ pool_status memory_devices_check_workspaces(const char *call, const struct memor
  * Pure: part i has the items first[i] to first[i + 1] of `total`, by the rates. All but the last
  * part are multiples of `multiple` items. first[0] to first[count] are set.
  */
-void memory_devices_split(
-    const struct memory_devices *devices, uint64_t total, uint64_t multiple, uint64_t *first);
+void devices_split(
+    const struct devices *devices, uint64_t total, uint64_t multiple, uint64_t *first);
 
 /*
  * Fails unless `span` is in host memory, or sharded with one valid shard for each device. `name` is
  * the argument's. What one device's call checks (strides, alignment, owner) is left to that.
  */
-pool_status memory_devices_check_span(const char *call, const struct memory_devices *devices,
-    const pool_span *span, const char *name);
+pool_status devices_check_span(
+    const char *call, const struct devices *devices, const pool_span *span, const char *name);
 
-/* memory_devices_split, but for a sharded span its shards' items. */
-void memory_devices_divide(const struct memory_devices *devices, const pool_span *span,
-    uint64_t multiple, uint64_t *first);
+/* devices_split, but for a sharded span its shards' items. */
+void devices_divide(
+    const struct devices *devices, const pool_span *span, uint64_t multiple, uint64_t *first);
 
 /* The items first[index] to first[index + 1] of a span in host memory, or the device's shard. */
-pool_span memory_devices_part(
+pool_span devices_part(
     const pool_span *span, uint64_t item_bytes, uint32_t index, const uint64_t *first);
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -65,31 +63,31 @@ pool_span memory_devices_part(
  * of the others; without, the lease's stream or the default one of each device. The others start
  * after the work that the first one has. Any other call has none: nothing orders its parts.
  */
-struct memory_fork {
+struct fork {
     uint32_t count; /* of devices; 0: none */
     bool joins;     /* unless each part waits for its work */
-    pool_stream *stream[MEMORY_MAX_DEVICES];
-    struct stream_set *set[MEMORY_MAX_DEVICES]; /* of streams of the library */
+    pool_stream *stream[EXEC_MAX_DEVICES];
+    struct stream_set *set[EXEC_MAX_DEVICES]; /* of streams of the library */
 };
-pool_status memory_fork_open(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, bool parts_meet, struct memory_fork *fork);
+pool_status fork_open(const char *call, const struct devices *devices, const pool_exec *exec,
+    bool parts_meet, struct fork *fork);
 /*
  * Once the work is enqueued: later work on the first stream starts after that of the others. After
  * a failure, which is returned, the streams have nothing left to do. Not for a fork that could not
  * be opened.
  */
-pool_status memory_fork_close(struct memory_fork *fork, pool_status status);
+pool_status fork_close(struct fork *fork, pool_status status);
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-struct memory_parts {
+struct parts {
     const char *call;      /* the public function */
     const pool_exec *exec; /* of the call */
-    const struct memory_devices *devices;
+    const struct devices *devices;
     uint64_t total; /* of the call's progress */
     /* No operand is in host memory: parts of an asynchronous call do not block their thread. */
     bool only_enqueues;
-    bool meet; /* parts access each other's memory, see memory_fork */
+    bool meet; /* parts access each other's memory, see fork */
     /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
     pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
     /* How many bytes of device memory that takes; for the next two functions only. */
@@ -98,10 +96,10 @@ struct memory_parts {
 };
 
 /* The bytes of each device, which are written only if all forecasts succeed. */
-pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes);
+pool_status parts_forecast(const struct parts *parts, uint64_t *bytes);
 
-/* memory_devices_check_workspaces with these bytes. */
-pool_status memory_parts_check_workspaces(const struct memory_parts *parts);
+/* devices_check_workspaces with these bytes. */
+pool_status parts_check_workspaces(const struct parts *parts);
 
 /*
  * Computes all parts at once on the calling thread and threads of the pool, because copies of
@@ -110,40 +108,39 @@ pool_status memory_parts_check_workspaces(const struct memory_parts *parts);
  * the streams of a fork. The first failure cancels the other parts, is returned and is the calling
  * thread's last error. Progress is that of all parts together, reported on the calling thread.
  */
-pool_status memory_parts_run(const struct memory_parts *parts);
+pool_status parts_run(const struct parts *parts);
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* A device's transforms of a batch. */
-struct memory_batch_part {
+struct batch_part {
     uint64_t count;
     uint64_t first; /* item of the whole batch */
     pool_span in, out;
 };
 
 /* Transforms of `items` items each that are dealt out whole, each device's as a call of its own. */
-struct memory_batch {
+struct batch {
     const char *call;      /* the public function */
     const pool_exec *exec; /* of the call */
     const pool_span *in, *out;
     uint64_t in_bytes, out_bytes; /* of an item */
     uint64_t items;
-    struct memory_devices devices;
-    uint64_t
-        first[MEMORY_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
-    /* As compute or, with `bytes`, forecast of memory_parts; not for a device without transforms.
+    struct devices devices;
+    uint64_t first[EXEC_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
+    /* As compute or, with `bytes`, forecast of parts; not for a device without transforms.
      */
-    pool_status (*compute)(const void *user, const struct memory_batch_part *part,
-        const pool_exec *exec, uint64_t *bytes);
+    pool_status (*compute)(
+        const void *user, const struct batch_part *part, const pool_exec *exec, uint64_t *bytes);
     const void *user;
 };
 
 /* Reads the devices and checks the spans; transforms that are interleaved in host memory are
  * refused, as no part of their span is a span. */
-pool_status memory_batch_open(struct memory_batch *batch, bool is_interleaved);
+pool_status batch_open(struct batch *batch, bool is_interleaved);
 /* Divides the items by the shards of the input, else of the output, else by the rates. */
-void memory_batch_divide(struct memory_batch *batch);
-pool_status memory_batch_run(struct memory_batch *batch);
-pool_status memory_batch_forecast(struct memory_batch *batch, uint64_t *bytes);
+void batch_divide(struct batch *batch);
+pool_status batch_run(struct batch *batch);
+pool_status batch_forecast(struct batch *batch, uint64_t *bytes);
 
 #endif

@@ -79,8 +79,7 @@ static pool_status fail_unsupported(const char *call, const char *member)
  * of the budget, so that an operation that runs in chunks chooses chunks that fit. A workspace has
  * been charged already.
  */
-static pool_status read_lease(
-    const char *call, const struct memory_exec_rules *rules, pool_exec *exec)
+static pool_status read_lease(const char *call, const struct exec_rules *rules, pool_exec *exec)
 {
     struct lease_budget *budget;
     pool_status status = lease_budget_of(call, exec->lease, exec->device, &budget);
@@ -90,11 +89,11 @@ static pool_status read_lease(
     exec->device = budget->device;
     if (rules->has_memory_limit && !exec->workspace)
         exec->memory_limit =
-            base_min(memory_exec_limit(exec), base_max(lease_budget_left(budget), UINT64_C(1)));
+            base_min(exec_limit(exec), base_max(lease_budget_left(budget), UINT64_C(1)));
     return exec->stream ? POOL_OK : lease_stream_of(budget, &exec->stream);
 }
 
-const char *memory_exec_label(const pool_exec *given)
+const char *exec_label(const pool_exec *given)
 {
     bool has_lease = base_struct_is_valid(&exec_type, given) &&
                      given->struct_size >= offsetof(pool_exec, lease) + sizeof(given->lease);
@@ -102,17 +101,17 @@ const char *memory_exec_label(const pool_exec *given)
     return has_lease ? lease_label(given->lease) : NULL;
 }
 
-static void begin_on(struct memory_exec_scope *scope, pool_device *device)
+static void begin_on(struct exec_scope *scope, pool_device *device)
 {
     if (device && device_begin_operation(device))
         scope->devices[scope->count++] = device;
 }
 
-struct memory_exec_scope memory_exec_begin(const pool_exec *given)
+struct exec_scope exec_begin(const pool_exec *given)
 {
-    struct memory_exec_scope scope;
+    struct exec_scope scope;
 
-    scope.outer_label = base_log_enter_label(memory_exec_label(given));
+    scope.outer_label = base_log_enter_label(exec_label(given));
     scope.count = 0;
     if (!base_struct_is_valid(&exec_type, given))
         return scope;
@@ -120,14 +119,14 @@ struct memory_exec_scope memory_exec_begin(const pool_exec *given)
         begin_on(&scope, given->device);
     if (given->struct_size < offsetof(pool_exec, device_count) + sizeof(given->device_count) ||
         given->struct_size < offsetof(pool_exec, devices) + sizeof(given->devices) ||
-        !given->devices || given->device_count > MEMORY_MAX_DEVICES)
+        !given->devices || given->device_count > EXEC_MAX_DEVICES)
         return scope;
-    for (uint32_t i = 0; i < given->device_count && scope.count < MEMORY_MAX_DEVICES; i++)
+    for (uint32_t i = 0; i < given->device_count && scope.count < EXEC_MAX_DEVICES; i++)
         begin_on(&scope, given->devices[i]);
     return scope;
 }
 
-void memory_exec_end(struct memory_exec_scope *scope)
+void exec_end(struct exec_scope *scope)
 {
     while (scope->count)
         device_end_operation(scope->devices[--scope->count], 1);
@@ -136,7 +135,7 @@ void memory_exec_end(struct memory_exec_scope *scope)
 
 /* Members that have no meaning for several devices; `devices` itself is read by devices.c. */
 static pool_status check_devices(
-    const char *call, const struct memory_exec_rules *rules, const pool_exec *exec)
+    const char *call, const struct exec_rules *rules, const pool_exec *exec)
 {
     const struct {
         const char *name;
@@ -178,8 +177,8 @@ static pool_status check_devices(
     return POOL_OK;
 }
 
-pool_status memory_exec_read(const char *call, const pool_exec *given,
-    const struct memory_exec_rules *rules, pool_exec *exec)
+pool_status exec_read(
+    const char *call, const pool_exec *given, const struct exec_rules *rules, pool_exec *exec)
 {
     static const pool_exec defaults = {.struct_size = sizeof(defaults)};
     pool_status status =
@@ -188,7 +187,7 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     if (!status)
         status = base_check_ranges(call, {"is_async", exec->is_async, 0, 1},
             {"on_host", exec->on_host, 0, 1}, {"reserved", exec->reserved, 0, 0},
-            {"workspace_count", exec->workspace_count, 0, MEMORY_MAX_DEVICES});
+            {"workspace_count", exec->workspace_count, 0, EXEC_MAX_DEVICES});
     if (!status)
         status = validate_checks(call, exec->checks, rules->checks);
     if (status)
@@ -211,31 +210,31 @@ pool_status memory_exec_read(const char *call, const pool_exec *given,
     return !status && exec->lease && !exec->device_count ? read_lease(call, rules, exec) : status;
 }
 
-pool_status memory_exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec)
+pool_status exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {0};
-    pool_status status = memory_exec_read(call, given, &rules, exec);
+    static const struct exec_rules rules = {0};
+    pool_status status = exec_read(call, given, &rules, exec);
 
     if (!status && exec->stream && !exec->lease)
         status = fail_unsupported(call, "stream");
     if (!status && exec->progress)
         status = fail_unsupported(call, "progress");
     if (!status)
-        status = memory_exec_check_cancelled(call, exec);
+        status = exec_check_cancelled(call, exec);
     return status ? status : device_or_bound(exec->device, &exec->device);
 }
 
-pool_status memory_exec_check_cancelled(const char *call, const pool_exec *exec)
+pool_status exec_check_cancelled(const char *call, const pool_exec *exec)
 {
-    struct memory_progress progress = {.call = call, .exec = exec, .total = 1};
+    struct progress progress = {.call = call, .exec = exec, .total = 1};
 
-    return memory_progress_add(&progress, 0);
+    return progress_add(&progress, 0);
 }
 
 /* The approximate number of calls of the callback. */
 enum { PROGRESS_CALLS = 256 };
 
-pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount)
+pool_status progress_add(struct progress *progress, uint64_t amount)
 {
     const pool_exec *exec = progress->exec;
     bool is_all = progress->done + amount && progress->done + amount >= progress->total;
@@ -255,7 +254,7 @@ pool_status memory_progress_add(struct memory_progress *progress, uint64_t amoun
     return POOL_OK;
 }
 
-pool_status memory_exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes)
+pool_status exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes)
 {
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
         "%s: the smallest chunk needs %s of device memory; `memory_limit` is %s", call,

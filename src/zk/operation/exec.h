@@ -2,8 +2,8 @@
 /*
  * Validation of the caller's pool_exec for all operations.
  */
-#ifndef MEMORY_EXEC_H
-#define MEMORY_EXEC_H
+#ifndef EXEC_H
+#define EXEC_H
 
 #include <stdbool.h>
 
@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "pool/device/device.h"
 
-enum { MEMORY_MAX_DEVICES = 64 };
+enum { EXEC_MAX_DEVICES = 64 };
 
 /* The members that an operation supports; others must have their default. Device, stream, cancel
  * and progress are supported by every operation. */
-struct memory_exec_rules {
+struct exec_rules {
     uint32_t checks; /* flags */
     bool has_async;
     bool has_host;
@@ -33,40 +33,39 @@ struct memory_exec_rules {
  * device does not come back meanwhile. One per function. Bound devices and those of leases need no
  * more than that.
  */
-#define MEMORY_EXEC_SCOPE(given)                                                                   \
-    struct memory_exec_scope exec_scope __attribute__((unused, cleanup(memory_exec_end))) =        \
-        memory_exec_begin(given)
-struct memory_exec_scope {
+#define EXEC_SCOPE(given)                                                                          \
+    struct exec_scope exec_scope __attribute__((unused, cleanup(exec_end))) = exec_begin(given)
+struct exec_scope {
     const char *outer_label;
     uint32_t count;
-    pool_device *devices[MEMORY_MAX_DEVICES]; /* those that can be lost */
+    pool_device *devices[EXEC_MAX_DEVICES]; /* those that can be lost */
 };
-struct memory_exec_scope memory_exec_begin(const pool_exec *given);
-void memory_exec_end(struct memory_exec_scope *scope);
+struct exec_scope exec_begin(const pool_exec *given);
+void exec_end(struct exec_scope *scope);
 
 /* The label of exec->lease, where a caller's pool_exec, which is not validated
  * yet, has one; otherwise NULL. */
-const char *memory_exec_label(const pool_exec *given);
+const char *exec_label(const pool_exec *given);
 
 /* A validated copy with the current struct_size; `given` NULL stands for all defaults. */
-pool_status memory_exec_read(const char *call, const pool_exec *given,
-    const struct memory_exec_rules *rules, pool_exec *exec);
+pool_status exec_read(
+    const char *call, const pool_exec *given, const struct exec_rules *rules, pool_exec *exec);
 
 /* The same for a warm-up, with the device that it is for; POOL_ERR_CANCELLED if that is requested.
  */
-pool_status memory_exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec);
+pool_status exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec);
 
 /* POOL_ERR_CANCELLED once that was requested. */
-pool_status memory_exec_check_cancelled(const char *call, const pool_exec *exec);
+pool_status exec_check_cancelled(const char *call, const pool_exec *exec);
 
 /* `memory_limit`, or no limit. */
-static inline uint64_t memory_exec_limit(const pool_exec *exec)
+static inline uint64_t exec_limit(const pool_exec *exec)
 {
     return exec->memory_limit ? exec->memory_limit : UINT64_MAX;
 }
 
 /* The progress of a call in items of the operation, with the pool_exec that requests it. */
-struct memory_progress {
+struct progress {
     const char *call; /* the public function */
     const pool_exec *exec;
     uint64_t done;
@@ -76,16 +75,16 @@ struct memory_progress {
 
 /* Adds to `done` and reports it from time to time; POOL_ERR_CANCELLED once that was requested,
  * unless all work is done. With `amount` 0 it only examines the cancellation. */
-pool_status memory_progress_add(struct memory_progress *progress, uint64_t amount);
+pool_status progress_add(struct progress *progress, uint64_t amount);
 
 /* Whether work must be completed, and not only enqueued, before it is added. */
-static inline bool memory_progress_waits(const struct memory_progress *progress)
+static inline bool progress_waits(const struct progress *progress)
 {
     return !progress->exec->is_async &&
            (progress->exec->progress || base_cancel_is_callers(progress->exec->cancel));
 }
 
 /* The failure of a call whose smallest chunk needs more than `memory_limit`. */
-pool_status memory_exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes);
+pool_status exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes);
 
 #endif

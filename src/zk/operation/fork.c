@@ -2,12 +2,12 @@
 /* The streams of a call over several devices that has a place in one stream: see devices.h. */
 #include "base/status.h"
 #include "pool/lease/lease.h"
-#include "zk/operation/devices.h"
 #include "pool/stream/capture.h"
+#include "zk/operation/devices.h"
 
 /* The caller's stream, and one of the library on each of the other devices. */
-static pool_status use_stream(const char *call, const struct memory_devices *devices,
-    pool_stream *stream, struct memory_fork *fork)
+static pool_status use_stream(
+    const char *call, const struct devices *devices, pool_stream *stream, struct fork *fork)
 {
     CUstream handle;
     pool_status status = stream_handle_of_work(stream, devices->device[0], &handle);
@@ -25,8 +25,8 @@ static pool_status use_stream(const char *call, const struct memory_devices *dev
 }
 
 /* Those of the lease, or the default ones. */
-static pool_status use_own_streams(const char *call, const struct memory_devices *devices,
-    pool_lease *lease, struct memory_fork *fork)
+static pool_status use_own_streams(
+    const char *call, const struct devices *devices, pool_lease *lease, struct fork *fork)
 {
     struct lease_budget *budget;
     pool_status status = POOL_OK;
@@ -43,7 +43,7 @@ static pool_status use_own_streams(const char *call, const struct memory_devices
     return status;
 }
 
-static void return_streams(struct memory_fork *fork)
+static void return_streams(struct fork *fork)
 {
     for (uint32_t i = 1; i < fork->count; i++)
         if (fork->set[i])
@@ -51,12 +51,12 @@ static void return_streams(struct memory_fork *fork)
     fork->count = 0;
 }
 
-pool_status memory_fork_open(const char *call, const struct memory_devices *devices,
-    const pool_exec *exec, bool parts_meet, struct memory_fork *fork)
+pool_status fork_open(const char *call, const struct devices *devices, const pool_exec *exec,
+    bool parts_meet, struct fork *fork)
 {
     pool_status status;
 
-    *fork = (struct memory_fork){.joins = exec->is_async || parts_meet};
+    *fork = (struct fork){.joins = exec->is_async || parts_meet};
     if (!exec->stream && !fork->joins)
         return POOL_OK;
     fork->count = devices->count;
@@ -64,10 +64,10 @@ pool_status memory_fork_open(const char *call, const struct memory_devices *devi
                           : use_own_streams(call, devices, exec->lease, fork);
     if (!status)
         status = pool_stream_fork(fork->stream[0], fork->stream + 1, fork->count - 1);
-    return status ? memory_fork_close(fork, status) : POOL_OK;
+    return status ? fork_close(fork, status) : POOL_OK;
 }
 
-pool_status memory_fork_close(struct memory_fork *fork, pool_status status)
+pool_status fork_close(struct fork *fork, pool_status status)
 {
     struct base_error_copy first;
 

@@ -76,7 +76,7 @@ static pool_status check_device_range(
     const struct exec_target *target, const pool_span *span, uint64_t item_bytes, const char *what)
 {
     uintptr_t first = (uintptr_t)span->data;
-    uintptr_t last = first + memory_span_extent(span, item_bytes) - 1;
+    uintptr_t last = first + span_extent(span, item_bytes) - 1;
     uintptr_t end = 0;
     struct device_scope scope;
     pool_status status = device_enter(target->device, &scope);
@@ -89,10 +89,9 @@ static pool_status check_device_range(
     return device_leave(&scope, status);
 }
 
-pool_status memory_span_check_shape(
-    const pool_span *span, const struct memory_item *item, const char *what)
+pool_status span_check_shape(const pool_span *span, const struct span_item *item, const char *what)
 {
-    uint64_t stride = memory_span_stride(span, item->bytes), bytes;
+    uint64_t stride = span_stride(span, item->bytes), bytes;
 
     if (span->form != POOL_FORM_STANDARD && span->form != POOL_FORM_MONTGOMERY)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `form` of the %s",
@@ -112,14 +111,14 @@ pool_status memory_span_check_shape(
     return POOL_OK;
 }
 
-pool_status memory_span_check(const struct exec_target *target, const pool_span *span,
-    const struct memory_item *item, const char *what)
+pool_status span_check(const struct exec_target *target, const pool_span *span,
+    const struct span_item *item, const char *what)
 {
     pool_status status;
 
     if (!span)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "the span of the %s must not be NULL", what);
-    status = memory_span_check_shape(span, item, what);
+    status = span_check_shape(span, item, what);
     if (status || span->count == 0)
         return status;
     if (!span->data)
@@ -132,17 +131,16 @@ pool_status memory_span_check(const struct exec_target *target, const pool_span 
     return check_device_range(target, span, item->bytes, what);
 }
 
-bool memory_spans_overlap(
-    const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes)
+bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes)
 {
     uintptr_t a_start = (uintptr_t)a->data, b_start = (uintptr_t)b->data;
 
     return a->space == b->space && a->data && b->data && a->count && b->count &&
-           a_start < b_start + memory_span_extent(b, b_bytes) &&
-           b_start < a_start + memory_span_extent(a, a_bytes);
+           a_start < b_start + span_extent(b, b_bytes) &&
+           b_start < a_start + span_extent(a, a_bytes);
 }
 
-pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *workspace,
+pool_status workspace_check_overlap(const char *call, const pool_buffer *workspace,
     const pool_span *span, uint64_t item_bytes, const char *what)
 {
     uint64_t bytes = pool_buffer_bytes(workspace);
@@ -151,7 +149,7 @@ pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *
     pool_status status = pool_buffer_address(workspace, &address);
 
     whole.data = (void *)(uintptr_t)address;
-    if (status || !memory_spans_overlap(&whole, bytes, span, item_bytes))
+    if (status || !spans_overlap(&whole, bytes, span, item_bytes))
         return status;
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "%s: `workspace`, %llu bytes at 0x%llx, overlaps the %s at 0x%llx", call,
@@ -174,26 +172,24 @@ static pool_status create_scratch(create_buffer *create, const struct exec_targe
     return status ? status : pool_buffer_address(*buffer, address);
 }
 
-pool_status memory_scratch(
+pool_status scratch_allocate(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
     if (target->workspace)
-        return memory_workspace_allocate(
-            target->workspace, memory_scratch_bytes(bytes), buffer, address);
+        return workspace_allocate(target->workspace, memory_scratch_bytes(bytes), buffer, address);
     if (target->stream && stream_capture_of(target->stream))
         return stream_refuse_captured(
             target->stream, "allocations of an operation: give it a `workspace`");
     return create_scratch(pool_buffer_create, target, bytes, buffer, address);
 }
 
-pool_status memory_scratch_spare(
+pool_status scratch_spare(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
     return create_scratch(memory_buffer_create_spare, target, bytes, buffer, address);
 }
 
-pool_status memory_scratch_free(
-    const struct exec_target *target, pool_buffer **buffer, pool_status status)
+pool_status scratch_free(const struct exec_target *target, pool_buffer **buffer, pool_status status)
 {
     struct base_error_copy first;
     pool_status end;
@@ -203,7 +199,7 @@ pool_status memory_scratch_free(
     if (status)
         base_error_save(&first);
     if (target->workspace)
-        memory_workspace_free(target->workspace, *buffer);
+        workspace_free(target->workspace, *buffer);
     end = pool_buffer_destroy_on(buffer, target->stream);
     /* No caller has the handle: if it cannot be freed now, the memory layer frees it later. */
     if (*buffer)
@@ -217,35 +213,34 @@ pool_status memory_scratch_free(
 /* ---- spans of elements ------------------------------------------------------------------------
  */
 
-pool_status memory_elements_check(
+pool_status elements_check(
     const struct exec_target *target, const pool_span *span, const char *what)
 {
-    const struct memory_item item = {target->field->bytes, "elements", target->field->name};
+    const struct span_item item = {target->field->bytes, "elements", target->field->name};
 
-    return memory_span_check(target, span, &item, what);
+    return span_check(target, span, &item, what);
 }
 
-bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
+bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
 {
     return a->data == b->data && a->count == b->count &&
-           memory_span_stride(a, field->bytes) == memory_span_stride(b, field->bytes) &&
-           a->space == b->space;
+           span_stride(a, field->bytes) == span_stride(b, field->bytes) && a->space == b->space;
 }
 
-bool memory_elements_are_packed(const pool_field *field, const pool_span *span)
+bool elements_are_packed(const pool_field *field, const pool_span *span)
 {
     uint32_t alignment = field->words % 4 == 0 ? 16 : field->words % 2 == 0 ? 8 : 4;
 
-    return memory_span_stride(span, field->bytes) == field->bytes &&
+    return span_stride(span, field->bytes) == field->bytes &&
            (span->space == POOL_MEMORY_HOST || (uintptr_t)span->data % alignment == 0);
 }
 
-pool_status memory_elements_check_overlap(
+pool_status elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    if (same_is_allowed && in->count && memory_elements_are_same(field, in, out))
+    if (same_is_allowed && in->count && elements_are_same(field, in, out))
         return POOL_OK;
-    if (memory_spans_overlap(in, field->bytes, out, field->bytes))
+    if (spans_overlap(in, field->bytes, out, field->bytes))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "input and output overlap in memory%s",
             same_is_allowed ? " and are not the same elements" : "");
     return POOL_OK;

@@ -3,24 +3,24 @@
  * Operands of operations: the execution target, checks of spans, and
  * stream-ordered scratch memory.
  */
-#ifndef MEMORY_OPERAND_H
-#define MEMORY_OPERAND_H
+#ifndef OPERAND_H
+#define OPERAND_H
 
 #include <stdbool.h>
 
 #include <devicepool/exec.h>
 #include <devicepool/span.h>
 
-#include "zk/field/field.h"
 #include "pool/memory/scratch.h"
+#include "zk/field/field.h"
 
 /* Where an operation runs, and the field that it computes in. */
 struct exec_target {
     pool_device *device;
-    pool_stream *stream;                /* never NULL */
-    const pool_field *field;            /* NULL where the operation has none or several */
-    pool_lease *lease;                  /* scratch memory is charged to it; NULL: none */
-    struct memory_workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
+    pool_stream *stream;         /* never NULL */
+    const pool_field *field;     /* NULL where the operation has none or several */
+    pool_lease *lease;           /* scratch memory is charged to it; NULL: none */
+    struct workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
 };
 
 /* exec->device NULL: the device that the thread has bound; exec->stream NULL: its default stream.
@@ -34,7 +34,7 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec);
 pool_status exec_target_end(const struct exec_target *target, int is_async, pool_status status);
 
 /* The items of a span: "elements of bn254_fr". */
-struct memory_item {
+struct span_item {
     uint64_t bytes;
     const char *kind; /* plural noun */
     const char *name; /* of the field or curve */
@@ -46,56 +46,54 @@ struct memory_item {
  * aligned to 4 bytes or belongs to another device: a kernel would fault, which ends the process's
  * use of every GPU. Inside or outside of device_enter.
  */
-pool_status memory_span_check(const struct exec_target *target, const pool_span *span,
-    const struct memory_item *item, const char *what);
+pool_status span_check(const struct exec_target *target, const pool_span *span,
+    const struct span_item *item, const char *what);
 /* Checks only form, memory space, stride and extent. */
-pool_status memory_span_check_shape(
-    const pool_span *span, const struct memory_item *item, const char *what);
+pool_status span_check_shape(const pool_span *span, const struct span_item *item, const char *what);
 
-static inline uint64_t memory_span_stride(const pool_span *span, uint64_t item_bytes)
+static inline uint64_t span_stride(const pool_span *span, uint64_t item_bytes)
 {
     return span->stride ? span->stride : item_bytes;
 }
 
-/* Bytes from the start of the first item to the end of the last; memory_span_check has checked that
+/* Bytes from the start of the first item to the end of the last; span_check has checked that
  * they do not overflow. */
-static inline uint64_t memory_span_extent(const pool_span *span, uint64_t item_bytes)
+static inline uint64_t span_extent(const pool_span *span, uint64_t item_bytes)
 {
-    return span->count ? (span->count - 1) * memory_span_stride(span, item_bytes) + item_bytes : 0;
+    return span->count ? (span->count - 1) * span_stride(span, item_bytes) + item_bytes : 0;
 }
 
 /* Whether the extents of two spans have a byte in common. */
-bool memory_spans_overlap(
-    const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);
+bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);
 
 /* Refuses a workspace that has a byte in common with a span of `what`. */
-pool_status memory_workspace_check_overlap(const char *call, const pool_buffer *workspace,
+pool_status workspace_check_overlap(const char *call, const pool_buffer *workspace,
     const pool_span *span, uint64_t item_bytes, const char *what);
 
 /* Scratch memory for work that is enqueued later on the target's stream:
  * memory_scratch_bytes(bytes) of it. */
-pool_status memory_scratch(
+pool_status scratch_allocate(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
 /* The same of memory that is free: POOL_ERR_OUT_OF_DEVICE_MEMORY where resident objects would have
  * to be evicted for it, or other memory released. */
-pool_status memory_scratch_spare(
+pool_status scratch_spare(
     const struct exec_target *target, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
 /* Frees it in the order of the stream, whatever the status; returns the first failure. */
-pool_status memory_scratch_free(
+pool_status scratch_free(
     const struct exec_target *target, pool_buffer **buffer, pool_status status);
 
 /* ---- spans of elements of the target's field --------------------------------------------------
  */
 
-/* memory_span_check for elements; `what` is the span's name in messages. */
-pool_status memory_elements_check(
+/* span_check for elements; `what` is the span's name in messages. */
+pool_status elements_check(
     const struct exec_target *target, const pool_span *span, const char *what);
 /* Whether both are the same elements in memory; their forms may differ. */
-bool memory_elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
+bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
 /* Fails when the extents of both overlap, unless both are the same elements and that is allowed. */
-pool_status memory_elements_check_overlap(
+pool_status elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);
 /* Whether they are packed and, on the device, aligned for vector loads. */
-bool memory_elements_are_packed(const pool_field *field, const pool_span *span);
+bool elements_are_packed(const pool_field *field, const pool_span *span);
 
 #endif

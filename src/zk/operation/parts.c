@@ -22,20 +22,20 @@ struct part {
 };
 
 struct group {
-    const struct memory_parts *parts;
+    const struct parts *parts;
     pthread_t caller;
     const char *label;   /* of the caller's log records */
     pool_cancel *cancel; /* of all parts */
-    struct memory_fork fork;
-    uint64_t reported;          /* of the progress; the caller's */
-    struct memory_timed *timed; /* NULL: the call has no timeout */
-    atomic_uint next;           /* the first part that no thread has taken */
+    struct fork fork;
+    uint64_t reported;   /* of the progress; the caller's */
+    struct timed *timed; /* NULL: the call has no timeout */
+    atomic_uint next;    /* the first part that no thread has taken */
     pthread_mutex_t lock;
     pthread_cond_t changed;         /* progress, or a part ended */
     uint32_t running;               /* guarded by lock: parts that have not ended */
     pool_status status;             /* guarded by lock: of the first part that failed */
     struct base_error_copy failure; /* guarded by lock: why it did */
-    struct part part[MEMORY_MAX_DEVICES];
+    struct part part[EXEC_MAX_DEVICES];
 };
 
 /* With the lock held. */
@@ -96,9 +96,8 @@ static void init_part(struct group *group, uint32_t index)
     const pool_exec *exec = group->parts->exec;
     struct part *part = &group->part[index];
 
-    *part = (struct part){.group = group,
-        .index = index,
-        .exec = memory_devices_exec(group->parts->devices, exec, index)};
+    *part = (struct part){
+        .group = group, .index = index, .exec = devices_exec(group->parts->devices, exec, index)};
     part->exec.cancel = group->cancel;
     if (group->fork.count)
         part->exec.stream = group->fork.stream[index];
@@ -130,19 +129,19 @@ static void take_parts(void *context, unsigned index, unsigned count)
     BASE_LOG_LABEL(group->label);
     (void)count;
     if (index)
-        memory_timed_join(group->timed);
+        timed_join(group->timed);
     for (uint32_t i; (i = atomic_fetch_add(&group->next, 1)) < group->parts->devices->count;)
         compute_part(&group->part[i]);
     if (index)
-        memory_timed_part(group->timed);
+        timed_part(group->timed);
     else
         wait_for_parts(group);
 }
 
 static void run_parts(struct group *group)
 {
-    const struct memory_parts *parts = group->parts;
-    const struct memory_devices *devices = parts->devices;
+    const struct parts *parts = group->parts;
+    const struct devices *devices = parts->devices;
     const bool is_quick = parts->exec->is_async && parts->only_enqueues;
 
     group->running = devices->count;
@@ -152,13 +151,13 @@ static void run_parts(struct group *group)
         device_threads(devices->device[0]), is_quick ? 1 : devices->count, take_parts, group);
 }
 
-pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *bytes)
+pool_status parts_forecast(const struct parts *parts, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    uint64_t needed[EXEC_MAX_DEVICES] = {0};
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; !status && i < parts->devices->count; i++) {
-        const pool_exec exec = memory_devices_exec(parts->devices, parts->exec, i);
+        const pool_exec exec = devices_exec(parts->devices, parts->exec, i);
 
         status = parts->forecast(parts->user, i, &exec, &needed[i]);
     }
@@ -167,30 +166,28 @@ pool_status memory_parts_forecast(const struct memory_parts *parts, uint64_t *by
     return status;
 }
 
-pool_status memory_parts_check_workspaces(const struct memory_parts *parts)
+pool_status parts_check_workspaces(const struct parts *parts)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (!parts->exec->workspaces)
         return POOL_OK;
-    status = memory_parts_forecast(parts, needed);
-    return status
-               ? status
-               : memory_devices_check_workspaces(parts->call, parts->devices, parts->exec, needed);
+    status = parts_forecast(parts, needed);
+    return status ? status
+                  : devices_check_workspaces(parts->call, parts->devices, parts->exec, needed);
 }
 
-pool_status memory_parts_run(const struct memory_parts *parts)
+pool_status parts_run(const struct parts *parts)
 {
     struct group group = {.parts = parts,
         .caller = pthread_self(),
         .label = base_log_label(),
-        .timed = memory_timed_current()};
+        .timed = timed_current()};
     pool_status status = base_cancel_create_child(parts->exec->cancel, &group.cancel);
 
     if (!status)
-        status =
-            memory_fork_open(parts->call, parts->devices, parts->exec, parts->meet, &group.fork);
+        status = fork_open(parts->call, parts->devices, parts->exec, parts->meet, &group.fork);
     if (status) {
         pool_cancel_destroy(&group.cancel);
         return status;
@@ -205,5 +202,5 @@ pool_status memory_parts_run(const struct memory_parts *parts)
         base_error_restore(&group.failure);
     else
         report_progress(&group, done_by_all(&group));
-    return memory_fork_close(&group.fork, group.status);
+    return fork_close(&group.fork, group.status);
 }

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "pool/stream/capture.h"
 
-static_assert((int)STREAM_SET_STREAMS == (int)MEMORY_PIPELINE_SLOTS, "one stream per slot");
+static_assert((int)STREAM_SET_STREAMS == (int)PIPELINE_SLOTS, "one stream per slot");
 
 /* Device memory for a slot's part of a span in host memory. */
 struct staging {
@@ -20,20 +20,20 @@ struct staging {
 };
 
 struct slot {
-    struct memory_chunk chunk;
+    struct pipeline_chunk chunk;
     enum { SLOT_IDLE, SLOT_COMPUTED, SLOT_ENQUEUED } state;
-    struct staging in[MEMORY_PIPELINE_INPUTS];
+    struct staging in[PIPELINE_INPUTS];
     struct staging out;
     pool_buffer *scratch;
     CUdeviceptr scratch_address;
 };
 
 struct run {
-    const struct memory_pipeline *pipeline;
+    const struct pipeline *pipeline;
     uint64_t next_item;
     struct stream_set *set; /* NULL with one slot */
     pool_event *ordered;    /* orders two streams at a time */
-    struct slot slots[MEMORY_PIPELINE_SLOTS];
+    struct slot slots[PIPELINE_SLOTS];
 };
 
 static pool_stream *copy_stream(const struct run *run, const struct slot *slot)
@@ -79,14 +79,13 @@ static pool_status order_streams(pool_event *event, pool_stream *earlier, pool_s
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-static bool is_strided(const struct memory_pipeline_span *spec)
+static bool is_strided(const struct pipeline_span *spec)
 {
-    return memory_span_stride(spec->span, spec->item_bytes) != spec->item_bytes;
+    return span_stride(spec->span, spec->item_bytes) != spec->item_bytes;
 }
 
-static pool_status alloc_staging(const struct memory_pipeline *pipeline,
-    const struct memory_pipeline_span *spec, struct staging *staging,
-    const struct exec_target *target)
+static pool_status alloc_staging(const struct pipeline *pipeline, const struct pipeline_span *spec,
+    struct staging *staging, const struct exec_target *target)
 {
     uint64_t items = pipeline->chunk_items;
     bool is_output = spec == &pipeline->out, has_gaps;
@@ -102,7 +101,7 @@ static pool_status alloc_staging(const struct memory_pipeline *pipeline,
     }
     if (is_output && pipeline->is_in_place)
         return POOL_OK;
-    return memory_scratch(target, (items - 1) * staging->stride + spec->item_bytes,
+    return scratch_allocate(target, (items - 1) * staging->stride + spec->item_bytes,
         &staging->buffer, &staging->address);
 }
 
@@ -110,24 +109,23 @@ static pool_status free_staging(
     struct staging *staging, const struct exec_target *target, pool_status status)
 {
     base_free(staging->packed);
-    return memory_scratch_free(target, &staging->buffer, status);
+    return scratch_free(target, &staging->buffer, status);
 }
 
 /* The chunk's items in the caller's memory. */
-static pool_span slice_of(const struct memory_pipeline_span *spec, const struct memory_chunk *chunk)
+static pool_span slice_of(const struct pipeline_span *spec, const struct pipeline_chunk *chunk)
 {
     pool_span slice = *spec->span;
 
     if (chunk->first)
-        slice.data =
-            (uint8_t *)slice.data + chunk->first * memory_span_stride(&slice, spec->item_bytes);
+        slice.data = (uint8_t *)slice.data + chunk->first * span_stride(&slice, spec->item_bytes);
     slice.count = chunk->count;
     return slice;
 }
 
 /* The chunk's items in device memory. */
-static pool_span staged_span(const struct memory_pipeline_span *spec, const struct staging *staging,
-    const struct memory_chunk *chunk)
+static pool_span staged_span(const struct pipeline_span *spec, const struct staging *staging,
+    const struct pipeline_chunk *chunk)
 {
     pool_span span = {0};
 
@@ -141,8 +139,8 @@ static pool_span staged_span(const struct memory_pipeline_span *spec, const stru
     return span;
 }
 
-static pool_status upload_span(const struct memory_pipeline_span *spec,
-    const struct staging *staging, const struct memory_chunk *chunk)
+static pool_status upload_span(const struct pipeline_span *spec, const struct staging *staging,
+    const struct pipeline_chunk *chunk)
 {
     uint64_t item_bytes = spec->item_bytes;
     pool_span slice;
@@ -158,8 +156,8 @@ static pool_status upload_span(const struct memory_pipeline_span *spec,
 }
 
 /* The bytes between strided items must not be written, so the host scatters them. */
-static pool_status download_span(const struct memory_pipeline_span *spec,
-    const struct staging *staging, const struct memory_chunk *chunk)
+static pool_status download_span(const struct pipeline_span *spec, const struct staging *staging,
+    const struct pipeline_chunk *chunk)
 {
     uint64_t item_bytes = spec->item_bytes;
     pool_span slice;
@@ -184,11 +182,11 @@ static pool_status download_span(const struct memory_pipeline_span *spec,
 /* False past the last one. */
 static bool set_next_chunk(struct run *run, struct slot *slot)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
-    struct memory_chunk *chunk = &slot->chunk;
+    const struct pipeline *pipeline = run->pipeline;
+    struct pipeline_chunk *chunk = &slot->chunk;
     uint64_t rest = pipeline->count - run->next_item;
 
-    *chunk = (struct memory_chunk){.slot = (uint32_t)(slot - run->slots),
+    *chunk = (struct pipeline_chunk){.slot = (uint32_t)(slot - run->slots),
         .first = run->next_item,
         .target = pipeline->target,
         .scratch = slot->scratch_address};
@@ -196,7 +194,7 @@ static bool set_next_chunk(struct run *run, struct slot *slot)
         return pipeline->next(pipeline->user, chunk);
     chunk->count = rest < pipeline->chunk_items ? rest : pipeline->chunk_items;
     run->next_item += chunk->count;
-    for (int i = 0; i < MEMORY_PIPELINE_INPUTS; i++)
+    for (int i = 0; i < PIPELINE_INPUTS; i++)
         chunk->in[i] = staged_span(&pipeline->in[i], &slot->in[i], chunk);
     chunk->out = staged_span(&pipeline->out, &slot->out, chunk);
     chunk->result = pipeline->is_in_place ? slot->in[0].buffer : slot->out.buffer;
@@ -207,27 +205,26 @@ static bool set_next_chunk(struct run *run, struct slot *slot)
  * of the streams protects the slot. */
 static pool_status complete_chunk(const struct run *run, struct slot *slot)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
+    const struct pipeline *pipeline = run->pipeline;
     pool_status status = POOL_OK;
 
     if (slot->state == SLOT_IDLE)
         return POOL_OK;
     slot->state = SLOT_IDLE;
-    if (memory_progress_waits(pipeline->progress))
+    if (progress_waits(pipeline->progress))
         status = orders_stages(run) && !orders_downloads(run)
                      ? pool_event_synchronize(computed_event(run, slot))
                      : pool_stream_synchronize(copy_stream(run, slot));
-    return status ? status
-                  : memory_progress_add(pipeline->progress, slot->chunk.count * pipeline->weight);
+    return status ? status : progress_add(pipeline->progress, slot->chunk.count * pipeline->weight);
 }
 
 static pool_status upload_chunk(const struct run *run, struct slot *slot)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
+    const struct pipeline *pipeline = run->pipeline;
     pool_status status = POOL_OK;
 
     slot->chunk.target.stream = copy_stream(run, slot);
-    for (int i = 0; i < MEMORY_PIPELINE_INPUTS && !status; i++)
+    for (int i = 0; i < PIPELINE_INPUTS && !status; i++)
         status = upload_span(&pipeline->in[i], &slot->in[i], &slot->chunk);
     if (!status && pipeline->upload)
         status = pipeline->upload(pipeline->user, &slot->chunk);
@@ -236,8 +233,8 @@ static pool_status upload_chunk(const struct run *run, struct slot *slot)
 
 static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reused)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
-    pool_status status = memory_progress_add(pipeline->progress, 0);
+    const struct pipeline *pipeline = run->pipeline;
+    pool_status status = progress_add(pipeline->progress, 0);
 
     if (!status && orders_uploads(run) && is_reused)
         status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
@@ -259,7 +256,7 @@ static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reu
 
 static pool_status download_chunk(const struct run *run, struct slot *slot)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
+    const struct pipeline *pipeline = run->pipeline;
     pool_status status = POOL_OK;
 
     if (slot->state != SLOT_COMPUTED)
@@ -298,14 +295,14 @@ static pool_status run_chunks(struct run *run)
     return status;
 }
 
-static bool is_host_span(const struct memory_pipeline_span *spec)
+static bool is_host_span(const struct pipeline_span *spec)
 {
     return spec->span && spec->span->space == POOL_MEMORY_HOST;
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-static uint32_t stream_count(const struct memory_pipeline *pipeline)
+static uint32_t stream_count(const struct pipeline *pipeline)
 {
     return pipeline->is_serial ? 1 : pipeline->slots;
 }
@@ -313,7 +310,7 @@ static uint32_t stream_count(const struct memory_pipeline *pipeline)
 /* The slots' memory is allocated in the order of the streams that compute. */
 static pool_status open_slots(struct run *run)
 {
-    const struct memory_pipeline *pipeline = run->pipeline;
+    const struct pipeline *pipeline = run->pipeline;
     struct exec_target target = pipeline->target;
     pool_status status = POOL_OK;
 
@@ -326,12 +323,12 @@ static pool_status open_slots(struct run *run)
         struct slot *slot = &run->slots[i];
 
         target.stream = compute_stream(run, slot);
-        for (int k = 0; k < MEMORY_PIPELINE_INPUTS && !status; k++)
+        for (int k = 0; k < PIPELINE_INPUTS && !status; k++)
             status = alloc_staging(pipeline, &pipeline->in[k], &slot->in[k], &target);
         if (!status)
             status = alloc_staging(pipeline, &pipeline->out, &slot->out, &target);
         if (!status && pipeline->scratch_bytes)
-            status = memory_scratch(
+            status = scratch_allocate(
                 &target, pipeline->scratch_bytes, &slot->scratch, &slot->scratch_address);
     }
     for (uint32_t i = 0; run->set && i < stream_count(pipeline) && !status; i++)
@@ -366,10 +363,10 @@ static pool_status close_slots(struct run *run, pool_status status)
         struct slot *slot = &run->slots[i];
 
         target.stream = compute_stream(run, slot);
-        for (int k = 0; k < MEMORY_PIPELINE_INPUTS; k++)
+        for (int k = 0; k < PIPELINE_INPUTS; k++)
             status = free_staging(&slot->in[k], &target, status);
         status = free_staging(&slot->out, &target, status);
-        status = memory_scratch_free(&target, &slot->scratch, status);
+        status = scratch_free(&target, &slot->scratch, status);
     }
     if (run->set)
         stream_set_return(run->set);
@@ -377,11 +374,11 @@ static pool_status close_slots(struct run *run, pool_status status)
 }
 
 /* Streams of the library take no part in captures. */
-static pool_status check_captured(const struct memory_pipeline *pipeline)
+static pool_status check_captured(const struct pipeline *pipeline)
 {
     bool has_host_memory = is_host_span(&pipeline->out);
 
-    for (int i = 0; i < MEMORY_PIPELINE_INPUTS; i++)
+    for (int i = 0; i < PIPELINE_INPUTS; i++)
         has_host_memory |= is_host_span(&pipeline->in[i]);
     if (!has_host_memory && pipeline->slots == 1)
         return POOL_OK;
@@ -389,10 +386,10 @@ static pool_status check_captured(const struct memory_pipeline *pipeline)
         "operands of host memory, or work in several chunks (pool_exec.memory_limit)");
 }
 
-pool_status memory_pipeline_run(const struct memory_pipeline *pipeline)
+pool_status pipeline_run(const struct pipeline *pipeline)
 {
     struct run run = {.pipeline = pipeline};
-    pool_status status = memory_progress_add(pipeline->progress, 0);
+    pool_status status = progress_add(pipeline->progress, 0);
 
     if (!status && stream_capture_of(pipeline->target.stream))
         status = check_captured(pipeline);

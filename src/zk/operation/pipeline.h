@@ -4,16 +4,16 @@
  * one is uploaded and the previous one is downloaded. All operations use it, also for a single
  * chunk and for device memory, which is not copied.
  */
-#ifndef MEMORY_PIPELINE_H
-#define MEMORY_PIPELINE_H
+#ifndef PIPELINE_H
+#define PIPELINE_H
 
 #include "zk/operation/exec.h"
 #include "zk/operation/operand.h"
 
-enum { MEMORY_PIPELINE_SLOTS = 3, MEMORY_PIPELINE_INPUTS = 2 };
+enum { PIPELINE_SLOTS = 3, PIPELINE_INPUTS = 2 };
 
 /* A span that is uploaded or downloaded if it is in host memory. */
-struct memory_pipeline_span {
+struct pipeline_span {
     const pool_span *span; /* NULL: none */
     uint64_t item_bytes;
     bool packs; /* the calling thread packs strided items; otherwise the bytes between them are
@@ -21,14 +21,14 @@ struct memory_pipeline_span {
 };
 
 /* A chunk in progress. */
-struct memory_chunk {
+struct pipeline_chunk {
     uint64_t first; /* item of the call */
     uint64_t count;
     uint32_t slot;
     struct exec_target target; /* with the stream of the stage */
     CUdeviceptr scratch;       /* of the slot */
     /* The chunk's items in device memory. */
-    pool_span in[MEMORY_PIPELINE_INPUTS];
+    pool_span in[PIPELINE_INPUTS];
     pool_span out;
     /* The memory that `out` is downloaded from. The computation may choose another one, which has
      * to live until the pipeline has run. */
@@ -36,16 +36,16 @@ struct memory_chunk {
     uint64_t result_offset;
 };
 
-typedef pool_status (*memory_pipeline_stage)(void *user, struct memory_chunk *chunk);
+typedef pool_status (*pipeline_stage)(void *user, struct pipeline_chunk *chunk);
 
-struct memory_pipeline {
+struct pipeline {
     struct exec_target target; /* of the call */
-    struct memory_progress *progress;
+    struct progress *progress;
     uint64_t weight; /* of an item in the progress */
     /* Chunks of `chunk_items` items, or those that `next` sets; it returns false past the last. */
     uint64_t count;
     uint64_t chunk_items; /* also the most of a chunk, where spans are copied */
-    bool (*next)(void *user, struct memory_chunk *chunk);
+    bool (*next)(void *user, struct pipeline_chunk *chunk);
     /*
      * Chunks in progress at a time. One: everything is enqueued on the call's stream. Several: each
      * slot has a stream, or, with `is_serial`, the chunks are computed one after the other on the
@@ -54,15 +54,15 @@ struct memory_pipeline {
      */
     uint32_t slots;
     bool is_serial;
-    struct memory_pipeline_span in[MEMORY_PIPELINE_INPUTS];
-    struct memory_pipeline_span out;
+    struct pipeline_span in[PIPELINE_INPUTS];
+    struct pipeline_span out;
     bool is_in_place;       /* results replace the uploaded in[0] and need no memory of their own */
     uint64_t scratch_bytes; /* of device memory for the computation, per slot */
     /* Stages besides the copies of the spans; NULL: none. All but `next` only enqueue work. */
-    memory_pipeline_stage upload;
-    memory_pipeline_stage compute;
-    memory_pipeline_stage finish; /* computes on, without the uploaded or downloaded memory */
-    memory_pipeline_stage download;
+    pipeline_stage upload;
+    pipeline_stage compute;
+    pipeline_stage finish; /* computes on, without the uploaded or downloaded memory */
+    pipeline_stage download;
     void *user;
 };
 
@@ -72,6 +72,6 @@ struct memory_pipeline {
  * is used again and at the end; for that the host waits for them if the call is not asynchronous.
  * After a failure the pipeline's streams have nothing left to do; the caller waits for its own.
  */
-pool_status memory_pipeline_run(const struct memory_pipeline *pipeline);
+pool_status pipeline_run(const struct pipeline *pipeline);
 
 #endif

@@ -36,11 +36,11 @@ struct worker_thread {
 };
 
 /* Shared by the caller and the call's thread; the last of them frees it. */
-struct memory_timed {
+struct timed {
     struct base_arena memory;
     pool_status (*run)(void *const *arguments);
     void (*discard)(void *handle);
-    void *arguments[MEMORY_ARGUMENTS];
+    void *arguments[TIMED_ARGUMENTS];
     void **result;    /* in `memory`; NULL: the call returns no handle */
     void **to_result; /* the caller's */
     pool_exec exec;   /* of the thread */
@@ -50,7 +50,7 @@ struct memory_timed {
     struct base_wake wake; /* of the caller */
     pthread_mutex_t lock;
     /* guarded by lock */
-    struct worker_thread threads[MEMORY_MAX_DEVICES + 1];
+    struct worker_thread threads[EXEC_MAX_DEVICES + 1];
     unsigned thread_count;
     uint64_t done, total; /* of the progress; 0: none yet */
     bool is_done, is_left;
@@ -58,9 +58,9 @@ struct memory_timed {
     struct base_error_copy error;
 };
 
-static _Thread_local struct memory_timed *current;
+static _Thread_local struct timed *current;
 
-bool memory_has_timeout(const pool_exec *given)
+bool exec_has_timeout(const pool_exec *given)
 {
     return base_struct_is_valid(&exec_type, given) &&
            given->struct_size >= offsetof(pool_exec, timeout_ns) + sizeof(given->timeout_ns) &&
@@ -70,7 +70,7 @@ bool memory_has_timeout(const pool_exec *given)
 /* ---- copies of arguments ----------------------------------------------------------------------
  */
 
-static void *copy_bytes(struct memory_timed *timed, const void *bytes, size_t size)
+static void *copy_bytes(struct timed *timed, const void *bytes, size_t size)
 {
     void *copy = base_arena_alloc(&timed->memory, size);
 
@@ -80,47 +80,46 @@ static void *copy_bytes(struct memory_timed *timed, const void *bytes, size_t si
 }
 
 /* With its shards, of which the call has exec->device_count. */
-static void *copy_span(struct memory_timed *timed, const pool_span *given)
+static void *copy_span(struct timed *timed, const pool_span *given)
 {
     pool_span *copy = copy_bytes(timed, given, sizeof(*given));
     uint32_t shards = timed->exec.device_count;
 
     if (copy && copy->space == POOL_MEMORY_SHARDED && copy->data && shards &&
-        shards <= MEMORY_MAX_DEVICES)
+        shards <= EXEC_MAX_DEVICES)
         copy->data = copy_bytes(timed, copy->data, shards * sizeof(pool_span));
     return copy;
 }
 
 /* Whether there was memory for the copy. */
-static bool copy_argument(
-    struct memory_timed *timed, const struct memory_argument *argument, void **copy)
+static bool copy_argument(struct timed *timed, const struct timed_argument *argument, void **copy)
 {
     *copy = (void *)(uintptr_t)argument->given;
-    if (argument->kind == MEMORY_ARGUMENT_EXEC)
+    if (argument->kind == TIMED_ARGUMENT_EXEC)
         *copy = &timed->exec;
     if (!argument->given || !argument->bytes ||
-        (argument->kind == MEMORY_ARGUMENT_PARAMS &&
+        (argument->kind == TIMED_ARGUMENT_PARAMS &&
             (argument->bytes < sizeof(size_t) || argument->bytes > LONGEST_PARAMS)))
         return true;
-    if (argument->kind == MEMORY_ARGUMENT_SPAN)
+    if (argument->kind == TIMED_ARGUMENT_SPAN)
         *copy = copy_span(timed, argument->given);
-    else if (argument->kind == MEMORY_ARGUMENT_RESULT)
+    else if (argument->kind == TIMED_ARGUMENT_RESULT)
         *copy = timed->result = base_arena_alloc(&timed->memory, sizeof(void *));
     else
         *copy = copy_bytes(timed, argument->given, argument->bytes);
-    if (argument->kind == MEMORY_ARGUMENT_RESULT) {
+    if (argument->kind == TIMED_ARGUMENT_RESULT) {
         timed->to_result = (void **)(uintptr_t)argument->given;
         timed->discard = argument->discard;
     }
     return *copy != NULL;
 }
 
-static bool copy_lists(struct memory_timed *timed)
+static bool copy_lists(struct timed *timed)
 {
     pool_exec *exec = &timed->exec;
     uint32_t count = exec->device_count;
 
-    if (!count || count > MEMORY_MAX_DEVICES)
+    if (!count || count > EXEC_MAX_DEVICES)
         return true;
     if (exec->devices) {
         exec->devices = copy_bytes(timed, exec->devices, count * sizeof(*exec->devices));
@@ -136,12 +135,12 @@ static bool copy_lists(struct memory_timed *timed)
 /* ---- the thread -------------------------------------------------------------------------------
  */
 
-struct memory_timed *memory_timed_current(void)
+struct timed *timed_current(void)
 {
     return current;
 }
 
-void memory_timed_join(struct memory_timed *timed)
+void timed_join(struct timed *timed)
 {
     if (!timed || current == timed)
         return;
@@ -153,7 +152,7 @@ void memory_timed_join(struct memory_timed *timed)
     current = timed;
 }
 
-void memory_timed_part(struct memory_timed *timed)
+void timed_part(struct timed *timed)
 {
     if (!timed)
         return;
@@ -167,7 +166,7 @@ void memory_timed_part(struct memory_timed *timed)
 
 static void note_progress(void *user, uint64_t done, uint64_t total)
 {
-    struct memory_timed *timed = user;
+    struct timed *timed = user;
 
     pthread_mutex_lock(&timed->lock);
     timed->done = done;
@@ -176,7 +175,7 @@ static void note_progress(void *user, uint64_t done, uint64_t total)
     base_wake_post(&timed->wake);
 }
 
-static void free_timed(struct memory_timed *timed)
+static void free_timed(struct timed *timed)
 {
     pool_cancel_destroy(&timed->cancel);
     pthread_mutex_destroy(&timed->lock);
@@ -186,15 +185,15 @@ static void free_timed(struct memory_timed *timed)
 
 static void *run_timed(void *argument)
 {
-    struct memory_timed *timed = argument;
+    struct timed *timed = argument;
     pool_device *device = timed->device;
     bool is_left;
 
-    memory_timed_join(timed);
+    timed_join(timed);
     (void)base_log_enter_label(timed->label);
     timed->status = timed->run(timed->arguments);
     base_error_save(&timed->error);
-    memory_timed_part(timed);
+    timed_part(timed);
     pthread_mutex_lock(&timed->lock);
     timed->is_done = true;
     is_left = timed->is_left;
@@ -215,10 +214,10 @@ static void *run_timed(void *argument)
 /* ---- the caller -------------------------------------------------------------------------------
  */
 
-static pool_status create_timed(const struct memory_timed_call *call, const pool_exec *exec,
-    pool_device *device, struct memory_timed **created)
+static pool_status create_timed(const struct timed_call *call, const pool_exec *exec,
+    pool_device *device, struct timed **created)
 {
-    struct memory_timed *timed = base_calloc(1, sizeof(*timed));
+    struct timed *timed = base_calloc(1, sizeof(*timed));
     pool_status status = timed ? POOL_OK : base_fail_memory("a call with a timeout");
     bool is_copied;
 
@@ -253,7 +252,7 @@ static pool_status create_timed(const struct memory_timed_call *call, const pool
 }
 
 /* Calls the caller's callback with what is new; whether the call has ended. */
-static bool look(struct memory_timed *timed, const pool_exec *exec, uint64_t *reported)
+static bool look(struct timed *timed, const pool_exec *exec, uint64_t *reported)
 {
     uint64_t done, total;
     bool is_done;
@@ -272,7 +271,7 @@ static bool look(struct memory_timed *timed, const pool_exec *exec, uint64_t *re
 
 /* Whether the call has ended by the deadline, or soon after it had been cancelled then, which sets
  * *is_late. */
-static bool wait_for(struct memory_timed *timed, const pool_exec *exec, uint64_t end, bool *is_late)
+static bool wait_for(struct timed *timed, const pool_exec *exec, uint64_t end, bool *is_late)
 {
     bool is_subscribed = exec->cancel && base_cancel_subscribe(exec->cancel, &timed->wake);
     uint64_t reported = 0, now;
@@ -299,7 +298,7 @@ static bool wait_for(struct memory_timed *timed, const pool_exec *exec, uint64_t
 }
 
 /* The devices in whose calls the call's threads are. false: the call has ended meanwhile. */
-static bool leave(struct memory_timed *timed, pool_device **hung, unsigned *count)
+static bool leave(struct timed *timed, pool_device **hung, unsigned *count)
 {
     bool is_done;
 
@@ -347,8 +346,8 @@ static pool_status fail_left(
 }
 
 /* The thread has ended or ends at once. */
-static pool_status finish(struct memory_timed *timed, pthread_t thread,
-    const struct memory_timed_call *call, const pool_exec *exec, bool is_late)
+static pool_status finish(struct timed *timed, pthread_t thread, const struct timed_call *call,
+    const pool_exec *exec, bool is_late)
 {
     pool_status status;
 
@@ -365,20 +364,20 @@ static pool_status finish(struct memory_timed *timed, pthread_t thread,
     return status;
 }
 
-static const pool_exec *given_exec(const struct memory_timed_call *call)
+static const pool_exec *given_exec(const struct timed_call *call)
 {
     for (size_t i = 0; i < call->count; i++)
-        if (call->arguments[i].kind == MEMORY_ARGUMENT_EXEC)
+        if (call->arguments[i].kind == TIMED_ARGUMENT_EXEC)
             return call->arguments[i].given;
     return NULL;
 }
 
 /* A device of the call, whichever it is; NULL: there is none, or the call finds it elsewhere. */
-static pool_device *find_device(const struct memory_timed_call *call, const pool_exec *exec)
+static pool_device *find_device(const struct timed_call *call, const pool_exec *exec)
 {
     pool_device *device = exec->device ? exec->device : call->device;
 
-    if (!device && exec->device_count && exec->device_count <= MEMORY_MAX_DEVICES && exec->devices)
+    if (!device && exec->device_count && exec->device_count <= EXEC_MAX_DEVICES && exec->devices)
         device = exec->devices[0];
     if (!device && exec->lease)
         (void)pool_lease_device(exec->lease, 0, &device);
@@ -387,10 +386,10 @@ static pool_device *find_device(const struct memory_timed_call *call, const pool
     return device;
 }
 
-pool_status memory_run_timed(const struct memory_timed_call *call)
+pool_status timed_run(const struct timed_call *call)
 {
-    pool_device *hung[MEMORY_MAX_DEVICES + 1];
-    struct memory_timed *timed;
+    pool_device *hung[EXEC_MAX_DEVICES + 1];
+    struct timed *timed;
     unsigned hung_count;
     uint64_t now;
     bool is_late;

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "pool/memory/memory.h"
 
-bool memory_workspace_fits(const pool_exec *exec, uint64_t bytes)
+bool workspace_fits(const pool_exec *exec, uint64_t bytes)
 {
     CUdeviceptr address = 0;
 
@@ -17,14 +17,14 @@ bool memory_workspace_fits(const pool_exec *exec, uint64_t bytes)
            address % MEMORY_SCRATCH_ALIGNMENT == 0;
 }
 
-pool_status memory_workspace_open(struct memory_workspace *workspace, const char *call,
-    const pool_exec *exec, uint64_t bytes, struct exec_target *target)
+pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
+    uint64_t bytes, struct exec_target *target)
 {
     pool_buffer *given = exec->workspace;
     CUdeviceptr address = 0;
     pool_status status;
 
-    *workspace = (struct memory_workspace){.buffer = given};
+    *workspace = (struct workspace){.buffer = given};
     if (!given)
         return POOL_OK;
     status = pool_buffer_address(given, &address);
@@ -45,14 +45,14 @@ pool_status memory_workspace_open(struct memory_workspace *workspace, const char
     return POOL_OK;
 }
 
-pool_status memory_workspace_check_spans(const char *call, const pool_exec *exec,
-    const struct memory_workspace_span *spans, uint32_t count)
+pool_status workspace_check_spans(
+    const char *call, const pool_exec *exec, const struct workspace_span *spans, uint32_t count)
 {
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; exec->workspace && i < count && !status; i++)
         if (spans[i].span)
-            status = memory_workspace_check_overlap(
+            status = workspace_check_overlap(
                 call, exec->workspace, spans[i].span, spans[i].item_bytes, spans[i].what);
     return status;
 }
@@ -60,7 +60,7 @@ pool_status memory_workspace_check_spans(const char *call, const pool_exec *exec
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* The index that a block of `bytes` gets, and where it begins. */
-static uint32_t find_gap(const struct memory_workspace *workspace, uint64_t bytes, uint64_t *offset)
+static uint32_t find_gap(const struct workspace *workspace, uint64_t bytes, uint64_t *offset)
 {
     uint32_t index = 0;
 
@@ -72,15 +72,15 @@ static uint32_t find_gap(const struct memory_workspace *workspace, uint64_t byte
     return index;
 }
 
-pool_status memory_workspace_allocate(
-    struct memory_workspace *workspace, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+pool_status workspace_allocate(
+    struct workspace *workspace, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
     const uint64_t all = pool_buffer_bytes(workspace->buffer);
     uint64_t offset;
     const uint32_t index = find_gap(workspace, bytes, &offset);
     pool_status status;
 
-    if (offset > all || bytes > all - offset || workspace->count == MEMORY_WORKSPACE_BLOCKS)
+    if (offset > all || bytes > all - offset || workspace->count == WORKSPACE_BLOCKS)
         return base_fail(POOL_ERR_INTERNAL,
             "the workspace of %s has no space for %s besides %u other blocks",
             base_size_text(all).text, base_size_text(bytes).text, workspace->count);
@@ -89,12 +89,12 @@ pool_status memory_workspace_allocate(
         return status;
     memmove(&workspace->block[index + 1], &workspace->block[index],
         (workspace->count - index) * sizeof(workspace->block[0]));
-    workspace->block[index] = (struct memory_workspace_block){offset, bytes};
+    workspace->block[index] = (struct workspace_block){offset, bytes};
     workspace->count++;
     return pool_buffer_address(*buffer, address);
 }
 
-void memory_workspace_free(struct memory_workspace *workspace, const pool_buffer *buffer)
+void workspace_free(struct workspace *workspace, const pool_buffer *buffer)
 {
     const uint64_t offset = buffer->address - workspace->buffer->address;
 

@@ -2,30 +2,30 @@
 /*
  * A workspace of the caller's as the source of a call's scratch memory.
  */
-#ifndef MEMORY_WORKSPACE_H
-#define MEMORY_WORKSPACE_H
+#ifndef WORKSPACE_H
+#define WORKSPACE_H
 
 #include "zk/operation/exec.h"
 #include "zk/operation/operand.h"
 
-enum { MEMORY_WORKSPACE_BLOCKS = 48 }; /* more than any operation has at a time */
+enum { WORKSPACE_BLOCKS = 48 }; /* more than any operation has at a time */
 
 /*
  * Blocks are cut off where the first gap is large enough. Memory that is free again may be used at
  * once: operations free scratch memory only in the order of the stream that uses it next, or after
  * that stream has been ordered behind it. One thread at a time.
  */
-struct memory_workspace {
+struct workspace {
     pool_buffer *buffer;
     uint32_t count;
-    struct memory_workspace_block {
+    struct workspace_block {
         uint64_t offset;
         uint64_t bytes;
-    } block[MEMORY_WORKSPACE_BLOCKS]; /* in use, in their order */
+    } block[WORKSPACE_BLOCKS]; /* in use, in their order */
 };
 
 /* A span that the workspace must not overlap. */
-struct memory_workspace_span {
+struct workspace_span {
     const pool_span *span;
     uint64_t item_bytes;
     const char *what;
@@ -36,17 +36,17 @@ struct memory_workspace_span {
  * allocated as ever. The workspace must be memory of the target's device that is aligned to
  * MEMORY_SCRATCH_ALIGNMENT and has `bytes` bytes. `workspace` lives as long as the target.
  */
-pool_status memory_workspace_open(struct memory_workspace *workspace, const char *call,
-    const pool_exec *exec, uint64_t bytes, struct exec_target *target);
+pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
+    uint64_t bytes, struct exec_target *target);
 /* Refuses a workspace of `exec` that overlaps the spans. */
-pool_status memory_workspace_check_spans(const char *call, const pool_exec *exec,
-    const struct memory_workspace_span *spans, uint32_t count);
+pool_status workspace_check_spans(
+    const char *call, const pool_exec *exec, const struct workspace_span *spans, uint32_t count);
 /* Whether exec->workspace could be opened with `bytes` bytes. */
-bool memory_workspace_fits(const pool_exec *exec, uint64_t bytes);
+bool workspace_fits(const pool_exec *exec, uint64_t bytes);
 
-/* For memory_scratch and memory_scratch_free. */
-pool_status memory_workspace_allocate(
-    struct memory_workspace *workspace, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
-void memory_workspace_free(struct memory_workspace *workspace, const pool_buffer *buffer);
+/* For scratch_allocate and scratch_free. */
+pool_status workspace_allocate(
+    struct workspace *workspace, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
+void workspace_free(struct workspace *workspace, const pool_buffer *buffer);
 
 #endif

@@ -8,7 +8,7 @@
 pool_status poseidon_read_exec(
     const char *call, const pool_poseidon *set, const pool_exec *given, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
+    static const struct exec_rules rules = {.checks = POOL_CHECK_CANONICAL,
         .has_async = true,
         .has_host = true,
         .has_workspace = true,
@@ -16,7 +16,7 @@ pool_status poseidon_read_exec(
         .has_devices = true,
         .has_async_devices = true};
 
-    return set ? memory_exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
+    return set ? exec_read(call, given, &rules, exec) : base_fail_null(call, "set");
 }
 
 pool_status poseidon_check_operand(const char *call, const pool_field *field, const pool_exec *exec,

@@ -9,27 +9,27 @@
 /* Items first[i] to first[i + 1] are those of device i. */
 struct divided_call {
     const struct poseidon_call *call;
-    struct memory_devices devices;
-    uint64_t first[MEMORY_MAX_DEVICES + 1];
+    struct devices devices;
+    uint64_t first[EXEC_MAX_DEVICES + 1];
 };
 
 static pool_status divide(const struct poseidon_call *call, struct divided_call *divided)
 {
     const pool_span *in = call->in.span, *out = call->out.span;
     bool is_by_results = in->space != POOL_MEMORY_SHARDED && out->space == POOL_MEMORY_SHARDED;
-    pool_status status = memory_devices_read(call->name, &call->exec, &divided->devices);
+    pool_status status = devices_read(call->name, &call->exec, &divided->devices);
 
     divided->call = call;
     if (!status)
-        status = memory_devices_check_span(call->name, &divided->devices, in, call->in.name);
+        status = devices_check_span(call->name, &divided->devices, in, call->in.name);
     if (!status)
-        status = memory_devices_check_span(call->name, &divided->devices, out, call->out.name);
+        status = devices_check_span(call->name, &divided->devices, out, call->out.name);
     if (!status && is_by_results && out->count != in->count)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the shards of `%s` have %llu items, the call writes %llu", call->name,
             call->out.name, (unsigned long long)out->count, (unsigned long long)in->count);
     if (!status)
-        memory_devices_divide(&divided->devices, is_by_results ? out : in, 1, divided->first);
+        devices_divide(&divided->devices, is_by_results ? out : in, 1, divided->first);
     return status;
 }
 
@@ -48,8 +48,8 @@ static pool_status read_part(
     pool_status status;
 
     part->call = *call;
-    part->in = memory_devices_part(call->in.span, call->in.elements * bytes, index, first);
-    part->out = memory_devices_part(call->out.span, call->out.elements * bytes, index, first);
+    part->in = devices_part(call->in.span, call->in.elements * bytes, index, first);
+    part->out = devices_part(call->out.span, call->out.elements * bytes, index, first);
     part->call.in.span = &part->in;
     part->call.out.span = &part->out;
     part->call.first = first[index];
@@ -81,9 +81,9 @@ static pool_status forecast_part(void *user, uint32_t index, const pool_exec *ex
     return status ? status : poseidon_device_forecast(&part.call, bytes);
 }
 
-static struct memory_parts parts_of(struct divided_call *divided)
+static struct parts parts_of(struct divided_call *divided)
 {
-    return (struct memory_parts){.call = divided->call->name,
+    return (struct parts){.call = divided->call->name,
         .exec = &divided->call->exec,
         .devices = &divided->devices,
         .total = divided->call->in.span->count,
@@ -97,19 +97,19 @@ static struct memory_parts parts_of(struct divided_call *divided)
 pool_status poseidon_devices_run(const struct poseidon_call *call)
 {
     struct divided_call divided = {.call = call};
-    const struct memory_parts parts = parts_of(&divided);
+    const struct parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
     if (!status)
-        status = memory_parts_check_workspaces(&parts);
-    return status ? status : memory_parts_run(&parts);
+        status = parts_check_workspaces(&parts);
+    return status ? status : parts_run(&parts);
 }
 
 pool_status poseidon_devices_forecast(const struct poseidon_call *call, uint64_t *bytes)
 {
     struct divided_call divided = {.call = call};
-    const struct memory_parts parts = parts_of(&divided);
+    const struct parts parts = parts_of(&divided);
     pool_status status = divide(call, &divided);
 
-    return status ? status : memory_parts_forecast(&parts, bytes);
+    return status ? status : parts_forecast(&parts, bytes);
 }

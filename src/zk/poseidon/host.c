@@ -47,7 +47,7 @@ pool_status poseidon_host_check(const pool_poseidon *set, const pool_span *span,
 }
 
 pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
-    const pool_span *results, struct memory_progress *progress)
+    const pool_span *results, struct progress *progress)
 {
     size_t limbs = set->field->limbs;
     uint64_t elements[POSEIDON_STATE_LIMBS];
@@ -64,7 +64,7 @@ pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *sta
             field_copy(
                 set->field, elements + i * limbs, state + poseidon_state_index(set, i) * limbs);
         poseidon_store_item(set, results, set->width, index, elements);
-        status = memory_progress_add(progress, 1);
+        status = progress_add(progress, 1);
         if (status)
             return status;
     }
@@ -72,7 +72,7 @@ pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *sta
 }
 
 pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs, uint32_t elements,
-    const pool_span *digests, struct memory_progress *progress)
+    const pool_span *digests, struct progress *progress)
 {
     uint64_t input[POSEIDON_STATE_LIMBS];
     uint64_t digest[POSEIDON_STATE_LIMBS];
@@ -82,7 +82,7 @@ pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs
         poseidon_load_item(set, inputs, elements, index, input);
         poseidon_hash_one(set, input, elements, digest);
         poseidon_store_item(set, digests, set->digest_elements, index, digest);
-        status = memory_progress_add(progress, 1);
+        status = progress_add(progress, 1);
         if (status)
             return status;
     }
@@ -90,7 +90,7 @@ pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs
 }
 
 pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon_sponge *sponge,
-    const pool_span *messages, const pool_span *results, struct memory_progress *progress)
+    const pool_span *messages, const pool_span *results, struct progress *progress)
 {
     size_t limbs = set->field->limbs;
     uint64_t *message =
@@ -105,7 +105,7 @@ pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon
         poseidon_load_item(set, messages, sponge->elements, index, message);
         poseidon_sponge_one(set, sponge, message, result);
         poseidon_store_item(set, results, sponge->output_elements, index, result);
-        status = memory_progress_add(progress, 1);
+        status = progress_add(progress, 1);
     }
     base_free(message);
     return status;

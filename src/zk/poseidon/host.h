@@ -15,11 +15,11 @@
 pool_status poseidon_host_check(const pool_poseidon *set, const pool_span *span, uint32_t elements,
     uint64_t first, const char *name);
 pool_status poseidon_host_permute(const pool_poseidon *set, const pool_span *states,
-    const pool_span *results, struct memory_progress *progress);
+    const pool_span *results, struct progress *progress);
 pool_status poseidon_host_hash(const pool_poseidon *set, const pool_span *inputs, uint32_t elements,
-    const pool_span *digests, struct memory_progress *progress);
+    const pool_span *digests, struct progress *progress);
 pool_status poseidon_host_sponge(const pool_poseidon *set, const struct poseidon_sponge *sponge,
-    const pool_span *messages, const pool_span *results, struct memory_progress *progress);
+    const pool_span *messages, const pool_span *results, struct progress *progress);
 
 /* One item of a span as limbs in Montgomery form. */
 void poseidon_load_item(const pool_poseidon *set, const pool_span *span, uint32_t elements,

@@ -216,10 +216,9 @@ static pool_status poseidon_warm_up_timed(void *const *a)
 
 pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            poseidon_warm_up_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(poseidon_warm_up_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     struct module_program_key keys[PROGRAMS];
     pool_module *module;
     pool_exec exec;
@@ -227,7 +226,7 @@ pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *giv
 
     if (!set)
         return base_fail_null("pool_poseidon_warm_up", "set");
-    status = memory_exec_read_warm_up(__func__, given, &exec);
+    status = exec_read_warm_up(__func__, given, &exec);
     for (size_t i = 0; i < program_count(set); i++)
         keys[i] = module_key_for(&programs[i], set->fingerprint);
     if (!status)

@@ -11,9 +11,9 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "pool/device/device.h"
 #include "pool/memory/memory.h"
 #include "zk/operation/operand.h"
-#include "pool/device/device.h"
 
 enum {
     /* Per multiprocessor: four warps per scheduler, which take many times as long as a launch. */
@@ -64,13 +64,13 @@ static pool_status measure_device(struct measurement *measurement)
 
     if (status)
         return status;
-    status = memory_scratch(&target, bytes, &measurement->states, &address);
+    status = scratch_allocate(&target, bytes, &measurement->states, &address);
     if (!status)
         status = pool_buffer_fill32(measurement->states, 0, bytes / 4, 0, target.stream);
     if (!status)
         status = time_permutations(measurement, count, &ns);
     measurement->rate = (double)count / (double)base_max(ns, 1);
-    return memory_scratch_free(&target, &measurement->states, status);
+    return scratch_free(&target, &measurement->states, status);
 }
 
 /* The rates of all measured devices have the sum of their models', so that those of devices that

@@ -59,13 +59,13 @@ pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
 /* merkle_device.c: for validated spans. */
 pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
     const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct memory_progress *progress, uint64_t *bytes);
+    struct progress *progress, uint64_t *bytes);
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels, struct memory_progress *progress);
+    const pool_span *levels, struct progress *progress);
 
-/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates, digests[i] what its
- * shard of the levels has. */
+/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates, digests[i] what
+ * its shard of the levels has. */
 pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon *set,
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
     uint64_t first_leaf, const pool_span *levels);

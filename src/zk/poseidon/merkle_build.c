@@ -16,7 +16,7 @@
 
 /* The digests of all leaves, in limbs. */
 static pool_status compute_leaf_level(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, uint64_t *digests, struct memory_progress *progress)
+    const pool_span *leaves, uint64_t *digests, struct progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t *leaf = base_calloc(tree->leaf_elements, set->field->limbs * sizeof(*leaf));
@@ -28,8 +28,7 @@ static pool_status compute_leaf_level(const pool_poseidon *set, const struct pos
         poseidon_load_item(set, leaves, tree->leaf_elements, index, leaf);
         poseidon_leaf_digest(set, tree, leaf, digests + index * limbs);
         if (tree->hashes_leaves || tree->height == 0)
-            status =
-                memory_progress_add(progress, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
+            status = progress_add(progress, tree->height == 0 && tree->hashes_leaves ? 2 : 1);
     }
     base_free(leaf);
     return status;
@@ -38,7 +37,7 @@ static pool_status compute_leaf_level(const pool_poseidon *set, const struct pos
 /* Computes level `level` + 1 from level `level` in place: a parent is never stored after its
  * children. */
 static pool_status compute_next_level(const pool_poseidon *set, const struct poseidon_tree *tree,
-    uint32_t level, uint64_t *digests, struct memory_progress *progress)
+    uint32_t level, uint64_t *digests, struct progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t nodes = tree->level_nodes[level];
@@ -57,7 +56,7 @@ static pool_status compute_next_level(const pool_poseidon *set, const struct pos
         }
         poseidon_hash_one(
             set, children, tree->arity * set->digest_elements, digests + parent * limbs);
-        status = memory_progress_add(progress, base_min(rest, tree->arity));
+        status = progress_add(progress, base_min(rest, tree->arity));
     }
     return status;
 }
@@ -75,7 +74,7 @@ static void store_level(const pool_poseidon *set, const struct poseidon_tree *tr
 }
 
 static pool_status build_on_host(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *leaves, const pool_span *levels, struct memory_progress *progress)
+    const pool_span *leaves, const pool_span *levels, struct progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
     uint64_t *digests = base_calloc(tree->leaves, limbs * sizeof(*digests));
@@ -123,7 +122,7 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
     static const char call[] = "pool_poseidon_merkle_build";
     const struct poseidon_operand in = {leaves, 0, "leaves"}, out = {levels, 0, "levels"};
     struct poseidon_tree tree;
-    struct memory_progress progress;
+    struct progress progress;
     pool_exec exec;
     pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
 
@@ -134,8 +133,7 @@ pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *giv
         status = poseidon_check_data(call, &out);
     if (!status && exec.on_host && exec.checks)
         status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
-    progress =
-        (struct memory_progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
+    progress = (struct progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
     if (!status)
         poseidon_tree_compute_padding(set, &tree);
     if (!status && exec.device_count)
@@ -157,10 +155,10 @@ static pool_status poseidon_merkle_build_timed(void *const *a)
 pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(poseidon_merkle_build_timed, NULL, MEMORY_POINTER(set),
-            MEMORY_EXEC(exec), MEMORY_PARAMS(params), MEMORY_SPAN(leaves), MEMORY_SPAN(levels));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(poseidon_merkle_build_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
+            TIMED_PARAMS(params), TIMED_SPAN(leaves), TIMED_SPAN(levels));
+    EXEC_SCOPE(exec);
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
 }
 
@@ -170,7 +168,7 @@ pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
 {
     struct poseidon_tree tree;
     pool_exec exec;
-    struct memory_progress progress = {.call = call, .exec = &exec};
+    struct progress progress = {.call = call, .exec = &exec};
     pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
 
     if (status)
@@ -189,7 +187,7 @@ pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
     uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     return bytes ? poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes)
                  : base_fail_null(__func__, "bytes");
 }
@@ -202,11 +200,10 @@ static pool_status poseidon_merkle_shards_timed(void *const *a)
 pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *given,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t *digests)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(poseidon_merkle_shards_timed, NULL, MEMORY_POINTER(set),
-            MEMORY_EXEC(given), MEMORY_PARAMS(params), MEMORY_SPAN(leaves),
-            MEMORY_POINTER(digests));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(poseidon_merkle_shards_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(given),
+            TIMED_PARAMS(params), TIMED_SPAN(leaves), TIMED_POINTER(digests));
+    EXEC_SCOPE(given);
     struct poseidon_tree tree;
     pool_exec exec;
     pool_status status = base_check_pointers(__func__, {"leaves", leaves}, {"digests", digests});

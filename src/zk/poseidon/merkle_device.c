@@ -6,9 +6,9 @@
  */
 #include "base/math.h"
 #include "base/status.h"
+#include "pool/device/counters.h"
 #include "zk/operation/pipeline.h"
 #include "zk/operation/workspace.h"
-#include "pool/device/counters.h"
 #include "zk/poseidon/merkle.h"
 #include "zk/poseidon/run.h"
 
@@ -24,7 +24,7 @@ struct build {
     uint32_t next_level;
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
-    struct memory_progress *progress;
+    struct progress *progress;
 };
 
 /* The nodes of the largest level that is not kept and uses scratch memory `parity`: levels
@@ -137,9 +137,9 @@ static pool_status compute_level(struct build *build, uint32_t level)
     const pool_span children = level_span(build, level - 1), nodes = level_span(build, level);
     pool_status status = enqueue_nodes(build, &build->site, level, &children, &nodes);
 
-    if (!status && memory_progress_waits(build->progress))
+    if (!status && progress_waits(build->progress))
         status = pool_stream_synchronize(build->site.stream);
-    return status ? status : memory_progress_add(build->progress, children.count);
+    return status ? status : progress_add(build->progress, children.count);
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -152,7 +152,7 @@ static pool_status allocate_levels(struct build *build)
 
     build->kept = *build->levels;
     if (build->levels->space == POOL_MEMORY_HOST) {
-        status = memory_scratch(&build->site, build->tree->digest_count * build->digest_bytes,
+        status = scratch_allocate(&build->site, build->tree->digest_count * build->digest_bytes,
             &build->staging, &address);
         build->kept.data = (void *)(uintptr_t)address;
         build->kept.stride = 0;
@@ -162,14 +162,14 @@ static pool_status allocate_levels(struct build *build)
         uint64_t nodes = count_scratch_nodes(build->tree, i);
 
         if (nodes)
-            status = memory_scratch(&build->site, nodes * build->digest_bytes, &build->scratch[i],
+            status = scratch_allocate(&build->site, nodes * build->digest_bytes, &build->scratch[i],
                 &build->scratch_address[i]);
     }
     return status;
 }
 
 /* The chunk is a level, or nothing if the level is not kept. */
-static bool set_next_level(void *user, struct memory_chunk *chunk)
+static bool set_next_level(void *user, struct pipeline_chunk *chunk)
 {
     struct build *build = user;
     const struct poseidon_tree *tree = build->tree;
@@ -185,7 +185,7 @@ static bool set_next_level(void *user, struct memory_chunk *chunk)
 }
 
 /* The level above the chunk's one; levels 0 and 1 have been computed with the leaves. */
-static pool_status compute_next_level(void *user, struct memory_chunk *chunk)
+static pool_status compute_next_level(void *user, struct pipeline_chunk *chunk)
 {
     struct build *build = user;
 
@@ -201,7 +201,7 @@ static pool_status compute_next_level(void *user, struct memory_chunk *chunk)
 static pool_status compute_and_download_levels(struct build *build)
 {
     const struct poseidon_tree *tree = build->tree;
-    const struct memory_pipeline levels = {.target = build->site,
+    const struct pipeline levels = {.target = build->site,
         .progress = build->progress,
         .chunk_items = tree->level_nodes[tree->first_level],
         .next = set_next_level,
@@ -212,20 +212,20 @@ static pool_status compute_and_download_levels(struct build *build)
         .compute = compute_next_level,
         .user = build};
 
-    return memory_pipeline_run(&levels);
+    return pipeline_run(&levels);
 }
 
 static pool_status build_tree(struct build *build, const pool_span *leaves)
 {
     struct poseidon_pipeline pipeline = leaf_pipeline(build, leaves);
-    const struct memory_progress *progress = build->progress;
+    const struct progress *progress = build->progress;
     struct poseidon_chunk_plan plan;
-    struct memory_workspace workspace;
+    struct workspace workspace;
     pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
 
     if (!status)
-        status = memory_workspace_open(
-            &workspace, progress->call, progress->exec, plan.bytes, &build->site);
+        status =
+            workspace_open(&workspace, progress->call, progress->exec, plan.bytes, &build->site);
     pipeline.site = build->site;
     pipeline.compute = compute_leaf_chunk;
     pipeline.user = build;
@@ -235,14 +235,14 @@ static pool_status build_tree(struct build *build, const pool_span *leaves)
         status = poseidon_pipeline_run(&pipeline, &plan);
     if (!status)
         status = compute_and_download_levels(build);
-    status = memory_scratch_free(&build->site, &build->staging, status);
+    status = scratch_free(&build->site, &build->staging, status);
     for (int i = 0; i < 2; i++)
-        status = memory_scratch_free(&build->site, &build->scratch[i], status);
+        status = scratch_free(&build->site, &build->scratch[i], status);
     return status;
 }
 
 static struct build build_of(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *levels, struct memory_progress *progress)
+    const pool_span *levels, struct progress *progress)
 {
     return (struct build){.set = set,
         .tree = tree,
@@ -265,7 +265,7 @@ static pool_status check_node_words(const char *call, const pool_poseidon *set)
 
 pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
     const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct memory_progress *progress, uint64_t *bytes)
+    struct progress *progress, uint64_t *bytes)
 {
     const struct build build = build_of(set, tree, levels, progress);
     const struct poseidon_pipeline pipeline = leaf_pipeline(&build, leaves);
@@ -281,11 +281,11 @@ pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
 
 pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels, struct memory_progress *progress)
+    const pool_span *levels, struct progress *progress)
 {
     size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
     struct build build = build_of(set, tree, levels, progress);
-    const struct memory_workspace_span spans[] = {
+    const struct workspace_span spans[] = {
         {leaves, leaf_bytes, "leaves"}, {levels, build.digest_bytes, "levels"}};
     struct device_operation counted;
     pool_status status = check_node_words(progress->call, set);
@@ -298,7 +298,7 @@ pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_ex
     if (!status)
         status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
     if (!status)
-        status = memory_workspace_check_spans(progress->call, exec, spans, 2);
+        status = workspace_check_spans(progress->call, exec, spans, 2);
     if (status)
         return status;
     device_operation_begin(&counted, build.site.device, "merkle", set->name, leaves->count);

@@ -21,7 +21,7 @@ static pool_status build_part(void *user, uint32_t index, const pool_exec *given
     const struct poseidon_tree part = poseidon_division_part(division, index);
     const pool_span leaves = poseidon_division_leaves(division, index);
     const struct poseidon_operand in = {&leaves, part.leaf_elements, "leaves"};
-    struct memory_progress progress = {.call = division->call};
+    struct progress progress = {.call = division->call};
     pool_exec exec;
     pool_status status;
 
@@ -42,8 +42,8 @@ static pool_status build_part(void *user, uint32_t index, const pool_exec *given
 
 static pool_status build_top(const struct poseidon_division *division)
 {
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, 0);
-    struct memory_progress progress = {
+    const pool_exec given = devices_exec(&division->devices, division->exec, 0);
+    struct progress progress = {
         .call = division->call, .total = poseidon_tree_work(division->tree)};
     const struct poseidon_tree top = poseidon_division_top(division);
     const pool_span levels = poseidon_division_top_levels(division, &top);
@@ -84,8 +84,8 @@ static const pool_span *levels_of_first(const struct poseidon_division *division
 
 static pool_status build_on_first(const struct poseidon_division *division)
 {
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, 0);
-    struct memory_progress progress = {
+    const pool_exec given = devices_exec(&division->devices, division->exec, 0);
+    struct progress progress = {
         .call = division->call, .total = poseidon_tree_work(division->tree)};
     pool_exec exec;
     pool_status status = poseidon_read_exec(division->call, division->set, &given, &exec);
@@ -100,7 +100,7 @@ static pool_status build_on_first(const struct poseidon_division *division)
 /* ---- forecast -------------------------------------------------------------------------------- */
 
 static pool_status forecast_device(const struct poseidon_division *division, uint32_t index,
-    struct memory_progress *progress, uint64_t *bytes)
+    struct progress *progress, uint64_t *bytes)
 {
     const struct poseidon_tree part = poseidon_division_part(division, index);
     const pool_span leaves = poseidon_division_leaves(division, index);
@@ -129,11 +129,11 @@ static pool_status forecast_device(const struct poseidon_division *division, uin
  */
 static pool_status forecast(const struct poseidon_division *division, uint64_t *needed)
 {
-    struct memory_progress progress = {.call = division->call};
+    struct progress progress = {.call = division->call};
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < division->devices.count && !status; i++) {
-        const pool_exec given = memory_devices_exec(&division->devices, division->exec, i);
+        const pool_exec given = devices_exec(&division->devices, division->exec, i);
         pool_exec exec;
 
         needed[i] = 0;
@@ -161,20 +161,20 @@ static pool_status forecast_division(struct poseidon_division *division, uint64_
 
 static pool_status check_workspaces(struct poseidon_division *division)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status;
 
     if (!division->exec->workspaces)
         return POOL_OK;
     status = forecast_division(division, needed);
     return status ? status
-                  : memory_devices_check_workspaces(
+                  : devices_check_workspaces(
                         division->call, &division->devices, division->exec, needed);
 }
 
 static pool_status build_to_host(struct poseidon_division *division)
 {
-    const struct memory_parts parts = {.call = division->call,
+    const struct parts parts = {.call = division->call,
         .exec = division->exec,
         .devices = &division->devices,
         .total = poseidon_tree_work(division->tree),
@@ -184,7 +184,7 @@ static pool_status build_to_host(struct poseidon_division *division)
     pool_status status = set_cut_nodes(division, true, &nodes);
 
     if (!status)
-        status = memory_parts_run(&parts);
+        status = parts_run(&parts);
     if (!status)
         status = build_top(division);
     base_free(nodes);
@@ -213,7 +213,7 @@ pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseid
     const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes)
 {
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    uint64_t needed[EXEC_MAX_DEVICES];
     struct poseidon_division division;
     pool_status status = poseidon_divide(call, set, exec, tree, leaves, levels, "", &division);
 

@@ -17,9 +17,9 @@ struct poseidon_division {
     const struct poseidon_tree *tree;
     const pool_span *leaves;
     const pool_span *levels; /* NULL: they have no place */
-    struct memory_devices devices;
+    struct devices devices;
     uint32_t cut; /* the level; 0: the first device builds the whole tree */
-    uint64_t first_leaf[MEMORY_MAX_DEVICES + 1];
+    uint64_t first_leaf[EXEC_MAX_DEVICES + 1];
     uint64_t first_index; /* of the first leaf in messages */
     /* The nodes of the cut: in `levels` or other host memory, or, where the levels are sharded, in
      * memory of the first device. */

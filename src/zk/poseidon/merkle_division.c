@@ -49,7 +49,7 @@ static pool_status fit_shards(struct poseidon_division *division)
     const uint32_t count = division->devices.count;
     bool fits = false;
 
-    memory_devices_divide(&division->devices, division->leaves, 1, division->first_leaf);
+    devices_divide(&division->devices, division->leaves, 1, division->first_leaf);
     while (!fits && division->cut > 0) {
         uint64_t multiple = poseidon_division_subtree_leaves(division);
 
@@ -76,8 +76,8 @@ static pool_status choose_cut(struct poseidon_division *division)
         division->cut = highest_level(tree, base_max(count, 2));
     if (division->leaves->space == POOL_MEMORY_SHARDED)
         return fit_shards(division);
-    memory_devices_split(&division->devices, tree->leaves,
-        poseidon_division_subtree_leaves(division), division->first_leaf);
+    devices_split(&division->devices, tree->leaves, poseidon_division_subtree_leaves(division),
+        division->first_leaf);
     return POOL_OK;
 }
 
@@ -92,7 +92,7 @@ static pool_status check_levels(const struct poseidon_division *division)
             "%s: `is_async` is not supported with `device_count` %u unless `levels` is sharded; it "
             "must be 0",
             division->call, division->devices.count);
-    return memory_devices_check_span(division->call, &division->devices, levels, "levels");
+    return devices_check_span(division->call, &division->devices, levels, "levels");
 }
 
 /* Once the cut is chosen. `hint` ends the message about another number of digests. */
@@ -100,7 +100,7 @@ static pool_status check_level_shards(const struct poseidon_division *division, 
 {
     const pool_span *shards = division->levels->data;
     const uint64_t bytes = poseidon_division_digest_bytes(division);
-    uint64_t wanted[MEMORY_MAX_DEVICES];
+    uint64_t wanted[EXEC_MAX_DEVICES];
 
     poseidon_division_count(division, wanted);
     for (uint32_t i = 0; i < division->devices.count; i++) {
@@ -126,9 +126,9 @@ pool_status poseidon_divide(const char *call, const pool_poseidon *set, const po
 
     *division = (struct poseidon_division){
         .call = call, .set = set, .exec = exec, .tree = tree, .leaves = leaves, .levels = levels};
-    status = memory_devices_read(call, exec, &division->devices);
+    status = devices_read(call, exec, &division->devices);
     if (!status)
-        status = memory_devices_check_span(call, &division->devices, leaves, "leaves");
+        status = devices_check_span(call, &division->devices, leaves, "leaves");
     if (!status)
         status = check_levels(division);
     if (!status)
@@ -168,7 +168,7 @@ pool_span poseidon_division_leaves(const struct poseidon_division *division, uin
 {
     const uint64_t bytes = (uint64_t)division->tree->leaf_elements * division->set->field->bytes;
 
-    return memory_devices_part(division->leaves, bytes, index, division->first_leaf);
+    return devices_part(division->leaves, bytes, index, division->first_leaf);
 }
 
 /* The lowest kept level of the top in the whole tree. */

@@ -36,7 +36,7 @@ static bool is_sharded(const pool_span *span)
 /* The exec of work on one of several devices. */
 static pool_status exec_on(const struct opening *opening, uint32_t index, pool_exec *exec)
 {
-    const pool_exec given = memory_devices_exec(&opening->division.devices, &opening->exec, index);
+    const pool_exec given = devices_exec(&opening->division.devices, &opening->exec, index);
 
     return poseidon_read_exec(opening->call, opening->set, &given, exec);
 }
@@ -135,10 +135,10 @@ struct subtree_site {
     pool_exec exec;
     pool_span leaves;
     uint32_t count;
-    uint32_t index[MEMORY_MAX_DEVICES]; /* of these devices among those of the call */
-    pool_device *device[MEMORY_MAX_DEVICES];
-    pool_buffer *workspace[MEMORY_MAX_DEVICES];
-    pool_span shard[MEMORY_MAX_DEVICES];
+    uint32_t index[EXEC_MAX_DEVICES]; /* of these devices among those of the call */
+    pool_device *device[EXEC_MAX_DEVICES];
+    pool_buffer *workspace[EXEC_MAX_DEVICES];
+    pool_span shard[EXEC_MAX_DEVICES];
 };
 
 static void add_shard(const struct opening *opening, const struct subtree *subtree,
@@ -163,7 +163,7 @@ static void add_shard(const struct opening *opening, const struct subtree *subtr
 static void place_subtree(const struct opening *opening, const struct subtree *subtree,
     const pool_span *leaves, struct subtree_site *site)
 {
-    const struct memory_devices *devices = &opening->division.devices;
+    const struct devices *devices = &opening->division.devices;
     const size_t leaf_bytes = (size_t)opening->tree.leaf_elements * opening->set->field->bytes;
 
     *site = (struct subtree_site){.exec = opening->exec};
@@ -171,14 +171,14 @@ static void place_subtree(const struct opening *opening, const struct subtree *s
         site->leaves =
             poseidon_span_slice(leaves, leaf_bytes, subtree->first_leaf, subtree->leaves);
         if (opening->exec.device_count)
-            site->exec = memory_devices_exec(devices, &opening->exec, 0);
+            site->exec = devices_exec(devices, &opening->exec, 0);
         return;
     }
     for (uint32_t i = 0; i < devices->count; i++)
         add_shard(opening, subtree, leaves, i, site);
     if (site->count == 1) {
         site->leaves = site->shard[0];
-        site->exec = memory_devices_exec(devices, &opening->exec, site->index[0]);
+        site->exec = devices_exec(devices, &opening->exec, site->index[0]);
         return;
     }
     site->leaves = (pool_span){.data = site->shard,
@@ -306,7 +306,7 @@ static pool_status forecast(
     const struct subtree subtree = subtree_of(opening, index, subtree_width(&opening->tree));
     pool_merkle_shape shape = {.struct_size = sizeof(shape)};
     pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
-    uint64_t needed[MEMORY_MAX_DEVICES] = {0};
+    uint64_t needed[EXEC_MAX_DEVICES] = {0};
     struct subtree_site site;
     pool_status status;
 
@@ -328,11 +328,11 @@ static pool_status forecast(
 static pool_status check_overlaps(const struct opening *opening, const pool_exec *exec,
     const pool_span *leaves, const pool_span *levels)
 {
-    const struct memory_workspace_span spans[] = {
+    const struct workspace_span spans[] = {
         {leaves, (uint64_t)opening->tree.leaf_elements * opening->set->field->bytes, "leaves"},
         {levels, opening->digest_bytes, "levels"}};
 
-    return memory_workspace_check_spans(opening->call, exec, spans, 2);
+    return workspace_check_spans(opening->call, exec, spans, 2);
 }
 
 static const pool_span *shard_of(const pool_span *span, uint32_t index)
@@ -344,8 +344,8 @@ static const pool_span *shard_of(const pool_span *span, uint32_t index)
 static pool_status check_workspace(
     const struct opening *opening, const pool_span *leaves, const pool_span *levels, uint64_t index)
 {
-    const struct memory_devices *devices = &opening->division.devices;
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    const struct devices *devices = &opening->division.devices;
+    uint64_t needed[EXEC_MAX_DEVICES];
     pool_status status = POOL_OK;
 
     if (!opening->exec.device_count)
@@ -354,9 +354,9 @@ static pool_status check_workspace(
         return POOL_OK;
     status = forecast(opening, leaves, index, needed);
     if (!status)
-        status = memory_devices_check_workspaces(opening->call, devices, &opening->exec, needed);
+        status = devices_check_workspaces(opening->call, devices, &opening->exec, needed);
     for (uint32_t i = 0; i < devices->count && !status; i++) {
-        const pool_exec exec = memory_devices_exec(devices, &opening->exec, i);
+        const pool_exec exec = devices_exec(devices, &opening->exec, i);
 
         status = check_overlaps(opening, &exec, shard_of(leaves, i), shard_of(levels, i));
     }
@@ -445,11 +445,11 @@ pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec 
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(poseidon_merkle_open_timed, NULL, MEMORY_POINTER(set),
-            MEMORY_EXEC(exec), MEMORY_PARAMS(params), MEMORY_VALUE(leaf_count), MEMORY_SPAN(leaves),
-            MEMORY_SPAN(levels), MEMORY_VALUE(index), MEMORY_SPAN(path));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(poseidon_merkle_open_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
+            TIMED_PARAMS(params), TIMED_VALUE(leaf_count), TIMED_SPAN(leaves), TIMED_SPAN(levels),
+            TIMED_VALUE(index), TIMED_SPAN(path));
+    EXEC_SCOPE(exec);
     struct opening opening;
     pool_status status = read_opening(
         __func__, set, exec, params, leaf_count, leaves, levels, index, path, true, &opening);
@@ -471,8 +471,8 @@ pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set, const 
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
-    uint64_t needed[MEMORY_MAX_DEVICES];
+    EXEC_SCOPE(exec);
+    uint64_t needed[EXEC_MAX_DEVICES];
     struct opening opening;
     pool_status status = bytes ? read_opening(__func__, set, exec, params, leaf_count, leaves,
                                      levels, index, path, false, &opening)

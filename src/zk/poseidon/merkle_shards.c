@@ -18,7 +18,7 @@
  */
 struct cut_memory {
     struct exec_target target;
-    struct memory_workspace workspace;
+    struct workspace workspace;
     pool_buffer *nodes;
     CUdeviceptr address;
     pool_buffer *rest; /* of the workspace; NULL: nothing is left, or there is none */
@@ -42,9 +42,9 @@ static uint64_t cut_bytes(const struct poseidon_division *division, uint32_t ind
 static pool_status check_limit(
     const struct poseidon_division *division, uint32_t index, const pool_exec *exec)
 {
-    const uint64_t bytes = cut_bytes(division, index), limit = memory_exec_limit(exec);
+    const uint64_t bytes = cut_bytes(division, index), limit = exec_limit(exec);
 
-    return bytes > limit ? memory_exec_fail_limit(division->call, limit, bytes) : POOL_OK;
+    return bytes > limit ? exec_fail_limit(division->call, limit, bytes) : POOL_OK;
 }
 
 static uint64_t less(uint64_t limit, uint64_t bytes)
@@ -59,12 +59,12 @@ static pool_status check_workspace(const struct poseidon_division *division, uin
 {
     const struct poseidon_tree *tree = division->tree;
     const pool_span *shards = division->levels->data;
-    const struct memory_workspace_span spans[] = {
+    const struct workspace_span spans[] = {
         {leaves->space == POOL_MEMORY_DEVICE ? leaves : NULL,
             (uint64_t)tree->leaf_elements * division->set->field->bytes, "leaves"},
         {&shards[index], poseidon_division_digest_bytes(division), "levels"}};
 
-    return memory_workspace_check_spans(division->call, exec, spans, 2);
+    return workspace_check_spans(division->call, exec, spans, 2);
 }
 
 static pool_status take_rest(struct cut_memory *memory, const pool_exec *exec, uint64_t bytes)
@@ -73,7 +73,7 @@ static pool_status take_rest(struct cut_memory *memory, const pool_exec *exec, u
     CUdeviceptr address;
 
     return rest >= MEMORY_SCRATCH_ALIGNMENT
-               ? memory_scratch(&memory->target,
+               ? scratch_allocate(&memory->target,
                      rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT, &memory->rest,
                      &address)
                : POOL_OK;
@@ -94,19 +94,18 @@ static pool_status open_memory(const struct poseidon_division *division, uint32_
     if (!status)
         status = exec_target_init(&memory->target, &exec);
     if (!status)
-        status = memory_workspace_open(
-            &memory->workspace, division->call, &exec, bytes, &memory->target);
+        status = workspace_open(&memory->workspace, division->call, &exec, bytes, &memory->target);
     if (!status)
         status = check_workspace(division, index, &exec, &leaves);
     if (!status && bytes)
-        status = memory_scratch(&memory->target, bytes, &memory->nodes, &memory->address);
+        status = scratch_allocate(&memory->target, bytes, &memory->nodes, &memory->address);
     return status ? status : take_rest(memory, &exec, bytes);
 }
 
 static pool_status close_memory(struct cut_memory *memory, pool_status status)
 {
-    status = memory_scratch_free(&memory->target, &memory->rest, status);
-    return memory_scratch_free(&memory->target, &memory->nodes, status);
+    status = scratch_free(&memory->target, &memory->rest, status);
+    return scratch_free(&memory->target, &memory->nodes, status);
 }
 
 /* The exec of a build with what the nodes of the cut leave. */
@@ -155,7 +154,7 @@ static pool_status gather_nodes(const struct shards_run *run, uint32_t index,
     status = pool_buffer_adopt(target->device, from, bytes, &view);
     if (!status)
         status = pool_copy_device(run->first.nodes, first * digest, view, 0, bytes, target->stream);
-    return memory_scratch_free(target, &view, status);
+    return scratch_free(target, &view, status);
 }
 
 static pool_status build_part_in(const struct shards_run *run, uint32_t index,
@@ -167,7 +166,7 @@ static pool_status build_part_in(const struct shards_run *run, uint32_t index,
     const pool_span levels = levels_of_part(division, index, memory->address);
     const struct poseidon_operand in = {&leaves, part.leaf_elements, "leaves"};
     struct exec_target target = {.device = memory->target.device, .stream = given->stream};
-    struct memory_progress progress = {.call = division->call, .total = poseidon_tree_work(&part)};
+    struct progress progress = {.call = division->call, .total = poseidon_tree_work(&part)};
     pool_exec exec;
     pool_status status = read_exec(division, index, given, memory, &exec);
 
@@ -201,7 +200,7 @@ static pool_status build_part(void *user, uint32_t index, const pool_exec *given
 static pool_status build_top(const struct shards_run *run, const pool_exec *given)
 {
     const struct poseidon_division *division = run->division;
-    struct memory_progress progress = {
+    struct progress progress = {
         .call = division->call, .total = poseidon_tree_work(division->tree)};
     const struct poseidon_tree top = poseidon_division_top(division);
     const pool_span levels = poseidon_division_top_levels(division, &top);
@@ -227,9 +226,9 @@ static pool_span cut_nodes_at(const struct poseidon_division *division, CUdevice
 
 pool_status poseidon_shards_merkle_build(struct poseidon_division *division)
 {
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, 0);
+    const pool_exec given = devices_exec(&division->devices, division->exec, 0);
     struct shards_run run = {.division = division};
-    const struct memory_parts parts = {.call = division->call,
+    const struct parts parts = {.call = division->call,
         .exec = division->exec,
         .devices = &division->devices,
         .total = poseidon_tree_work(division->tree),
@@ -241,7 +240,7 @@ pool_status poseidon_shards_merkle_build(struct poseidon_division *division)
 
     division->cut_nodes = cut_nodes_at(division, run.first.address);
     if (!status)
-        status = memory_parts_run(&parts);
+        status = parts_run(&parts);
     if (!status)
         status = build_top(&run, &given);
     status = close_memory(&run.first, status);
@@ -253,12 +252,12 @@ pool_status poseidon_shards_merkle_build(struct poseidon_division *division)
 static pool_status forecast_device(
     const struct poseidon_division *division, uint32_t index, uint64_t *bytes)
 {
-    const pool_exec given = memory_devices_exec(&division->devices, division->exec, index);
+    const pool_exec given = devices_exec(&division->devices, division->exec, index);
     const struct poseidon_tree part = poseidon_division_part(division, index);
     const pool_span leaves = poseidon_division_leaves(division, index);
     const pool_span levels = levels_of_part(division, index, 0);
     const uint64_t reserved = cut_bytes(division, index);
-    struct memory_progress progress = {.call = division->call};
+    struct progress progress = {.call = division->call};
     uint64_t of_part = 0, of_top = 0;
     pool_exec exec;
     pool_status status = poseidon_read_exec(division->call, division->set, &given, &exec);

@@ -89,7 +89,7 @@ static pool_status read_sponge(const char *name, const pool_poseidon *set, const
 static pool_status compute_on_host(const struct poseidon_call *call)
 {
     const pool_span *in = call->in.span, *out = call->out.span;
-    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = in->count};
+    struct progress progress = {.call = call->name, .exec = &call->exec, .total = in->count};
     pool_status status =
         call->exec.checks ? poseidon_host_check(call->set, in, call->in.elements, 0, call->in.name)
                           : POOL_OK;
@@ -127,10 +127,10 @@ static pool_status poseidon_permute_timed(void *const *a)
 pool_status pool_poseidon_permute(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(poseidon_permute_timed, NULL, MEMORY_POINTER(set),
-            MEMORY_EXEC(exec), MEMORY_SPAN(states), MEMORY_SPAN(results));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(poseidon_permute_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
+            TIMED_SPAN(states), TIMED_SPAN(results));
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_permutation(__func__, set, exec, states, results, &call);
 
@@ -145,10 +145,10 @@ static pool_status poseidon_hash_timed(void *const *a)
 pool_status pool_poseidon_hash(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(poseidon_hash_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(exec),
-            MEMORY_SPAN(inputs), MEMORY_VALUE(elements), MEMORY_SPAN(digests));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(poseidon_hash_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
+            TIMED_SPAN(inputs), TIMED_VALUE(elements), TIMED_SPAN(digests));
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
 
@@ -163,10 +163,10 @@ static pool_status poseidon_sponge_timed(void *const *a)
 pool_status pool_poseidon_sponge(const pool_poseidon *set, const pool_exec *exec,
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(poseidon_sponge_timed, NULL, MEMORY_POINTER(set), MEMORY_EXEC(exec),
-            MEMORY_PARAMS(params), MEMORY_SPAN(messages), MEMORY_SPAN(results));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(poseidon_sponge_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
+            TIMED_PARAMS(params), TIMED_SPAN(messages), TIMED_SPAN(results));
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
 
@@ -193,7 +193,7 @@ static pool_status forecast(const struct poseidon_call *call, pool_status status
 pool_status pool_poseidon_permute_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *states, const pool_span *results, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_permutation(__func__, set, exec, states, results, &call);
 
@@ -203,7 +203,7 @@ pool_status pool_poseidon_permute_workspace(const pool_poseidon *set, const pool
 pool_status pool_poseidon_hash_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_span *inputs, uint32_t elements, const pool_span *digests, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_hash(__func__, set, exec, inputs, elements, digests, &call);
 
@@ -214,7 +214,7 @@ pool_status pool_poseidon_sponge_workspace(const pool_poseidon *set, const pool_
     const pool_poseidon_sponge_params *params, const pool_span *messages, const pool_span *results,
     uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct poseidon_call call;
     pool_status status = read_sponge(__func__, set, exec, params, messages, results, &call);
 

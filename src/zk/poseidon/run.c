@@ -30,11 +30,11 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
     struct poseidon_args args = operation->args;
 
     args.in = (CUdeviceptr)(uintptr_t)in->data;
-    args.in_stride = memory_span_stride(in, operation->in_bytes);
+    args.in_stride = span_stride(in, operation->in_bytes);
     args.in_is_converted = in->form != poseidon_device_form(set);
     args.in_is_aligned = is_aligned(args.in, args.in_stride);
     args.out = (CUdeviceptr)(uintptr_t)out->data;
-    args.out_stride = memory_span_stride(out, operation->out_bytes);
+    args.out_stride = span_stride(out, operation->out_bytes);
     args.out_is_converted = out->form != poseidon_device_form(set);
     args.out_is_aligned = is_aligned(args.out, args.out_stride);
     args.count = out->count;
@@ -58,9 +58,9 @@ void poseidon_operation_set_sponge(
 pool_status poseidon_check_device_span(
     const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name)
 {
-    const struct memory_item item = {item_bytes, "items", "the parameter set"};
+    const struct span_item item = {item_bytes, "items", "the parameter set"};
 
-    return span->space == POOL_MEMORY_DEVICE ? memory_span_check(site, span, &item, name) : POOL_OK;
+    return span->space == POOL_MEMORY_DEVICE ? span_check(site, span, &item, name) : POOL_OK;
 }
 
 pool_span poseidon_span_slice(
@@ -74,11 +74,11 @@ pool_span poseidon_span_slice(
 }
 
 static pool_status check_chunk(
-    const struct poseidon_pipeline *pipeline, const struct memory_chunk *chunk)
+    const struct poseidon_pipeline *pipeline, const struct pipeline_chunk *chunk)
 {
     const struct poseidon_operand *in = &pipeline->in;
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
-        .stride = memory_span_stride(&chunk->in[0], in->elements * pipeline->set->field->bytes),
+        .stride = span_stride(&chunk->in[0], in->elements * pipeline->set->field->bytes),
         .count = chunk->count,
         .elements = in->elements,
         .first = pipeline->first_index + chunk->first,
@@ -88,7 +88,7 @@ static pool_status check_chunk(
                             : POOL_OK;
 }
 
-static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct poseidon_pipeline *pipeline = user;
     pool_status status = check_chunk(pipeline, chunk);
@@ -106,8 +106,7 @@ static uint64_t count_check_answers(const struct poseidon_pipeline *pipeline)
 
     if (!pipeline->checks || !in->elements)
         return 0;
-    return in->span->space == POOL_MEMORY_HOST ||
-                   memory_span_stride(in->span, item_bytes) == item_bytes
+    return in->span->space == POOL_MEMORY_HOST || span_stride(in->span, item_bytes) == item_bytes
                ? 1
                : in->elements;
 }
@@ -129,22 +128,22 @@ static struct poseidon_job job_of(const struct poseidon_pipeline *pipeline)
 pool_status poseidon_pipeline_plan(
     const struct poseidon_pipeline *pipeline, struct poseidon_chunk_plan *plan)
 {
-    const struct memory_progress *progress = pipeline->progress;
+    const struct progress *progress = pipeline->progress;
     const struct poseidon_job job = job_of(pipeline);
     const struct poseidon_tuning *tuning =
         pipeline->set->tuning ? pipeline->set->tuning : &tuning_of_any_chip()->poseidon;
-    uint64_t limit = memory_exec_limit(progress->exec);
+    uint64_t limit = exec_limit(progress->exec);
 
     return poseidon_plan_chunks(tuning, &job, limit, plan)
                ? POOL_OK
-               : memory_exec_fail_limit(progress->call, limit, plan->bytes);
+               : exec_fail_limit(progress->call, limit, plan->bytes);
 }
 
 pool_status poseidon_pipeline_run(
     struct poseidon_pipeline *pipeline, const struct poseidon_chunk_plan *plan)
 {
     const struct poseidon_job job = job_of(pipeline);
-    const struct memory_pipeline chunks = {.target = pipeline->site,
+    const struct pipeline chunks = {.target = pipeline->site,
         .progress = pipeline->progress,
         .weight = pipeline->weight,
         .count = job.count,
@@ -155,7 +154,7 @@ pool_status poseidon_pipeline_run(
         .compute = compute_chunk,
         .user = pipeline};
 
-    return memory_pipeline_run(&chunks);
+    return pipeline_run(&chunks);
 }
 
 /* ---- permutations, hashes, sponges ----------------------------------------------------------- */
@@ -169,10 +168,10 @@ static pool_status compute_items(void *user, const struct exec_target *site, con
 
 /* Without the members that only the run needs. */
 static struct poseidon_pipeline pipeline_of(
-    const struct poseidon_call *call, struct memory_progress *progress)
+    const struct poseidon_call *call, struct progress *progress)
 {
-    *progress = (struct memory_progress){
-        .call = call->name, .exec = &call->exec, .total = call->in.span->count};
+    *progress =
+        (struct progress){.call = call->name, .exec = &call->exec, .total = call->in.span->count};
     return (struct poseidon_pipeline){.set = call->set,
         .in = call->in,
         .out = call->out.span,
@@ -186,7 +185,7 @@ static struct poseidon_pipeline pipeline_of(
 
 pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes)
 {
-    struct memory_progress progress;
+    struct progress progress;
     const struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
     struct poseidon_chunk_plan plan;
     pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
@@ -199,19 +198,18 @@ pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t 
 pool_status poseidon_device_run(const struct poseidon_call *call)
 {
     const pool_poseidon *set = call->set;
-    struct memory_progress progress;
+    struct progress progress;
     struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
     struct poseidon_operation operation = {.set = set,
         .kernel = call->kernel,
         .args = {.elements = call->in.elements},
         .in_bytes = (size_t)call->in.elements * set->field->bytes,
         .out_bytes = pipeline.out_bytes};
-    const struct memory_workspace_span spans[] = {
-        {call->in.span, operation.in_bytes, call->in.name},
+    const struct workspace_span spans[] = {{call->in.span, operation.in_bytes, call->in.name},
         {call->out.span, operation.out_bytes, call->out.name}};
     struct poseidon_chunk_plan plan;
     struct device_operation counted;
-    struct memory_workspace workspace;
+    struct workspace workspace;
     pool_status status = exec_target_init(&pipeline.site, &call->exec);
 
     if (call->kernel == POSEIDON_SPONGE)
@@ -227,10 +225,9 @@ pool_status poseidon_device_run(const struct poseidon_call *call)
     if (!status)
         status = poseidon_pipeline_plan(&pipeline, &plan);
     if (!status)
-        status =
-            memory_workspace_open(&workspace, call->name, &call->exec, plan.bytes, &pipeline.site);
+        status = workspace_open(&workspace, call->name, &call->exec, plan.bytes, &pipeline.site);
     if (!status)
-        status = memory_workspace_check_spans(call->name, &call->exec, spans, 2);
+        status = workspace_check_spans(call->name, &call->exec, spans, 2);
     if (status)
         return status;
     device_operation_begin(

@@ -79,7 +79,7 @@ struct poseidon_pipeline {
     pool_status (*compute)(void *user, const struct exec_target *site, const pool_span *in,
         const pool_span *out, uint64_t first);
     void *user;
-    struct memory_progress *progress;
+    struct progress *progress;
 };
 /* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk exceeds the limit of progress->exec. */
 pool_status poseidon_pipeline_plan(

@@ -76,7 +76,7 @@ static pool_status compute_known_answer(
         .mode = is_row ? POOL_SPONGE_OVERWRITE : POOL_SPONGE_ADD,
         .padding = is_row ? POOL_SPONGE_PAD_NONE : POOL_SPONGE_PAD_10};
     static const pool_exec exec;
-    struct memory_progress progress = {.exec = &exec};
+    struct progress progress = {.exec = &exec};
     uint32_t is_converted = (set->field->flags & FIELD_DEVICE_STANDARD) == 0;
 
     for (uint32_t i = 0; i < elements; i++)

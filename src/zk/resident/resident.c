@@ -372,8 +372,8 @@ static pool_status check_device(
 static pool_status read_exec(
     const char *call, const pool_resident *resident, const pool_exec *given, pool_exec *exec)
 {
-    static const struct memory_exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
-    pool_status status = memory_exec_read(call, given, &rules, exec);
+    static const struct exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
+    pool_status status = exec_read(call, given, &rules, exec);
 
     if (!status)
         status = device_or_bound(exec->device, &exec->device);
@@ -389,7 +389,7 @@ static pool_status read_exec(
 pool_status pool_resident_open_workspace(
     const pool_resident *resident, const pool_exec *given, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(given);
+    EXEC_SCOPE(given);
     uint64_t bases_bytes = 0, most = 0;
     pool_exec exec;
     pool_status status = base_check_pointers(__func__, {"resident", resident}, {"bytes", bytes});
@@ -415,7 +415,7 @@ pool_status pool_resident_msm_workspace(const pool_resident *resident,
     const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
     const pool_span *results, uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     struct pool_bases described = {0};
     pool_status status = resident ? POOL_OK : base_fail_null(__func__, "resident");
 
@@ -492,10 +492,10 @@ static pool_status resident_open_timed(void *const *a)
 pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *given, pool_resident_use **use)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(resident_open_timed, NULL, MEMORY_POINTER(resident),
-            MEMORY_EXEC(given), MEMORY_RESULT(use, discard_use));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(resident_open_timed, NULL, TIMED_POINTER(resident), TIMED_EXEC(given),
+            TIMED_RESULT(use, discard_use));
+    EXEC_SCOPE(given);
     struct resident_copy *copy = NULL;
     pool_resident_use *made;
     struct device_scope scope;

@@ -66,7 +66,7 @@ static pool_status find_first(struct vector_call *call, const struct vector_item
 {
     uint64_t bytes = cut->vectors * sizeof(*found);
     CUdeviceptr answers = 0;
-    pool_status status = memory_scratch(&call->target, bytes, &call->scratch, &answers);
+    pool_status status = scratch_allocate(&call->target, bytes, &call->scratch, &answers);
 
     if (!status)
         status =
@@ -77,7 +77,7 @@ static pool_status find_first(struct vector_call *call, const struct vector_item
         status = pool_copy_to_host(found, call->scratch, 0, bytes, call->target.stream);
     if (!status)
         status = pool_stream_synchronize(call->target.stream);
-    return memory_scratch_free(&call->target, &call->scratch, status);
+    return scratch_free(&call->target, &call->scratch, status);
 }
 
 pool_status vector_report_element(

@@ -46,7 +46,7 @@ static pool_status evaluate(struct vector_call *call, const uint64_t *number, ui
     pool_status status = vector_store_powers_of_two(call, number, zero, &squares);
 
     if (!status)
-        status = memory_scratch(
+        status = scratch_allocate(
             &call->target, ((uint64_t)2 << log_threads) * field->bytes, &call->scratch, &partial);
     if (!status)
         status = vector_launch(&call->target, "vector_evaluate", 1u << log_threads, &launch);
@@ -92,10 +92,10 @@ static pool_status vector_evaluate_timed(void *const *a)
 pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const void *point, void *value)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_evaluate_timed, NULL, MEMORY_POINTER(field),
-            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_POINTER(point), MEMORY_POINTER(value));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_evaluate_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_POINTER(point), TIMED_POINTER(value));
+    EXEC_SCOPE(exec);
     struct evaluation evaluation = {.sum = {0}};
     struct vector_call call;
     pool_status status;
@@ -108,7 +108,7 @@ pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec,
         status =
             vector_load_scalar(call.target.field, point, "pool_vector_evaluate", evaluation.point);
     if (!status)
-        status = memory_elements_check(&call.target, a, "polynomial");
+        status = elements_check(&call.target, a, "polynomial");
     if (status)
         return status;
     call.exec.is_async = 0;

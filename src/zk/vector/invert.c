@@ -33,7 +33,7 @@ static pool_status invert(struct vector_call *call)
     struct module_launch launch = {
         .count = 5, .arguments = arguments, .sizes = sizes, .threads = INVERSE_THREADS};
     pool_status status =
-        memory_scratch(&call->target, count * field->bytes, &call->scratch, &scratch);
+        scratch_allocate(&call->target, count * field->bytes, &call->scratch, &scratch);
 
     if (!status && exponent) {
         field_power_of_r(field, value, exponent);
@@ -53,10 +53,10 @@ static pool_status vector_inverse_timed(void *const *a)
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_inverse_timed, NULL, MEMORY_POINTER(field),
-            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_inverse_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(
         field, exec, &call, a, out, 1, POOL_VECTOR_INVERSE, "pool_vector_inverse");

@@ -37,10 +37,10 @@ static pool_status vector_bit_reverse_timed(void *const *a)
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_bit_reverse_timed, NULL, MEMORY_POINTER(field),
-            MEMORY_EXEC(exec), MEMORY_SPAN(a), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_bit_reverse_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     struct vector_call call;
     pool_status status = vector_begin_unary(
         field, exec, &call, a, out, 1, POOL_VECTOR_BIT_REVERSE, "pool_vector_bit_reverse");
@@ -90,11 +90,10 @@ static pool_status vector_transpose_timed(void *const *a)
 pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
     uint64_t columns, const pool_span *a, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_transpose_timed, NULL, MEMORY_POINTER(field),
-            MEMORY_EXEC(exec), MEMORY_VALUE(rows), MEMORY_VALUE(columns), MEMORY_SPAN(a),
-            MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_transpose_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_VALUE(rows), TIMED_VALUE(columns), TIMED_SPAN(a), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     const struct matrix matrix = {rows, columns};
     struct vector_call call;
     uint64_t count;

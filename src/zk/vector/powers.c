@@ -73,10 +73,10 @@ static pool_status vector_powers_timed(void *const *a)
 pool_status pool_vector_powers(
     const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_powers_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
-            MEMORY_POINTER(base), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_powers_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_POINTER(base), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     uint64_t number[FIELD_MAX_LIMBS];
     struct vector_call call;
     pool_status status;
@@ -87,7 +87,7 @@ pool_status pool_vector_powers(
     if (!status)
         status = vector_load_scalar(call.target.field, base, "pool_vector_powers", number);
     if (!status)
-        status = memory_elements_check(&call.target, out, "result");
+        status = elements_check(&call.target, out, "result");
     if (status)
         return status;
     call.out = out;

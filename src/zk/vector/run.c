@@ -22,7 +22,7 @@ static pool_status check_inputs(const struct vector_call *call)
     for (int i = 0; i < 2 && call->exec.checks && !status; i++) {
         const pool_span *span = &call->chunk->in[i];
         const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)span->data,
-            .stride = memory_span_stride(span, call->target.field->bytes),
+            .stride = span_stride(span, call->target.field->bytes),
             .count = span->count,
             .elements = 1,
             .first = call->chunk->first,
@@ -33,7 +33,7 @@ static pool_status check_inputs(const struct vector_call *call)
     return status;
 }
 
-static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
+static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
 {
     struct vector_call *call = user;
     pool_status status;
@@ -42,13 +42,13 @@ static pool_status compute_chunk(void *user, struct memory_chunk *chunk)
     status = check_inputs(call);
     if (!status)
         status = call->compute(call);
-    status = memory_scratch_free(&call->target, &call->scratch, status);
-    return memory_scratch_free(&call->target, &call->constants, status);
+    status = scratch_free(&call->target, &call->scratch, status);
+    return scratch_free(&call->target, &call->constants, status);
 }
 
 static uint64_t host_stride(const pool_field *field, const pool_span *span)
 {
-    return span && span->space == POOL_MEMORY_HOST ? memory_span_stride(span, field->bytes) : 0;
+    return span && span->space == POOL_MEMORY_HOST ? span_stride(span, field->bytes) : 0;
 }
 
 static struct vector_scratch scratch_of(const struct vector_call *call)
@@ -93,11 +93,11 @@ pool_status vector_plan_call(const struct vector_call *call, struct vector_plan 
         .is_divisible =
             call->operation != POOL_VECTOR_BIT_REVERSE && call->operation != POOL_VECTOR_TRANSPOSE,
         .scratch = scratch_of(call)};
-    uint64_t limit = memory_exec_limit(&call->exec);
+    uint64_t limit = exec_limit(&call->exec);
 
     return vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, plan)
                ? POOL_OK
-               : memory_exec_fail_limit(call->name, limit, plan->bytes);
+               : exec_fail_limit(call->name, limit, plan->bytes);
 }
 
 pool_status vector_run(struct vector_call *call)
@@ -105,8 +105,8 @@ pool_status vector_run(struct vector_call *call)
     const pool_field *field = call->target.field;
     const pool_span *a = call->a, *out = call->out, *b = second_input(call);
     uint64_t count = out ? out->count : a->count;
-    struct memory_progress progress = {.call = call->name, .exec = &call->exec, .total = count};
-    struct memory_pipeline pipeline = {.target = call->target,
+    struct progress progress = {.call = call->name, .exec = &call->exec, .total = count};
+    struct pipeline pipeline = {.target = call->target,
         .progress = &progress,
         .weight = 1,
         .count = count,
@@ -123,7 +123,7 @@ pool_status vector_run(struct vector_call *call)
         return status;
     pipeline.chunk_items = plan.chunk_elements;
     device_operation_begin(&counted, call->target.device, "vector", field->name, count);
-    status = memory_pipeline_run(&pipeline);
+    status = pipeline_run(&pipeline);
     return device_operation_end(
         &counted, exec_target_end(&call->target, call->exec.is_async, status));
 }
@@ -131,7 +131,7 @@ pool_status vector_run(struct vector_call *call)
 struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
 {
     return (struct vector_arg){
-        (CUdeviceptr)(uintptr_t)span->data, memory_span_stride(span, field->bytes) / 4};
+        (CUdeviceptr)(uintptr_t)span->data, span_stride(span, field->bytes) / 4};
 }
 
 pool_status vector_upload_constants(
@@ -149,7 +149,7 @@ pool_status vector_upload_constants(
             call->name);
         return stream_refuse_captured(call->target.stream, what);
     }
-    status = memory_scratch(&call->target, bytes, &call->constants, address);
+    status = scratch_allocate(&call->target, bytes, &call->constants, address);
     return status ? status
                   : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
 }

@@ -17,7 +17,7 @@
 pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
     struct vector_call *call, enum pool_vector_operation operation, const char *name)
 {
-    static const struct memory_exec_rules rules = {
+    static const struct exec_rules rules = {
         .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
     pool_status status = field ? POOL_OK : base_fail_null(name, "field");
 
@@ -25,7 +25,7 @@ pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
     call->name = name;
     call->operation = operation;
     call->target.field = field;
-    return status ? status : memory_exec_read(name, exec, &rules, &call->exec);
+    return status ? status : exec_read(name, exec, &rules, &call->exec);
 }
 
 pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
@@ -39,16 +39,16 @@ pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct 
 static pool_status check_spans(
     const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    pool_status status = memory_elements_check(&call->target, in, "argument");
+    pool_status status = elements_check(&call->target, in, "argument");
 
     if (!status)
-        status = memory_elements_check(&call->target, out, "result");
+        status = elements_check(&call->target, out, "result");
     if (!status && in->count != out->count)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the argument has %llu elements and the result %llu", (unsigned long long)in->count,
             (unsigned long long)out->count);
     if (!status)
-        status = memory_elements_check_overlap(call->target.field, in, out, same_is_allowed);
+        status = elements_check_overlap(call->target.field, in, out, same_is_allowed);
     return status;
 }
 
@@ -185,10 +185,10 @@ static pool_status vector_add_timed(void *const *a)
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_add_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
-            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_add_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_ADD, a, b, out, "pool_vector_add");
 }
 
@@ -200,10 +200,10 @@ static pool_status vector_sub_timed(void *const *a)
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_sub_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
-            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_sub_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_SUB, a, b, out, "pool_vector_sub");
 }
 
@@ -215,10 +215,10 @@ static pool_status vector_mul_timed(void *const *a)
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_mul_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
-            MEMORY_SPAN(a), MEMORY_SPAN(b), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_mul_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     return binary(field, exec, POOL_VECTOR_MUL, a, b, out, "pool_vector_mul");
 }
 
@@ -244,10 +244,10 @@ static pool_status vector_scale_timed(void *const *a)
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
-    if (memory_has_timeout(exec))
-        return MEMORY_RUN_TIMED(vector_scale_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(exec),
-            MEMORY_POINTER(scalar), MEMORY_SPAN(a), MEMORY_SPAN(out));
-    MEMORY_EXEC_SCOPE(exec);
+    if (exec_has_timeout(exec))
+        return TIMED_RUN(vector_scale_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
+            TIMED_POINTER(scalar), TIMED_SPAN(a), TIMED_SPAN(out));
+    EXEC_SCOPE(exec);
     uint64_t value[FIELD_MAX_LIMBS];
     struct vector_call call;
     pool_status status;
@@ -289,7 +289,7 @@ static pool_status check_forecast_span(const struct vector_call *call, const cha
     const pool_span *span, bool is_expected, uint64_t *count)
 {
     const pool_field *field = call->target.field;
-    const struct memory_item item = {field->bytes, "elements", field->name};
+    const struct span_item item = {field->bytes, "elements", field->name};
     pool_status status;
 
     if (!span && is_expected)
@@ -300,7 +300,7 @@ static pool_status check_forecast_span(const struct vector_call *call, const cha
             (int)call->operation);
     if (!span)
         return POOL_OK;
-    status = memory_span_check_shape(span, &item, name);
+    status = span_check_shape(span, &item, name);
     if (!status && *count != UINT64_MAX && span->count != *count)
         status =
             base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` has %llu elements and another span %llu",
@@ -313,7 +313,7 @@ pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec
     pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,
     uint64_t *bytes)
 {
-    MEMORY_EXEC_SCOPE(exec);
+    EXEC_SCOPE(exec);
     uint64_t count = UINT64_MAX;
     struct vector_call call;
     struct vector_plan plan;
@@ -347,15 +347,14 @@ static pool_status vector_warm_up_timed(void *const *a)
 
 pool_status pool_vector_warm_up(const pool_field *field, const pool_exec *given)
 {
-    if (memory_has_timeout(given))
-        return MEMORY_RUN_TIMED(
-            vector_warm_up_timed, NULL, MEMORY_POINTER(field), MEMORY_EXEC(given));
-    MEMORY_EXEC_SCOPE(given);
+    if (exec_has_timeout(given))
+        return TIMED_RUN(vector_warm_up_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(given));
+    EXEC_SCOPE(given);
     pool_exec exec;
     pool_status status;
 
     if (!field)
         return base_fail_null("pool_vector_warm_up", "field");
-    status = memory_exec_read_warm_up(__func__, given, &exec);
+    status = exec_read_warm_up(__func__, given, &exec);
     return status ? status : vector_load_programs(exec.device, field);
 }

@@ -62,7 +62,7 @@ struct vector_call {
     const pool_span *out;
     pool_status (*compute)(struct vector_call *call); /* enqueues the computation of `chunk` */
     const void *user;
-    struct memory_chunk *chunk;
+    struct pipeline_chunk *chunk;
     pool_buffer *scratch; /* of the chunk */
     pool_buffer *constants;
 };
