@@ -273,7 +273,8 @@ typedef struct pool_mock_kernel {
 pool_status pool_mock_add_kernel(pool_mock *mock, const pool_mock_kernel *kernel);
 /* Adds the global variable to every module loaded. */
 pool_status pool_mock_add_global(pool_mock *mock, const char *name, size_t bytes);
-/* Makes loading any image return `code` with `log` in the JIT error log; 0 accepts images again. */
+/* PTX for a newer chip than the device's is refused with 218, as by a driver. The function makes
+ * loading any image return `code` with `log` in the JIT error log; 0 accepts images again. */
 pool_status pool_mock_reject_images(pool_mock *mock, pool_cu_code code, const char *log);
 
 /* Number of launches of a kernel (NULL: of all kernels). */

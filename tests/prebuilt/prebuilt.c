@@ -2,7 +2,9 @@
 /*
  * The PTX of ptx/prebuilt: makes it, and finds out whether it is what the present sources give.
  *   prebuilt keys          every program of programs.def is embedded, for the present sources, the
- *                          same on every chip, and a simulated device loads it; needs no NVRTC
+ *                          same on every chip, and the oldest simulated device loads it; needs no
+ *                          NVRTC
+ *   prebuilt assemble      ptxas takes all of it for the target sm_50
  *   prebuilt compare       recompiles everything; the PTX must be equal if NVRTC has the same
  * version prebuilt make DIRECTORY   compiles all and writes what is another text than before
  *   prebuilt ptx DIRECTORY    writes the PTX, for inspection
@@ -19,9 +21,9 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
-#include "zk/ecntt/ecntt.h"
 #include "pool/module/prebuilt.h"
 #include "pool/module/program.h"
+#include "zk/ecntt/ecntt.h"
 #include "zk/msm/msm.h"
 #include "zk/ntt/ntt.h"
 #include "zk/poseidon/kernels.h"
@@ -148,7 +150,9 @@ static pool_status visit(void *user, const struct module_program *program)
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* The least that a block of a supported chip can ask for; chips must not differ in programs. */
+/* The least that a block of a chip since 7.0 can ask for; these chips must not differ in programs.
+ * Older ones use some of the same. */
+static const struct chip oldest = {.multiprocessors = 1, .shared_bytes = 48 << 10};
 static const struct chip smallest = {.multiprocessors = 1, .shared_bytes = 64 << 10};
 static const struct chip largest = {.multiprocessors = 148, .shared_bytes = 227 << 10};
 
@@ -225,7 +229,9 @@ static pool_status check_key(
     status = module_prebuilt_unpack(found, &image);
     if (status)
         return status;
-    status = pool_module_load(job->device, image->bytes, image->size, &module);
+    status = module_prebuilt_lower(image, name, 60);
+    if (!status)
+        status = pool_module_load(job->device, image->bytes, image->size, &module);
     module_image_release(image);
     if (!status)
         pool_module_destroy(&module);
@@ -234,19 +240,20 @@ static pool_status check_key(
 
 static int check_keys(void)
 {
-    pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,cc=75"};
+    pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,cc=60"};
     struct job job = {.each = check_key};
     device_pool *pool = NULL;
-    int count;
+    int count, embedded_count;
 
     if (pool_create(&pool, &params) || pool_device_at(pool, 0, &job.device)) {
         fail(&job, "%s", pool_last_error()->message);
         return 1;
     }
     each_program(&job, &smallest);
-    count = job.count;
+    count = embedded_count = job.count;
     job.device = NULL;
     each_program(&job, &largest);
+    each_program(&job, &oldest);
     for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++) {
         job.bytes += at->size;
         count--;
@@ -257,7 +264,47 @@ static int check_keys(void)
         fail(&job, "there are %d programs more in the index than in the list", -count);
     if (pool_destroy(&pool))
         fail(&job, "%s", pool_last_error()->message);
-    printf("%d programs, %d failures\n", job.count / 2, job.failures);
+    printf("%d programs, %d failures\n", embedded_count, job.failures);
+    return job.failures != 0;
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+/* The assembler checks each instruction against the text's target; it need not know that chip. */
+static pool_status assemble(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    pool_status status = found ? module_prebuilt_unpack(found, &image) : POOL_OK;
+    FILE *input;
+
+    (void)request;
+    (void)key;
+    if (status || !found)
+        return status;
+    status = module_prebuilt_lower(image, name, 50);
+    input = popen("ptxas --opt-level 0 --gpu-name sm_75 --output-file /dev/null -", "w");
+    if (!status && (!input || fwrite(image->bytes, 1, image->size, input) != image->size))
+        fail(job, "%s: ptxas does not read it", name);
+    if (input && pclose(input))
+        fail(job, "%s is not for the target sm_50", name);
+    module_image_release(image);
+    return status;
+}
+
+enum { SKIPPED = 77 };
+
+static int assemble_all(void)
+{
+    struct job job = {.each = assemble};
+
+    if (system("ptxas --version > /dev/null 2>&1") != 0) {
+        printf("skipped: there is no ptxas\n");
+        return SKIPPED;
+    }
+    each_program(&job, &smallest);
+    printf("%d programs, %d failures\n", job.count, job.failures);
     return job.failures != 0;
 }
 
@@ -443,6 +490,8 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "keys") == 0)
         return check_keys();
+    if (strcmp(mode, "assemble") == 0)
+        return assemble_all();
     if (strcmp(mode, "ptx") == 0) {
         job.each = write_text;
         each_program(&job, &smallest);

@@ -285,7 +285,9 @@ static void check_ecntt(const char *name)
 
 static void test_every_program(void **state)
 {
-    int count = 0, used = 0;
+    /* The tiles of kernels of one length do not fit on chips older than 7.0. */
+    const bool has_lengths = chip_of(device).shared_bytes >= 64 << 10;
+    int count = 0, used = 0, expected = 0;
 
     (void)state;
 #define NTT(field) check_ntt(field);
@@ -297,11 +299,13 @@ static void test_every_program(void **state)
 #undef POSEIDON
 #undef MSM
 #undef ECNTT
-    for (; module_prebuilt_programs[count].name; count++)
+    for (; module_prebuilt_programs[count].name; count++) {
         used += is_used[count];
+        expected += has_lengths || !strstr(module_prebuilt_programs[count].name, ".length");
+    }
     assert_between(count, 1, MOST_PROGRAMS);
     if (strncmp(devices, "sim", 3) == 0) /* small enough for these sizes to be few and many */
-        assert_int_equal(used, count);
+        assert_int_equal(used, expected);
     else
         assert_true(used > 0);
     assert_int_equal(pool_last_error()->status, POOL_OK);

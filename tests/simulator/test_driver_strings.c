@@ -46,6 +46,7 @@ static void test_all_keys(void **state)
     assert_int_equal(config.has_peer_access, 0);
     assert_string_equal(config.name, "My GPU (x)");
     assert_int_equal(parsed("sim:cc=75").capability, 75);
+    assert_int_equal(parsed("sim:cc=6.0").capability, 60);
     assert_int_equal(parsed("sim:mem=16777216").memory_bytes, 16777216);
     assert_int_equal(parsed("sim:64").device_count, 64);
     assert_string_equal(parsed("sim:cc=86").name, "Simulated device (cc 8.6)");
@@ -71,7 +72,7 @@ static void test_wrong_device_strings(void **state)
         {"sim:2,", "\"\" is not understood"},
         {"sim:2,3", "\"3\" is not understood"},
         {"sim:cc=90,4", "\"4\" is not understood"},
-        {"sim:cc=91", "these can: 75, 80"},
+        {"sim:cc=91", "these can: 60, 61, 62, 70, 72, 75, 80"},
         {"sim:cc=9.", "compute capability"},
         {"sim:cc=9.x", "compute capability"},
         {"sim:cc=", "compute capability"},

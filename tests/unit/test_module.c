@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <devicepool.h>
 #include <devicepool/mock.h>
 
-static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n";
+static const char ptx[] = ".version 8.0\n.target sm_70\n.address_size 64\n";
 
 static pool_mock *mock;
 static device_pool *pool;
@@ -189,6 +190,39 @@ static void test_jit_log_is_in_the_error(void **state)
     assert_int_equal(pool_last_error()->driver_code, 218);
     assert_null(module);
     pool_mock_reject_images(mock, POOL_CU_SUCCESS, "");
+}
+
+/* As a driver does: PTX for an older chip is compiled, for a newer one it is refused. */
+static void test_ptx_for_newer_chips(void **state)
+{
+    static const struct {
+        int chip;
+        const char *target;
+        pool_status status;
+    } cases[] = {{70, "sm_60", POOL_OK}, {70, "sm_70", POOL_OK}, {70, "sm_75", POOL_ERR_BAD_IMAGE},
+        {90, "sm_90a", POOL_OK}, {90, "sm_100", POOL_ERR_BAD_IMAGE}, {90, "sm_75", POOL_OK},
+        {100, "sm_90a", POOL_ERR_BAD_IMAGE}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pool_module *module = NULL;
+        char text[128];
+        int size = snprintf(text, sizeof(text),
+            ".version 8.0\n.target %s\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n",
+            cases[i].target);
+
+        pool_mock_set_attribute(
+            mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, cases[i].chip / 10);
+        pool_mock_set_attribute(
+            mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, cases[i].chip % 10);
+        assert_int_equal(
+            pool_module_load(devices[0], text, (size_t)size, &module), cases[i].status);
+        if (cases[i].status)
+            assert_int_equal(pool_last_error()->driver_code, 218);
+        assert_int_equal(pool_module_destroy(&module), POOL_OK);
+    }
+    pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9);
+    pool_mock_set_attribute(mock, 0, POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0);
 }
 
 static void test_kernels_and_variables(void **state)
@@ -608,6 +642,7 @@ int main(void)
         CASE(test_images_are_checked),
         CASE(test_jit_log_is_in_the_error),
         CASE(test_kernels_and_variables),
+        CASE(test_ptx_for_newer_chips),
         CASE(test_shapes),
         CASE(test_launch),
         CASE(test_launch_with_much_shared_memory),

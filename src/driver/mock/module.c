@@ -178,6 +178,20 @@ static bool read_entries(struct mock_module *module, const char *text)
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
+/* Whether PTX is for the device's chip or an older one, or for exactly it ("sm_90a"). */
+static bool fits_device(const struct mock_call *call, const char *text)
+{
+    const int *attributes = call->mock->devices[call->device].attributes;
+    long chip = 10L * attributes[POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] +
+                attributes[POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR];
+    const char *directive = strstr(text, ".target");
+    const char *name = directive ? strstr(directive, "sm_") : NULL;
+    char *end = NULL;
+    long target = name ? strtol(name + strlen("sm_"), &end, 10) : 0;
+
+    return target <= chip && !(end && *end == 'a' && target != chip);
+}
+
 static void write_jit_log(
     const pool_mock *mock, unsigned count, const pool_cu_enum *options, void **values)
 {
@@ -208,11 +222,13 @@ static pool_cu_result load_module(struct mock_call *call, CUmodule *module, cons
     }
     if (*(const char *)image == '\0')
         return POOL_CU_INVALID_IMAGE;
+    /* A cubin is binary data and cannot be searched as a string. */
+    bool is_text = memcmp(image, "\177", 1) != 0 && *(const unsigned char *)image < 0x80;
+    if (is_text && !fits_device(call, image))
+        return POOL_CU_INVALID_PTX;
     made = calloc(1, sizeof(*made));
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    /* A cubin is binary data and cannot be searched as a string. */
-    bool is_text = memcmp(image, "\177", 1) != 0 && *(const unsigned char *)image < 0x80;
     if ((is_text && !read_entries(made, image)) ||
         !mock_object_add(mock, &made->object, MOCK_MODULE, call->device, call->context)) {
         for (size_t i = 0; i < made->kernel_count; i++)

@@ -2,6 +2,11 @@
 /*
  * Images for hosts without NVRTC: PTX that was compiled in advance for an old chip; the driver, or
  * the simulated one, compiles it for the device's chip.
+ *
+ * The PTX is NVRTC 13.0's, whose oldest target is sm_75, but nothing in it needs more than sm_50
+ * (test prebuilt_assemble). For older chips the target is lowered when it is loaded. It is not low
+ * in the files: for targets below sm_70 ptxas keeps warps converged as older chips do, which
+ * changes the machine code of newer ones.
  */
 #include "pool/module/prebuilt.h"
 
@@ -11,6 +16,10 @@
 
 #include "base/log.h"
 #include "base/status.h"
+
+/* The target of the files, and the oldest chip that self-tests were run for. */
+#define TARGET_LINE "\n.target sm_75\n"
+enum { TARGET = 75, OLDEST = 60 };
 
 /* The maximum dictionary size of the compressed PTX. */
 enum { UNPACK_BYTES = 16 << 20 };
@@ -39,6 +48,19 @@ pool_status module_prebuilt_unpack(
                      prebuilt->name, prebuilt->text_size, (int)result);
 }
 
+pool_status module_prebuilt_lower(struct module_image *image, const char *name, int capability)
+{
+    char *line = strstr(image->bytes, TARGET_LINE);
+    char *digits = line ? line + strlen(TARGET_LINE) - 3 : NULL;
+
+    if (!digits)
+        return base_fail(
+            POOL_ERR_INTERNAL, "the prebuilt PTX %s is not for sm_%d", name, (int)TARGET);
+    digits[0] = (char)('0' + capability / 10);
+    digits[1] = (char)('0' + capability % 10);
+    return POOL_OK;
+}
+
 static const struct module_prebuilt *find(const char *key)
 {
     for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
@@ -52,6 +74,7 @@ pool_status module_find_prebuilt(
 {
     char text[2 * BASE_SHA256_BYTES + 1];
     const struct module_prebuilt *found;
+    struct module_image *made = NULL;
     struct module_key key;
     pool_status status = module_text_key_of(request, &key);
 
@@ -64,7 +87,17 @@ pool_status module_find_prebuilt(
             "%s has to be compiled, because there is no prebuilt PTX for it: "
             "%s",
             request->name, reason);
-    status = module_prebuilt_unpack(found, image);
+    if (request->compute_capability && request->compute_capability < OLDEST)
+        return base_fail(POOL_ERR_NO_COMPILER,
+            "%s has to be compiled, because prebuilt PTX is for chips from %d.%d on: %s",
+            request->name, OLDEST / 10, OLDEST % 10, reason);
+    status = module_prebuilt_unpack(found, &made);
+    if (!status && request->compute_capability && request->compute_capability < TARGET)
+        status = module_prebuilt_lower(made, found->name, request->compute_capability);
+    if (status)
+        module_image_release(made);
+    else
+        *image = made;
     if (!status)
         base_log(POOL_LOG_INFO, "%s: prebuilt PTX %s of NVRTC %s is used: %s", request->name,
             found->name, found->compiler, reason);

@@ -24,4 +24,7 @@ extern const struct module_prebuilt module_prebuilt_programs[];
 pool_status module_prebuilt_unpack(
     const struct module_prebuilt *prebuilt, struct module_image **image);
 
+/* Makes the unpacked PTX loadable on an older chip than it is for: 60 is 6.0. */
+pool_status module_prebuilt_lower(struct module_image *image, const char *name, int capability);
+
 #endif

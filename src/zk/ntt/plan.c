@@ -86,7 +86,10 @@ uint32_t ntt_tunings(
 
 bool ntt_tuning_of_lengths(uint32_t words, const struct chip *chip, struct ntt_tuning *tuning)
 {
-    *tuning = fit_shared_memory(numbers_of(words, chip)->lengths, words, chip);
+    *tuning = numbers_of(words, chip)->lengths;
+    /* Smaller tiles would be other programs, for chips older than 7.0 only. */
+    if (4 * tile_words(tuning, words) > chip->shared_bytes)
+        tuning->by_length = 0;
     return tuning->by_length;
 }
 

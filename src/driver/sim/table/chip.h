@@ -11,7 +11,8 @@
 
 struct sim_chip {
     uint32_t capability;
-    const char *name; /* device name when the device string gives none */
+    const char *name;        /* device name when the device string gives none */
+    int registers_per_block; /* of SIM_REGISTERS per multiprocessor */
     int shared_per_block_optin;
     int shared_per_multiprocessor;
     int shared_reserved_per_block;
@@ -30,7 +31,7 @@ enum {
     SIM_WARP = 32,
     SIM_BLOCK_THREADS = 1024,
     SIM_SHARED_PER_BLOCK = 49152,
-    SIM_REGISTERS = 65536, /* per block and per multiprocessor */
+    SIM_REGISTERS = 65536, /* per multiprocessor */
     SIM_REGISTERS_PER_THREAD = 255,
     SIM_REGISTER_UNIT = 256, /* registers are allocated per warp in multiples of this */
     SIM_WARP_UNIT = 4,       /* warps are allocated in multiples of this */

@@ -38,23 +38,29 @@ static int registers_per_thread(const struct sim_kernel *kernel)
     int warps = round_up(warps_by_launch_bounds(kernel), SIM_WARP_UNIT);
 
     if (warps) {
+        int block = round_up(((int)kernel->bound_threads + SIM_WARP - 1) / SIM_WARP, SIM_WARP_UNIT);
         int most = SIM_REGISTERS / (warps * SIM_WARP) / 8 * 8;
+        int per_block = sim_state.chip->registers_per_block / (block * SIM_WARP) / 8 * 8;
+
         count = count < most ? count : most;
+        count = count < per_block ? count : per_block;
     }
     return count < SIM_REGISTERS_PER_THREAD ? count : SIM_REGISTERS_PER_THREAD;
 }
 
-/* Warps whose registers fit on a multiprocessor. */
-static int warps_by_registers(int register_count)
+/* Warps whose registers fit into those of a multiprocessor or of a block. */
+static int warps_by_registers(int register_count, int registers)
 {
     int warp = round_up(register_count * SIM_WARP, SIM_REGISTER_UNIT);
 
-    return SIM_REGISTERS / warp / SIM_WARP_UNIT * SIM_WARP_UNIT;
+    return registers / warp / SIM_WARP_UNIT * SIM_WARP_UNIT;
 }
 
 int sim_function_max_threads(const struct sim_kernel *kernel)
 {
-    int by_registers = warps_by_registers(registers_per_thread(kernel)) * SIM_WARP;
+    int by_registers =
+        warps_by_registers(registers_per_thread(kernel), sim_state.chip->registers_per_block) *
+        SIM_WARP;
     int most = (int)kernel->max_threads;
 
     return most < by_registers ? most : by_registers;
@@ -75,8 +81,9 @@ int sim_function_blocks(
     const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
     blocks = fit < blocks ? fit : blocks;
-    fit = warps_by_registers(registers_per_thread(kernel)) / round_up(warps, SIM_WARP_UNIT);
-    if (warps_by_registers(registers_per_thread(kernel)) >= warps && fit == 0)
+    fit = warps_by_registers(registers_per_thread(kernel), SIM_REGISTERS) /
+          round_up(warps, SIM_WARP_UNIT);
+    if (warps_by_registers(registers_per_thread(kernel), SIM_REGISTERS) >= warps && fit == 0)
         fit = 1;
     blocks = fit < blocks ? fit : blocks;
     int shared = (int)dynamic_shared + (int)kernel->shared_bytes + chip->shared_reserved_per_block;
