@@ -134,4 +134,15 @@ rm -f "$scratch"/cache/tuning-*
 if [ -w /dev/full ]; then
     expect 1 'standard output cannot be written' sh -c '"$1" list fields >/dev/full' sh "$tool"
 fi
+# Names that are nearly right.
+expect 1 "did you mean 'bench'" sh -c '"$1" benhc 2>&1; exit 1' sh "$tool"
+expect 2 "no field 'babybaer' (did you mean 'babybear'?)" "$tool" ntt -f babybaer "$scratch/none"
+expect 2 "no curve 'bn245_g1' (did you mean 'bn254_g1'?)" "$tool" msm --curve bn245_g1 a b
+expect 2 "no parameter set 'circom-bn254-t33' (did you mean 'circom-bn254-t3'?)" \
+    "$tool" poseidon hash -s circom-bn254-t33 "$scratch/none"
+expect 2 "no option '--outptu'.*(did you mean 'output'?)" "$tool" ntt --outptu x "$scratch/none"
+expect 2 "'bn254' (did you mean 'bn254_.*'devicepool list fields' (or curves, sets)" "$tool" warm-up bn254
+expect 2 "no field, curve or parameter set 'xyzzy';" "$tool" warm-up xyzzy
+expect 2 "option '--output' requires an argument" "$tool" ntt --output
+expect 2 "option '--json' takes no argument" "$tool" ntt --json=1 "$scratch/none"
 exit $failed

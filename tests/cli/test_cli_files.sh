@@ -98,7 +98,7 @@ expect 1 'modulus' "$tool" ntt --field babybear "$scratch/little" -o "$scratch/u
 cp "$scratch/little" "$scratch/same"
 expect 1 'is also an input' "$tool" ntt "$scratch/same" -o "$scratch/same"
 same "ntt into its input" "$scratch/same" "$scratch/little"
-expect 2 'times a power of two' "$tool" ntt --batch 3 "$scratch/little"
+expect 2 'has 8 elements, and a transform takes a power of two for each' "$tool" ntt --batch 3 "$scratch/little"
 expect 2 'no field .x' "$tool" ntt --field x "$scratch/little"
 expect 1 'cannot be written' "$tool" ntt "$scratch/little" -o "$scratch/none/out"
 printf '%032d' 0 | tr 0 '\377' >"$scratch/large"
@@ -222,7 +222,7 @@ same "the field's root is the default of raw files" "$scratch/again" "$scratch/g
 expect 1 'has no convention "x"' "$tool" ntt "ptau:$ptau381:lagrange:3" --root x
 expect 1 'no root of unity of order 2^3' "$tool" ntt "ptau:$ptau381:lagrange:3" --root 3
 expect 2 'does not go with points' "$tool" ntt "$ptau:lagrange:2" --extend 1
-expect 2 'not 1 times a power of two' "$tool" ntt "$ptau:tauG1"
+expect 2 'has 511 points, and a transform takes a power of two' "$tool" ntt "$ptau:tauG1"
 "$tool" msm "$ptau:lagrange:3" "$scratch/values.bin" >"$scratch/got"
 same "MSM over tauG1 and over lagrange:3" "$scratch/got" "$scratch/coefficients"
 "$tool" msm "$ptau:tauG1" --scalar-form montgomery "$scratch/montgomery" >"$scratch/got"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "zk/formats/formats.h"
 #include "support/iden3.h"
+#include "zk/formats/formats.h"
 
 enum { KINDS = 7 };
 
@@ -477,6 +477,10 @@ static void test_cut_text(void **state)
     assert_int_equal(open_exact(bytes, size - 5, &file), POOL_ERR_BAD_DATA);
     assert_string_equal(pool_last_error()->message,
         "FILE, byte 64: section 2 has 96 bytes, of which the file has 91: it is truncated");
+    memset(bytes + 12 + 4, 0, 8); /* the length of the first section */
+    assert_int_equal(open_exact(bytes, size, &file), POOL_ERR_BAD_DATA);
+    assert_non_null(strstr(
+        pool_last_error()->message, "FILE, byte 12: the section before byte 24 has length 0"));
     free(bytes);
 }
 

@@ -150,6 +150,22 @@ int cli_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2)))
  */
 int cli_fail_on(const char *source, pool_status status, int as_json);
 
+/* The name that resembles a wrong one most. Zeros: none yet. */
+struct cli_match {
+    const char *name;
+    size_t distance;
+};
+
+/* Replaces the match by a candidate that is nearer to `wrong`. */
+void cli_match_name(const char *wrong, const char *candidate, struct cli_match *match);
+
+enum { CLI_FIELDS = 1, CLI_CURVES = 2, CLI_SETS = 4 };
+/* The same with the names of fields, curves and parameter sets, as `kinds` says. */
+void cli_match_kinds(const char *wrong, unsigned kinds, struct cli_match *match);
+
+/* " (did you mean 'X'?)" or "". Static memory. */
+const char *cli_suggestion(const struct cli_match *match);
+
 /*
  * Writes the path of a file or directory, which is given relative to the directory of this program:
  * an installed prefix may have been moved. Returns whether the path exists.

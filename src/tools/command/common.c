@@ -29,6 +29,69 @@ int cli_exit_code(pool_status status)
     }
 }
 
+/* Insertions, deletions, replacements and exchanges of neighbours from one string to the other,
+ * both of at most MAX_MATCHED characters. */
+enum { MAX_MATCHED = 47 };
+
+static size_t distance_of(const char *a, const char *b)
+{
+    size_t rows[3][MAX_MATCHED + 1];
+    const size_t length = strlen(b);
+
+    for (size_t j = 0; j <= length; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            row[j] = last[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = row[j] < last[j] + 1 ? row[j] : last[j] + 1;
+            row[j] = row[j] < row[j - 1] + 1 ? row[j] : row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < row[j])
+                row[j] = before[j - 2] + 1;
+        }
+    }
+    return rows[strlen(a) % 3][length];
+}
+
+void cli_match_name(const char *wrong, const char *candidate, struct cli_match *match)
+{
+    const size_t length = strlen(wrong);
+    size_t distance;
+
+    if (length > MAX_MATCHED || strlen(candidate) > MAX_MATCHED)
+        return;
+    /* The beginning of a name is as near as one wrong character. */
+    distance =
+        length > 2 && strncmp(wrong, candidate, length) == 0 ? 1 : distance_of(wrong, candidate);
+    if (distance > 2 || distance >= length || (match->name && match->distance <= distance))
+        return;
+    *match = (struct cli_match){.name = candidate, .distance = distance};
+}
+
+void cli_match_kinds(const char *wrong, unsigned kinds, struct cli_match *match)
+{
+    for (size_t i = 0; kinds & CLI_FIELDS && i < pool_field_count(); i++)
+        cli_match_name(wrong, pool_field_name(pool_field_at(i)), match);
+    for (size_t i = 0; kinds & CLI_CURVES && i < pool_curve_count(); i++)
+        cli_match_name(wrong, pool_curve_name(pool_curve_at(i)), match);
+    for (size_t i = 0; kinds & CLI_SETS && i < pool_poseidon_count(); i++)
+        cli_match_name(wrong, pool_poseidon_name_at(i), match);
+}
+
+const char *cli_suggestion(const struct cli_match *match)
+{
+    static char text[MAX_MATCHED + 32];
+
+    if (!match->name)
+        return "";
+    snprintf(text, sizeof(text), " (did you mean '%s'?)", match->name);
+    return text;
+}
+
 int cli_find_beside(const char *relative, char *path, size_t size)
 {
     char program[PATH_MAX];
@@ -141,6 +204,11 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
     if (!status)
         return CLI_GO;
     code = cli_fail(status, line->as_json);
+    if (code == CLI_HOST && !line->devices)
+        fputs("devicepool: --devices sim, or the environment variable DEVICEPOOL_DEVICES=sim, "
+              "computes "
+              "on a simulated device\n",
+            stderr);
     return status == POOL_ERR_INVALID_ARGUMENT && line->devices ? CLI_USAGE : code;
 }
 

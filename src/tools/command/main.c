@@ -159,6 +159,7 @@ static void print_overview(FILE *out)
 static int run_command(const char *name, int count, char **arguments)
 {
     static char title[64];
+    struct cli_match match = {0};
 
     for (size_t i = 0; i < cli_command_count; i++) {
         if (strcmp(cli_commands[i].name, name) != 0)
@@ -169,7 +170,10 @@ static int run_command(const char *name, int count, char **arguments)
         return cli_commands[i].run(
             &cli_commands[i], &(struct cli_line){.count = count, .arguments = arguments});
     }
-    cli_fail_with("no command '%s'; 'devicepool --help' lists them", name);
+    for (size_t i = 0; i < cli_command_count; i++)
+        cli_match_name(name, cli_commands[i].name, &match);
+    cli_fail_with(
+        "no command '%s'%s; 'devicepool --help' lists them", name, cli_suggestion(&match));
     return CLI_USAGE;
 }
 

@@ -197,8 +197,11 @@ static int check_count(
     uint64_t n = count / request->batch;
 
     if (!n || n * request->batch != count || (n & (n - 1)))
-        return cli_usage(self, "%llu elements are not %llu times a power of two",
-            (unsigned long long)count, (unsigned long long)request->batch);
+        return cli_usage(self,
+            "the file has %llu %s, and a transform takes a power of two%s: see --batch",
+            (unsigned long long)count,
+            source->section.item == POOL_FILE_POINTS ? "points" : "elements",
+            request->batch > 1 ? " for each of the batch" : "");
     if (source->section.item == POOL_FILE_POINTS && request->log_blowup)
         return cli_usage(self, "--extend does not go with points");
     return CLI_GO;

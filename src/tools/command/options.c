@@ -242,6 +242,8 @@ static int fail_option(const struct cli_command *command, const struct table *ta
     const struct cli_line *line, int value)
 {
     const char *given = line->arguments[optind - 1];
+    struct cli_match match = {0};
+    char name[64];
     const struct cli_option *option = optopt ? find_option(table, optopt) : NULL;
 
     if (value == ':')
@@ -250,7 +252,11 @@ static int fail_option(const struct cli_command *command, const struct table *ta
         return cli_usage(command, "option '--%s' takes no argument", option->name);
     if (optopt)
         return cli_usage(command, "no option '-%c'", optopt);
-    return cli_usage(command, "no option '%s', or its beginning is that of several", given);
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(given + 2, "="), given + 2);
+    for (size_t i = 0; i < table->count; i++)
+        cli_match_name(name, table->options[i].name, &match);
+    return cli_usage(command, "no option '%s', or its beginning is that of several%s", given,
+        cli_suggestion(&match));
 }
 
 static int check_operands(const struct cli_command *command, struct cli_line *line)

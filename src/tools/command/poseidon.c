@@ -263,9 +263,13 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
         return code;
     if (request.arity < 2 || request.arity > 16)
         return cli_usage(self, "--arity must be 2 to 16");
-    if (pool_poseidon_by_name(request.set_name, &request.set))
-        return cli_usage(
-            self, "no parameter set '%s'; see 'devicepool list sets'", request.set_name);
+    if (pool_poseidon_by_name(request.set_name, &request.set)) {
+        struct cli_match match = {0};
+
+        cli_match_kinds(request.set_name, CLI_SETS, &match);
+        return cli_usage(self, "no parameter set '%s'%s; see 'devicepool list sets'",
+            request.set_name, cli_suggestion(&match));
+    }
     code = check_sponge_options(self, &request, line);
     if (code == CLI_GO)
         code = run_file(self, &request, line);

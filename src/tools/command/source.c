@@ -256,18 +256,26 @@ void cli_print_elements(
 
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field)
 {
+    struct cli_match match = {0};
+
     *field = pool_field_by_name(name);
     if (*field)
         return CLI_GO;
-    return cli_usage(command, "no field '%s'; see 'devicepool list fields'", name);
+    cli_match_kinds(name, CLI_FIELDS, &match);
+    return cli_usage(
+        command, "no field '%s'%s; see 'devicepool list fields'", name, cli_suggestion(&match));
 }
 
 int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve)
 {
+    struct cli_match match = {0};
+
     *curve = pool_curve_by_name(name);
     if (*curve)
         return CLI_GO;
-    return cli_usage(command, "no curve '%s'; see 'devicepool list curves'", name);
+    cli_match_kinds(name, CLI_CURVES, &match);
+    return cli_usage(
+        command, "no curve '%s'%s; see 'devicepool list curves'", name, cli_suggestion(&match));
 }
 
 int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)

@@ -433,9 +433,15 @@ int tune_plan_make(const struct cli_command *command, const char *operations, co
         return cli_usage(command, "--subject is too long");
     snprintf(names, sizeof(names), "%s", list);
     while ((name = strsep(&rest, ",")))
-        if (!add_subject(plan, name))
-            return cli_usage(
-                command, "no curve, field or parameter set '%s'; see 'devicepool list'", name);
+        if (!add_subject(plan, name)) {
+            struct cli_match match = {0};
+
+            cli_match_kinds(name, CLI_FIELDS | CLI_CURVES | CLI_SETS, &match);
+            return cli_usage(command,
+                "no curve, field or parameter set '%s'%s; see 'devicepool list fields' (or curves, "
+                "sets)",
+                name, cli_suggestion(&match));
+        }
     add_host_groups(plan);
     return CLI_GO;
 }

@@ -3,7 +3,9 @@
  * devicepool warm-up: compiles the kernels of fields, extensions, curves and Poseidon parameter
  * sets into the disk cache, before the first job needs them.
  */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -95,6 +97,19 @@ static pool_status warm_up_device(
     return POOL_OK;
 }
 
+/* The kernels are of use to later processes only where they were stored. */
+static int check_cache(void)
+{
+    char path[4096];
+
+    if (pool_cache_directory(path, sizeof(path)) || access(path, W_OK | X_OK) == 0)
+        return CLI_OK; /* disabled on purpose, or used */
+    return cli_fail_with(
+        "the kernels were not stored: the cache directory '%s' cannot be used: %s; "
+        "DEVICEPOOL_CACHE_DIR names another one, DEVICEPOOL_CACHE=off none",
+        path, strerror(errno));
+}
+
 static int warm_up_all(const struct cli_line *line, const struct subject *subjects)
 {
     static const struct cli_column columns[] = {
@@ -116,7 +131,17 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
         if (next.is_usable)
             status = warm_up_device(&next, subjects, line->operand_count, rows);
     code = cli_print_rows_or_fail(status, rows, columns, CLI_COUNT_OF(columns), line);
-    return cli_close_pool(&pool, code, 0);
+    return cli_close_pool(&pool, code ? code : check_cache(), 0);
+}
+
+static int fail_name(const struct cli_command *self, const char *name)
+{
+    struct cli_match match = {0};
+
+    cli_match_kinds(name, CLI_FIELDS | CLI_CURVES | CLI_SETS, &match);
+    return cli_usage(self,
+        "no field, curve or parameter set '%s'%s; see 'devicepool list fields' (or curves, sets)",
+        name, cli_suggestion(&match));
 }
 
 int cli_run_warm_up(const struct cli_command *self, struct cli_line *line)
@@ -130,8 +155,7 @@ int cli_run_warm_up(const struct cli_command *self, struct cli_line *line)
     while (known < line->operand_count && find_subject(line->operands[known], &subjects[known]))
         known++;
     if (known < line->operand_count)
-        code = cli_usage(self, "no field, curve or parameter set '%s'; see 'devicepool list'",
-            line->operands[known]);
+        code = fail_name(self, line->operands[known]);
     else
         code = warm_up_all(line, subjects);
     for (int i = 0; i < known; i++)

@@ -95,10 +95,17 @@ static pool_status read_section(
 
     if (reader->status)
         return reader->status;
+    if (bytes > reader->end - reader->at && container->has_empty_end)
+        return formats_fail_data(file, offset - SECTION_HEADER,
+            "the section before byte %" PRIu64
+            " has length 0, and what follows it is no whole section: "
+            "its length is wrong, or the file is truncated",
+            offset);
     if (bytes > reader->end - reader->at)
         return formats_fail_data(file, offset,
             "section %u has %" PRIu64 " byte%s, of which the file has %" PRIu64 ": it is truncated",
             type, bytes, base_plural(bytes), reader->end - reader->at);
+    container->has_empty_end = !bytes;
     if (section && section->present)
         return formats_fail_data(file, offset, "section %u is duplicated", type);
     if (section)

@@ -73,6 +73,7 @@ struct formats_container_section {
 
 struct formats_container {
     struct formats_container_section sections[FORMATS_SECTION_TYPES];
+    bool has_empty_end; /* the section that was found last has no bytes */
 };
 
 /* container.c: finds all sections; `required` has a bit for each mandatory type. */

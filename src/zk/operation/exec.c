@@ -140,8 +140,9 @@ static pool_status check_devices(
     const struct {
         const char *name;
         bool is_given;
-    } members[] = {{"device", exec->device != NULL}, {"workspace", exec->workspace != NULL},
-        {"on_host", exec->on_host != 0}};
+        const char *wanted;
+    } members[] = {{"device", exec->device != NULL, "NULL"},
+        {"workspace", exec->workspace != NULL, "NULL"}, {"on_host", exec->on_host != 0, "0"}};
 
     if (!exec->device_count && (exec->devices || exec->workspaces || exec->workspace_count))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` is given and `device_count` is 0",
@@ -167,13 +168,14 @@ static pool_status check_devices(
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         if (members[i].is_given)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "%s: `%s` cannot be combined with `device_count` %u; it must be 0", call,
-                members[i].name, exec->device_count);
+                "%s: `%s` cannot be combined with `device_count` %u; it must be %s", call,
+                members[i].name, exec->device_count, members[i].wanted);
     if (!rules->has_async_devices && (exec->stream || exec->is_async))
         return base_fail(POOL_ERR_UNSUPPORTED,
             "%s: `%s` is not supported with `device_count` %u, as steps of this operation run on "
-            "the host; it must be 0",
-            call, exec->is_async ? "is_async" : "stream", exec->device_count);
+            "the host; it must be %s",
+            call, exec->is_async ? "is_async" : "stream", exec->device_count,
+            exec->is_async ? "0" : "NULL");
     return POOL_OK;
 }
 
