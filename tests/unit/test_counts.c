@@ -155,8 +155,8 @@ static void test_params(void **state)
     program.option_count = SIZE_MAX;
     REFUSED(pool_module_compile, device, &program, &module);
     program.option_count = 0;
-    REFUSED(pool_warm_up, pool, &program, SIZE_MAX);
-    REFUSED(pool_warm_up, pool, &program, SIZE_MAX / sizeof(program) + 2);
+    REFUSED(pool_warm_up, pool, NULL, &program, SIZE_MAX);
+    REFUSED(pool_warm_up, pool, NULL, &program, SIZE_MAX / sizeof(program) + 2);
     REFUSED(pool_module_load, device, data, SIZE_MAX, &module);
     assert_int_equal(pool_destroy(&pool), POOL_OK);
 }
