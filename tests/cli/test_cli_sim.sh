@@ -158,4 +158,9 @@ if command -v script >/dev/null; then
     expect 0 " of 5  [0-9]" script -qec "$terminal" /dev/null
     expect_plain script -qec "NO_COLOR=1 $terminal --quiet" /dev/null
 fi
+# The cache has to be usable, whether or not something needed storing.
+expect 0 'bn254_g1' env DEVICEPOOL_CACHE_DIR="$scratch/new/cache" DEVICEPOOL_NVRTC=off "$tool" warm-up -d sim:1 bn254_g1
+expect 1 'no kernels can be stored: .*/proc/none' \
+    env DEVICEPOOL_CACHE_DIR=/proc/none DEVICEPOOL_NVRTC=off "$tool" warm-up -d sim:1 bn254_g1
+expect 0 'bn254_g1' env DEVICEPOOL_CACHE=off DEVICEPOOL_NVRTC=off "$tool" warm-up -d sim:1 bn254_g1
 exit $failed

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -97,16 +98,29 @@ static pool_status warm_up_device(
     return POOL_OK;
 }
 
-/* The kernels are of use to later processes only where they were stored. */
+/* Whether the directory can be written. It is created as the library creates it: nothing may have
+ * been stored yet, because prebuilt PTX needed no compiler. */
+static int is_usable(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        (void)mkdir(path, 0700);
+        *slash = '/';
+    }
+    if (mkdir(path, 0700) && errno != EEXIST)
+        return 0;
+    return access(path, W_OK | X_OK) == 0;
+}
+
+/* The kernels are of use to later processes only where they can be stored. */
 static int check_cache(void)
 {
     char path[4096];
 
-    if (pool_cache_directory(path, sizeof(path)) || access(path, W_OK | X_OK) == 0)
-        return CLI_OK; /* disabled on purpose, or used */
-    return cli_fail_with(
-        "the kernels were not stored: the cache directory '%s' cannot be used: %s; "
-        "DEVICEPOOL_CACHE_DIR names another one, DEVICEPOOL_CACHE=off none",
+    if (pool_cache_directory(path, sizeof(path)) || is_usable(path))
+        return CLI_OK; /* disabled on purpose, or usable */
+    return cli_fail_with("no kernels can be stored: the cache directory '%s' cannot be used: %s; "
+                         "DEVICEPOOL_CACHE_DIR names another one, DEVICEPOOL_CACHE=off none",
         path, strerror(errno));
 }
 
