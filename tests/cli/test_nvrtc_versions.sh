@@ -9,7 +9,10 @@ set -u
 tool=$1
 shift
 [ $# -gt 0 ] || set -- 11.8 12.4
-command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "skipped: no apt-get"; exit 77; }
+if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
+    echo "skipped: no apt-get"
+    exit 77
+fi
 [ "$(dpkg --print-architecture)" = amd64 ] || { echo "skipped: the packages are for amd64"; exit 77; }
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -e "$keys" ] || { echo "skipped: no keys of Debian's archive"; exit 77; }
