@@ -120,6 +120,8 @@ typedef struct pool_exec {
      * thread, and not after the return. 0: none. Functions that only report sizes ignore it.
      */
     uint64_t timeout_ns;
+    /* Filled when the call fails, with what pool_last_error is then; see status.h. NULL: none. */
+    pool_error_slot *error;
 } pool_exec;
 
 /*

@@ -76,6 +76,8 @@ typedef struct pool_request {
     /* For messages, logs and metrics; copied. At most 63 bytes of UTF-8 without control characters.
      * NULL: "" */
     const char *label;
+    /* Filled when pool_acquire fails, or pool_acquire_async itself; see status.h. NULL: none. */
+    pool_error_slot *error;
 } pool_request;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

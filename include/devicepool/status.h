@@ -5,6 +5,7 @@
 #ifndef DEVICEPOOL_STATUS_H
 #define DEVICEPOOL_STATUS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <devicepool/version.h>
@@ -106,6 +107,25 @@ POOL_API const char *pool_error_class_name(pool_error_class error_class);
  * thread's first failure, it consists of the status and pool_status_text.
  */
 POOL_API const pool_error *pool_last_error(void);
+
+/*
+ * A copy of such a detail in memory of the caller, for callers whose results are read by another
+ * thread, as in bindings with asynchronous calls. `error` of a pool_exec or a pool_request names
+ * one that the call fills when it fails; after a success the contents mean nothing. Longer texts
+ * are cut.
+ */
+typedef struct pool_error_slot {
+    size_t struct_size;
+    pool_status status;
+    int32_t driver_code;
+    char driver_name[64];
+    char call[128];
+    char message[1024];
+} pool_error_slot;
+
+/* Copies pool_last_error of the calling thread. POOL_ERR_INVALID_ARGUMENT: NULL, or a struct_size
+ * that is not valid. Any thread. */
+POOL_API pool_status pool_error_read(pool_error_slot *slot);
 
 /*
  * Records a failure of the calling thread as the library does with its own: pool_last_error has the

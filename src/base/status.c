@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/params.h"
 #include "base/text.h"
 
 /* The thread's detail, and what pool_last_error returns: its error or a constant one. */
@@ -234,6 +235,31 @@ pool_status base_fail_driver(pool_status status, int driver_code, const char *dr
 pool_status base_fail_memory(const char *what)
 {
     return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory for %s", what);
+}
+
+static const struct base_struct slot_type = BASE_STRUCT(pool_error_slot);
+
+void base_error_fill(pool_error_slot *slot)
+{
+    const pool_error *error = pool_last_error();
+    pool_error_slot now = {
+        .struct_size = sizeof(now), .status = error->status, .driver_code = error->driver_code};
+
+    if (!base_struct_is_valid(&slot_type, slot))
+        return;
+    base_text_copy(now.driver_name, sizeof(now.driver_name), error->driver_name);
+    base_text_copy(now.call, sizeof(now.call), error->call);
+    base_text_copy(now.message, sizeof(now.message), error->message);
+    base_struct_write(&slot_type, &now, slot);
+}
+
+pool_status pool_error_read(pool_error_slot *slot)
+{
+    pool_status status = base_struct_check(&slot_type, "pool_error_read", "slot", slot);
+
+    if (!status)
+        base_error_fill(slot);
+    return status;
 }
 
 void base_error_save(struct base_error_copy *copy)

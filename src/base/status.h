@@ -30,6 +30,8 @@ struct base_error_copy {
     char message[4096]; /* a compile error includes source lines */
 };
 void base_error_save(struct base_error_copy *copy);
+/* Copies the thread's error to a slot of the caller; no-op for NULL and an invalid slot. */
+void base_error_fill(pool_error_slot *slot);
 void base_error_restore(const struct base_error_copy *copy);
 
 #endif

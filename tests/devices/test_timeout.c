@@ -315,6 +315,9 @@ static int in_time(void *unused)
         .timeout_ns = 300 * SECOND,
         .progress = note_progress,
         .user = &progress};
+    pool_error_slot slot;
+    pool_request request = {.struct_size = sizeof(request)};
+    pool_lease *lease = NULL;
     pool_bases *bases = NULL;
     pool_cancel *cancel = NULL;
 
@@ -352,6 +355,27 @@ static int in_time(void *unused)
     exec.timeout_ns = 0;
     CHILD_STATUS(pool_poseidon_warm_up(setting.hash, &exec), POOL_ERR_CANCELLED);
     pool_cancel_destroy(&cancel);
+    /* The caller's slot has the failure, with and without a timeout, whatever the thread does then.
+     */
+    exec.cancel = NULL;
+    exec.error = &slot;
+    for (int i = 0; i < 2; i++) {
+        slot = (pool_error_slot){.struct_size = sizeof(slot)};
+        exec.timeout_ns = i * 300 * SECOND;
+        CHILD_STATUS(
+            pool_poseidon_permute(setting.hash, &exec, &in, &sum_span), POOL_ERR_INVALID_ARGUMENT);
+        CHILD_STATUS(pool_bind(NULL), POOL_ERR_INVALID_ARGUMENT);
+        CHILD_CHECK(slot.status == POOL_ERR_INVALID_ARGUMENT);
+        CHILD_CHECK(strstr(slot.message, "pool_poseidon_permute") != NULL);
+    }
+    slot.struct_size = 5;
+    CHILD_STATUS(pool_poseidon_permute(setting.hash, &exec, &in, &out), POOL_ERR_INVALID_ARGUMENT);
+    CHILD_CHECK(strstr(pool_last_error()->message, "exec->error") != NULL);
+    slot = (pool_error_slot){.struct_size = sizeof(slot)};
+    request.error = &slot;
+    request.slots = 1000;
+    CHILD_STATUS(pool_acquire(setting.pool, &request, &lease), POOL_ERR_INVALID_ARGUMENT);
+    CHILD_CHECK(slot.status == POOL_ERR_INVALID_ARGUMENT && strstr(slot.message, "slots") != NULL);
     CHILD_OK(pool_bases_destroy(&bases));
     return tear_down(&setting);
 }

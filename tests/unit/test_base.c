@@ -121,12 +121,21 @@ static void test_error_detail(void **state)
     assert_string_equal(pool_last_error()->call, "cuY(z)");
     assert_int_equal(pool_last_error()->driver_code, 700);
 
+    pool_error_slot slot = {.struct_size = sizeof(slot)};
+
     /* For libraries that are built on this one. */
     assert_int_equal(pool_error_set(POOL_ERR_IO, "rank 3: %s"), POOL_ERR_IO);
     assert_int_equal(pool_last_error()->status, POOL_ERR_IO);
     assert_string_equal(pool_last_error()->message, "rank 3: %s");
     assert_int_equal(pool_error_set(POOL_ERR_IO, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_error_set(POOL_OK, "none"), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_error_set(POOL_ERR_IO, "rank 4"), POOL_ERR_IO);
+    assert_int_equal(pool_error_read(&slot), POOL_OK);
+    assert_int_equal(slot.status, POOL_ERR_IO);
+    assert_string_equal(slot.message, "rank 4");
+    slot.struct_size = 3;
+    assert_int_equal(pool_error_read(&slot), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_error_read(NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_last_error()->status, POOL_ERR_INVALID_ARGUMENT);
 
     /* A message that is too long ends after a whole word. */

@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 #include "base/wake.h"
+#include "pool/device/monitor.h"
 #include "pool/lease/lease.h"
 #include "pool/lease/scheduler.h"
 #include "pool/lease/statistics.h"
-#include "pool/device/monitor.h"
 
 /* Added to lease_budget.used when the lease is released. */
 #define BUDGET_CLOSED (UINT64_C(1) << 63)
@@ -189,6 +189,8 @@ struct lease_attempt {
 pool_status lease_attempt_begin(const char *call, device_pool *pool, const pool_request *request,
     struct lease_attempt *attempt);
 void lease_attempt_end(struct lease_attempt *attempt);
+/* Fills the error slot of a caller's request after a failure; returns `status`. */
+pool_status lease_request_end(const pool_request *given, pool_status status);
 /* The failure of a request that the scheduler refused: what would be possible. */
 pool_status lease_terms_refuse(
     const char *call, struct admission *admission, const struct lease_terms *terms);

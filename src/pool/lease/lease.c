@@ -123,7 +123,7 @@ pool_status pool_acquire(device_pool *pool, const pool_request *request, pool_le
     pool_status status = base_check_pointers("pool_acquire", {"pool", pool}, {"lease", lease});
 
     if (status)
-        return status;
+        return lease_request_end(request, status);
     status = lease_attempt_begin("pool_acquire", pool, request, &attempt);
     if (!status && pool_cancel_requested(attempt.terms.cancel))
         status = base_fail(POOL_ERR_CANCELLED, "pool_acquire: `cancel` has been requested");
@@ -132,7 +132,7 @@ pool_status pool_acquire(device_pool *pool, const pool_request *request, pool_le
     lease_attempt_end(&attempt);
     if (!status)
         *lease = granted;
-    return status;
+    return lease_request_end(request, status);
 }
 
 /* --- using --------------------------------------------------------------------------------------

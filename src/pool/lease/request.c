@@ -11,10 +11,18 @@
 #include "base/log.h"
 #include "base/params.h"
 #include "base/text.h"
-#include "pool/lease/admission.h"
 #include "pool/device/extension.h"
+#include "pool/lease/admission.h"
 
 static const struct base_struct request_type = BASE_STRUCT(pool_request);
+
+pool_status lease_request_end(const pool_request *given, pool_status status)
+{
+    if (status && base_struct_is_valid(&request_type, given) &&
+        given->struct_size >= offsetof(pool_request, error) + sizeof(given->error))
+        base_error_fill(given->error);
+    return status;
+}
 
 void pool_request_init(pool_request *request, size_t struct_size)
 {

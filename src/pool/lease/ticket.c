@@ -222,14 +222,14 @@ pool_status pool_acquire_async(device_pool *pool, const pool_request *request, p
         base_check_pointers("pool_acquire_async", {"pool", pool}, {"ticket", ticket});
 
     if (status)
-        return status;
+        return lease_request_end(request, status);
     status = lease_attempt_begin("pool_acquire_async", pool, request, &attempt);
     if (!status)
         status = make_ticket(attempt.admission, &attempt.terms, hook, user, &made);
     lease_attempt_end(&attempt);
     if (!status)
         *ticket = made;
-    return status;
+    return lease_request_end(request, status);
 }
 
 /* --- the caller's side --------------------------------------------------------------------------

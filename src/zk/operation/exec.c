@@ -14,6 +14,7 @@
 #include "pool/lease/lease.h"
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
+static const struct base_struct error_type = BASE_STRUCT(pool_error_slot);
 
 void pool_exec_init(pool_exec *exec, size_t struct_size)
 {
@@ -113,8 +114,11 @@ struct exec_scope exec_begin(const pool_exec *given)
 
     scope.outer_label = base_log_enter_label(exec_label(given));
     scope.count = 0;
+    scope.error = NULL;
     if (!base_struct_is_valid(&exec_type, given))
         return scope;
+    if (given->struct_size >= offsetof(pool_exec, error) + sizeof(given->error))
+        scope.error = given->error;
     if (given->struct_size >= offsetof(pool_exec, device) + sizeof(given->device))
         begin_on(&scope, given->device);
     if (given->struct_size < offsetof(pool_exec, device_count) + sizeof(given->device_count) ||
@@ -131,6 +135,7 @@ void exec_end(struct exec_scope *scope)
     while (scope->count)
         device_end_operation(scope->devices[--scope->count], 1);
     base_log_restore_label(&scope->outer_label);
+    base_error_fill(scope->error);
 }
 
 /* Members that have no meaning for several devices; `devices` itself is read by devices.c. */
@@ -192,6 +197,8 @@ pool_status exec_read(
             {"workspace_count", exec->workspace_count, 0, EXEC_MAX_DEVICES});
     if (!status)
         status = validate_checks(call, exec->checks, rules->checks);
+    if (!status && exec->error)
+        status = base_struct_check(&error_type, call, "exec->error", exec->error);
     if (status)
         return status;
     if (exec->is_async && !rules->has_async)

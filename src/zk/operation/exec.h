@@ -37,6 +37,7 @@ struct exec_rules {
     struct exec_scope exec_scope __attribute__((unused, cleanup(exec_end))) = exec_begin(given)
 struct exec_scope {
     const char *outer_label;
+    pool_error_slot *error; /* of the caller; NULL: none */
     uint32_t count;
     pool_device *devices[EXEC_MAX_DEVICES]; /* those that can be lost */
 };

@@ -101,6 +101,7 @@ static void init_part(struct group *group, uint32_t index)
     part->exec.cancel = group->cancel;
     if (group->fork.count)
         part->exec.stream = group->fork.stream[index];
+    part->exec.error = NULL;
     part->exec.progress = exec->progress ? note_progress : NULL;
     part->exec.user = part;
 }

@@ -28,6 +28,7 @@
 #define LONGEST_PARAMS 4096u
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
+static const struct base_struct error_type = BASE_STRUCT(pool_error_slot);
 
 /* One of the threads that work for a call. */
 struct worker_thread {
@@ -227,6 +228,7 @@ static pool_status create_timed(const struct timed_call *call, const pool_exec *
     timed->run = call->run;
     timed->exec = *exec;
     timed->exec.timeout_ns = 0;
+    timed->exec.error = NULL;
     timed->device = device;
     if (!exec->device && !exec->lease && !exec->device_count && !exec->on_host && !call->device)
         timed->exec.device = device; /* the one that the calling thread has bound */
@@ -386,7 +388,7 @@ static pool_device *find_device(const struct timed_call *call, const pool_exec *
     return device;
 }
 
-pool_status timed_run(const struct timed_call *call)
+static pool_status run_in_time(const struct timed_call *call)
 {
     pool_device *hung[EXEC_MAX_DEVICES + 1];
     struct timed *timed;
@@ -397,6 +399,8 @@ pool_status timed_run(const struct timed_call *call)
     pool_exec exec;
     pool_status status = base_struct_read(&exec_type, call->name, "exec", given_exec(call), &exec);
 
+    if (!status && exec.error) /* the thread has none */
+        status = base_struct_check(&error_type, call->name, "exec->error", exec.error);
     if (!status)
         status = create_timed(call, &exec, find_device(call, &exec), &timed);
     if (status)
@@ -412,4 +416,14 @@ pool_status timed_run(const struct timed_call *call)
         return finish(timed, thread, call, &exec, is_late);
     pthread_detach(thread);
     return fail_left(call->name, (double)exec.timeout_ns / 1e9, hung, hung_count);
+}
+
+pool_status timed_run(const struct timed_call *call)
+{
+    const pool_exec *given = given_exec(call);
+    pool_status status = run_in_time(call);
+
+    if (given->struct_size >= offsetof(pool_exec, error) + sizeof(given->error))
+        base_error_fill(given->error);
+    return status;
 }
