@@ -18,6 +18,7 @@
 
 #include "driver/nvrtc.h"
 #include "support/assert.h"
+#include "support/needs_compiler.h"
 #include "support/pool.h"
 
 enum { MSM_COUNT = 70, LOG_NTT = 9, NTT_COUNT = 1 << LOG_NTT, COPY = 300001, HASHES = 40 };
@@ -212,11 +213,15 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_least), cmocka_unit_test(test_most),
         cmocka_unit_test(test_costs), cmocka_unit_test(test_kernels)};
     pool_params params = {.struct_size = sizeof(params)};
+    bool is_skipped;
 
     device_text = count > 1 ? arguments[1] : "sim";
     params.devices = device_text;
     if (pool_create(&pool, &params))
         return 77;
+    is_skipped = pool_device_at(pool, 0, &device) == POOL_OK && compiler_is_missing(device);
     pool_destroy(&pool);
+    if (is_skipped)
+        return 77;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
