@@ -353,6 +353,8 @@ pool_status lease_terms_fail(const char *call, struct admission *admission,
 static uint32_t most_possible(struct admission *admission, const struct scheduler_request *request,
     uint64_t *bytes, uint32_t *slots)
 {
+    const uint32_t most_parts =
+        request->devices < admission->device_count ? request->devices : admission->device_count;
     uint32_t usable = 0;
 
     *bytes = 0;
@@ -370,7 +372,7 @@ static uint32_t most_possible(struct admission *admission, const struct schedule
             *slots = device->slots;
         probe.slots = 1;
         /* Less on each of devices that share memory. */
-        for (uint32_t parts = 1; parts <= request->devices; parts++) {
+        for (uint32_t parts = 1; parts <= most_parts; parts++) {
             probe.bytes = device->limit_bytes / parts;
             if (probe.bytes > *bytes &&
                 scheduler_possible_devices(&admission->scheduler, &probe) >= request->devices)
