@@ -8,28 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zk/custom/header.h"
 #include "base/alloc.h"
 #include "budget.h"
+#include "zk/custom/header.h"
 
 static const struct budget budgets[] = {
 #include "custom_budgets.def"
 };
 
 enum { BUDGETS = sizeof(budgets) / sizeof(budgets[0]) };
-
-struct run {
-    const struct nvrtc *nvrtc;
-    bool is_recording;
-    int failures;
-};
-
-/* Curves and sets, whose kernels take seconds, for sm_90 only: on the other chips the same text has
- * given no further information. Recording measures all. */
-static bool is_measured(const struct run *run, const pool_module_arithmetic *entry, int chip)
-{
-    return run->is_recording || entry->field || chip == 90;
-}
 
 /* A call, as the body of a kernel of (ar *out, const ar *a, const ar *b) for thread i. */
 struct call {
@@ -66,41 +53,36 @@ static const struct call set_calls[] = {
         "for (int k = 0; k < ar_width; k++) out[i * ar_width + k] = state[k];"},
 };
 
-static void check(struct run *run, const char *subject, const pool_module_arithmetic *entry,
+/* Curves and sets, whose kernels take seconds, for sm_90 only: on the other chips the same text has
+ * given no further information. */
+static void check(struct budget_run *run, const char *subject, const pool_module_arithmetic *entry,
     const struct call *calls, size_t count)
 {
-    char *text = NULL;
+    char *generated = NULL;
 
-    if (arithmetic_generate(entry, &text)) {
+    if (arithmetic_generate(entry, &generated)) {
         printf("%s\n", pool_last_error()->message);
         exit(1);
     }
-    const struct compiler_header header = {"ar.cuh", text};
+    const struct compiler_header header = {"ar.cuh", generated};
     for (size_t i = 0; i < count; i++) {
-        struct cost cost[CHIPS] = {{0}};
-        char source[1024];
+        char text[1024];
+        const struct budget_source source = {
+            .text = text, .headers = &header, .header_count = 1, .is_for_sm90_only = !entry->field};
 
-        snprintf(source, sizeof(source),
+        snprintf(text, sizeof(text),
             "#include \"ar.cuh\"\n"
             "extern \"C\" __global__ void __launch_bounds__(256) kernel(%s)\n"
             "{\n    unsigned i = blockIdx.x * 256 + threadIdx.x;\n    %s\n}\n",
             calls[i].types, calls[i].body);
-        for (int k = 0; k < CHIPS; k++) {
-            if (!is_measured(run, entry, chips[k]))
-                continue;
-            struct compiler_image image =
-                compiler_compile(run->nvrtc, source, &header, 1, chips[k], false);
-
-            cost[k] = take_cost(&image);
-        }
-        run->failures += settle(budgets, BUDGETS, subject, calls[i].name, cost, run->is_recording);
+        budget_check(run, subject, calls[i].name, &source);
     }
-    base_free(text);
+    base_free(generated);
 }
 
 /* The header's inlined functions are compiled to the very PTX of the library's own kernels, so they
  * are as fast. (Names of called ones contain that of the element's type.) */
-static void compare_with_own(struct run *run, const pool_field *field)
+static void compare_with_own(struct budget_run *run, const pool_field *field)
 {
     static const char kernel[] =
         "#define FF ar\n"
@@ -143,12 +125,8 @@ int main(int argc, char **argv)
     static const char *const extensions[] = {"goldilocks_x2", "babybear_x4"};
     static const char *const curves[] = {"bn254_g1", "bls12_381_g1", "bn254_g2"};
     static const char *const sets[] = {"circom-bn254-t3", "poseidon2-plonky3-babybear-t16"};
-    struct run run = {.is_recording = argc > 1 && strcmp(argv[1], "record") == 0};
+    struct budget_run run = budget_start(budgets, BUDGETS, argc, argv);
 
-    if (driver_nvrtc_open(&run.nvrtc)) {
-        printf("skipped: %s\n", pool_last_error()->message);
-        return 77;
-    }
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         check(&run, fields[i],
             &(pool_module_arithmetic){.prefix = "ar", .field = pool_field_by_name(fields[i])},
@@ -172,5 +150,5 @@ int main(int argc, char **argv)
             sizeof(set_calls) / sizeof(set_calls[0]));
         pool_poseidon_destroy(&set);
     }
-    return run.failures != 0;
+    return budget_finish(&run);
 }

@@ -18,13 +18,6 @@ static const struct budget budgets[] = {
 
 enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
-struct run {
-    const struct nvrtc *nvrtc;
-    const char *only; /* the requested subject, or NULL: all */
-    bool is_recording;
-    int failures;
-};
-
 /* Curves whose text is another one's but for its numbers: minutes of compiling them for two more
  * chips have never given further information. Recording measures them all. */
 static bool is_twin(const char *subject)
@@ -38,24 +31,18 @@ static bool is_twin(const char *subject)
     return false;
 }
 
-static void check(
-    struct run *run, const char *subject, const char *kernels, const struct compiler_header *text)
+static void check(struct budget_run *run, const char *subject, const char *kernels,
+    const struct compiler_header *text)
 {
-    struct cost cost[CHIPS] = {{0}};
+    const struct budget_source source = {.text = compiler_test_kernels(kernels),
+        .headers = text,
+        .header_count = 1,
+        .is_for_sm90_only = is_twin(subject)};
 
-    if (run->only != NULL && strcmp(run->only, subject) != 0)
-        return;
-    for (int i = 0; i < CHIPS; i++) {
-        if (is_twin(subject) && chips[i] != 90 && !run->is_recording)
-            continue;
-        struct compiler_image image =
-            compiler_compile(run->nvrtc, compiler_test_kernels(kernels), text, 1, chips[i], false);
-        cost[i] = take_cost(&image);
-    }
-    run->failures += settle(budgets, BUDGETS, subject, kernels, cost, run->is_recording);
+    budget_check(run, subject, kernels, &source);
 }
 
-static void check_field(struct run *run, const pool_field *field)
+static void check_field(struct budget_run *run, const pool_field *field)
 {
     char *generated = compiler_field_header(field, "fq");
     const struct compiler_header text = {"fq.cuh", generated};
@@ -64,7 +51,7 @@ static void check_field(struct run *run, const pool_field *field)
     free(generated);
 }
 
-static void check_curve(struct run *run, const pool_curve *curve)
+static void check_curve(struct budget_run *run, const pool_curve *curve)
 {
     char *generated = NULL;
 
@@ -79,21 +66,11 @@ static void check_curve(struct run *run, const pool_curve *curve)
 
 int main(int argc, char **argv)
 {
-    struct run run = {.is_recording = argc > 1 && strcmp(argv[1], "record") == 0,
-        .only = argc > 2 ? argv[2] : NULL};
+    struct budget_run run = budget_start(budgets, BUDGETS, argc, argv);
 
-    if (driver_nvrtc_open(&run.nvrtc)) {
-        printf("skipped: %s\n", pool_last_error()->message);
-        return 77;
-    }
     for (size_t i = 0; i < pool_field_count(); i++)
         check_field(&run, pool_field_at(i));
     for (size_t i = 0; i < pool_curve_count(); i++)
         check_curve(&run, pool_curve_at(i));
-    for (size_t i = 0; i < BUDGETS && !run.is_recording; i++)
-        if (!pool_field_by_name(budgets[i].subject) && !pool_curve_by_name(budgets[i].subject)) {
-            printf("FAIL the budget of %s is for nothing\n", budgets[i].subject);
-            run.failures++;
-        }
-    return run.failures == 0 ? 0 : 1;
+    return budget_finish(&run);
 }

@@ -79,47 +79,34 @@ static char *whole_source(const char *file, const pool_curve *curve)
     return source;
 }
 
-static struct cost measure(
-    const struct nvrtc *nvrtc, const char *subject, const char *file, int chip)
+static void check(struct budget_run *run, const char *subject, const char *file)
 {
     const pool_curve *curve = *subject ? pool_curve_by_name(subject) : NULL;
     const pool_field *field = curve      ? curve->scalar_field
                               : *subject ? pool_field_by_name(subject)
                                          : NULL;
-    char *source = whole_source(file, curve), *curve_text = NULL;
+    char *text = whole_source(file, curve), *curve_text = NULL;
     char *field_text = field ? compiler_field_header(field, "fr") : NULL;
     if (curve && curve_emit_of(curve, &curve_text))
         exit(1);
-    const struct compiler_header texts[] = {{"fr.cuh", field_text}, {"curve.cuh", curve_text}};
-    struct compiler_image image = compiler_compile(nvrtc, source, texts,
-        curve   ? 2
-        : field ? 1
-                : 0,
-        chip, false);
-    struct cost cost = take_cost(&image);
+    const struct compiler_header headers[] = {{"fr.cuh", field_text}, {"curve.cuh", curve_text}};
+    const struct budget_source source = {.text = text,
+        .headers = headers,
+        .header_count = curve   ? 2
+                        : field ? 1
+                                : 0};
+
+    budget_check(run, subject, file, &source);
     free(field_text);
     base_free(curve_text);
-    base_free(source);
-    return cost;
+    base_free(text);
 }
 
 int main(int argc, char **argv)
 {
-    bool is_recording = argc > 1 && strcmp(argv[1], "record") == 0;
-    const struct nvrtc *nvrtc = NULL;
-    int failures = 0;
+    struct budget_run run = budget_start(budgets, BUDGETS, argc, argv);
 
-    if (driver_nvrtc_open(&nvrtc)) {
-        printf("skipped: %s\n", pool_last_error()->message);
-        return 77;
-    }
-    for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
-        const char *subject = programs[p].subject, *file = programs[p].file;
-        struct cost cost[CHIPS];
-
-        for (int i = 0; i < CHIPS; i++)
-            cost[i] = measure(nvrtc, subject, file, chips[i]);
-        failures += settle(budgets, BUDGETS, subject, file, cost, is_recording);
-    }
-    return failures == 0 ? 0 : 1;
+    for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++)
+        check(&run, programs[p].subject, programs[p].file);
+    return budget_finish(&run);
 }

@@ -22,63 +22,41 @@ static const struct budget budgets[] = {
 
 enum { BUDGETS = sizeof budgets / sizeof budgets[0] };
 
-static struct cost measure(
-    const struct nvrtc *nvrtc, const struct module_program *program, int chip)
-{
-    struct compiler_header texts[3];
-
-    for (uint32_t i = 0; i < program->text_count; i++)
-        texts[i] = (struct compiler_header){program->texts[i].name, program->texts[i].text};
-    struct compiler_image image =
-        compiler_compile(nvrtc, source_of(program->file), texts, program->text_count, chip, false);
-    struct cost cost = take_cost(&image);
-    return cost;
-}
-
-struct check {
-    const struct nvrtc *nvrtc;
+struct set_check {
+    struct budget_run *run;
     const char *set;
-    bool is_recording;
-    int failures;
 };
 
 static pool_status check_program(void *user, const struct module_program *program)
 {
-    struct check *check = user;
-    struct cost cost[CHIPS];
+    const struct set_check *check = user;
+    struct compiler_header headers[3];
 
-    for (int i = 0; i < CHIPS; i++)
-        cost[i] = measure(check->nvrtc, program, chips[i]);
-    check->failures +=
-        settle(budgets, BUDGETS, check->set, program->file, cost, check->is_recording);
+    for (uint32_t i = 0; i < program->text_count; i++)
+        headers[i] = (struct compiler_header){program->texts[i].name, program->texts[i].text};
+    const struct budget_source source = {
+        .text = source_of(program->file), .headers = headers, .header_count = program->text_count};
+    budget_check(check->run, check->set, program->file, &source);
     return POOL_OK;
 }
 
-static int check_set(const struct nvrtc *nvrtc, const char *name, bool is_recording)
+static void check_set(struct budget_run *run, const char *name)
 {
-    struct check check = {.nvrtc = nvrtc, .set = name, .is_recording = is_recording};
+    struct set_check check = {run, name};
     pool_poseidon *set;
 
     if (pool_poseidon_by_name(name, &set) || poseidon_each_program(set, check_program, &check)) {
         printf("%s: %s\n", name, pool_last_error()->message);
-        return 1;
+        exit(1);
     }
     pool_poseidon_destroy(&set);
-    return check.failures;
 }
 
 int main(int argc, char **argv)
 {
-    bool is_recording = argc > 1 && strcmp(argv[1], "record") == 0;
-    const struct nvrtc *nvrtc = NULL;
-    int failures = 0;
+    struct budget_run run = budget_start(budgets, BUDGETS, argc, argv);
 
-    if (driver_nvrtc_open(&nvrtc)) {
-        printf("skipped: %s\n", pool_last_error()->message);
-        return 77;
-    }
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
-        if (argc < 3 || strcmp(argv[2], sets[i]) == 0)
-            failures += check_set(nvrtc, sets[i], is_recording);
-    return failures == 0 ? 0 : 1;
+        check_set(&run, sets[i]);
+    return budget_finish(&run);
 }

@@ -13,10 +13,10 @@
 
 #include <devicepool.h>
 
-#include "zk/curve/emit_curve.h"
 #include "driver/nvrtc.h"
 #include "pool/module/program.h"
 #include "support/assert.h"
+#include "zk/curve/emit_curve.h"
 
 static const char *field_name(const void *field)
 {

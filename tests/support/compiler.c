@@ -7,8 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "zk/field/emit_field.h"
+#include "base/sha256.h"
 #include "pool/module/sources.h"
+#include "zk/field/emit_field.h"
 
 extern const struct module_source test_sources[];
 extern const size_t test_sources_count;
@@ -102,6 +103,69 @@ struct compiler_image compiler_compile(const struct nvrtc *nvrtc, const char *so
     free(names);
     free(bodies);
     return image;
+}
+
+/* The texts that a source can include; the first of a name counts. */
+struct include_closure {
+    const struct compiler_header *headers;
+    size_t count;
+    bool *is_added; /* of each header, then of each device source */
+    struct base_sha256 *digest;
+};
+
+static void add_text(struct include_closure *closure, const char *text);
+
+static void add_header(struct include_closure *closure, const char *name, size_t length)
+{
+    for (size_t i = 0; i < closure->count + module_sources_count; i++) {
+        bool is_given = i < closure->count;
+        const char *of =
+            is_given ? closure->headers[i].name : module_sources[i - closure->count].name;
+        const char *text =
+            is_given ? closure->headers[i].text : module_sources[i - closure->count].text;
+
+        if (strlen(of) != length || strncmp(of, name, length) != 0)
+            continue;
+        if (!closure->is_added[i]) {
+            closure->is_added[i] = true;
+            add_text(closure, text);
+        }
+        return;
+    }
+    printf("no header %.*s\n", (int)length, name);
+    exit(1);
+}
+
+/* Every header, also one within a condition that does not hold: too many change a digest too
+ * often, too few not often enough. */
+static void add_text(struct include_closure *closure, const char *text)
+{
+    static const char directive[] = "#include \"";
+
+    base_sha256_add(closure->digest, text, strlen(text) + 1);
+    for (const char *at = text; (at = strstr(at, directive)) != NULL;) {
+        at += strlen(directive);
+        add_header(closure, at, strcspn(at, "\"\n"));
+    }
+}
+
+uint64_t compiler_digest(const struct nvrtc *nvrtc, const char *source,
+    const struct compiler_header *headers, size_t count)
+{
+    struct include_closure closure = {headers, count,
+        new_memory((count + module_sources_count) * sizeof(bool)), base_sha256_begin()};
+    uint8_t bytes[BASE_SHA256_BYTES];
+    int version[2] = {0};
+    uint64_t digest = 0;
+
+    CHECK_NVRTC(nvrtc, Version(&version[0], &version[1]));
+    base_sha256_add(closure.digest, version, sizeof(version));
+    add_text(&closure, source);
+    check_status(base_sha256_end(closure.digest, bytes), "SHA-256");
+    for (size_t i = 0; i < sizeof(digest); i++)
+        digest = digest << 8 | bytes[i];
+    free(closure.is_added);
+    return digest;
 }
 
 int compiler_reported(const char *log, const char *word, bool is_before)

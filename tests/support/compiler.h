@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "driver/nvrtc.h"
 #include "zk/field/field.h"
@@ -33,6 +34,12 @@ struct compiler_image {
 struct compiler_image compiler_compile(const struct nvrtc *nvrtc, const char *source,
     const struct compiler_header *headers, size_t count, int capability, bool to_ptx);
 void compiler_image_free(struct compiler_image *image);
+/*
+ * The first 8 bytes of the SHA-256 of all that determines the result of compiler_compile for a
+ * chip: the compiler's version, the source, and every header that it includes, directly or not.
+ */
+uint64_t compiler_digest(const struct nvrtc *nvrtc, const char *source,
+    const struct compiler_header *headers, size_t count);
 /* The largest number right after or before `word` in the compiler's report. */
 int compiler_reported(const char *log, const char *word, bool is_before);
 
