@@ -9,7 +9,7 @@ import ctypes
 import subprocess
 import sys
 
-MOST_TLS_BYTES = 64
+MOST_TLS_BYTES = 80
 
 
 class Error(ctypes.Structure):

@@ -170,7 +170,9 @@ static void keep_lines(char *kept, size_t size, const char *leaks)
     for (const char *line = leaks; *line;) {
         size_t length = strcspn(line, "\n") + 1;
         int is_stack = strncmp(line, "a thread", 8) == 0;
-        int is_context = strncmp(line, "ctx", 3) == 0 || strncmp(line, "primary", 7) == 0;
+        const char *reaches = strstr(line, "still reaches");
+        int is_context = (strncmp(line, "ctx", 3) == 0 || strncmp(line, "primary", 7) == 0) &&
+                         !(reaches && reaches < line + length); /* peer access lives in it */
 
         if (used + length < size &&
             (is_stack ? !watch.stack_call_failed : is_context || !contexts_only)) {

@@ -202,7 +202,7 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
     status = device_pool_is_idle(device);
     pass.pool_idle = !status;
     first = first_failure(first, status);
-    if (status)
+    if (status == POOL_ERR_NOT_READY) /* after a failure its detail stays the thread's last one */
         status = device_is_idle(device);
     pass.device_idle = !status;
     pass.may_block = device_may_block(device);

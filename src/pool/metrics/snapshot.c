@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "pool/device/pool.h"
 #include "pool/lease/statistics.h"
 
 static bool add_health(cJSON *root, const pool_health_info *health)
@@ -33,14 +34,12 @@ static bool add_health(cJSON *root, const pool_health_info *health)
 static bool add_reasons(cJSON *root, device_pool *pool)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "reasons");
-    pool_device *device;
 
     for (size_t i = 0; list && i < pool_device_count(pool); i++) {
-        pool_device_info info = {.struct_size = sizeof(info)};
+        struct device_reason reason = device_reason(&pool->devices[i]);
         cJSON *object;
 
-        if (pool_device_at(pool, i, &device) || pool_device_get_info(device, &info) ||
-            !info.reason[0])
+        if (!reason.text[0])
             continue;
         object = cJSON_CreateObject();
         if (!object || !cJSON_AddItemToArray(list, object)) {
@@ -48,7 +47,7 @@ static bool add_reasons(cJSON *root, device_pool *pool)
             return false;
         }
         if (!cJSON_AddNumberToObject(object, "device", (double)i) ||
-            !cJSON_AddStringToObject(object, "reason", info.reason))
+            !cJSON_AddStringToObject(object, "reason", reason.text))
             return false;
     }
     return list != NULL;

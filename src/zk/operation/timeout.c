@@ -235,6 +235,9 @@ static pool_status create_timed(const struct timed_call *call, const pool_exec *
     /* A caller's cancel object makes the operation wait after each chunk. */
     status = exec->cancel ? pool_cancel_create(&timed->cancel)
                           : base_cancel_create_child(NULL, &timed->cancel);
+    /* A request that precedes the call ends it, however short it is. */
+    if (!status && pool_cancel_requested(exec->cancel))
+        pool_cancel_request(timed->cancel);
     timed->exec.cancel = timed->cancel;
     timed->exec.progress = exec->progress ? note_progress : NULL;
     timed->exec.user = timed;
