@@ -13,8 +13,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -34,20 +32,6 @@ enum {
 
 static const char *const names[FORMATS_GROUPS] = {
     "the Lagrange points", "the monomial points of G1", "the monomial points of G2"};
-
-static pool_status fail_setup(const pool_file *file, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static pool_status fail_setup(const pool_file *file, const char *format, ...)
-{
-    char reason[256];
-    va_list values;
-
-    va_start(values, format);
-    vsnprintf(reason, sizeof(reason), format, values);
-    va_end(values);
-    return base_fail(POOL_ERR_BAD_DATA, "%s: %s", file->path, reason);
-}
 
 static void load_point(const struct formats_setup *setup, enum formats_group group, uint64_t index,
     struct curve_jacobian *point)
@@ -107,14 +91,16 @@ static pool_status check_counts(const pool_file *file, const struct formats_setu
 
     for (size_t group = FORMATS_LAGRANGE; group <= FORMATS_MONOMIAL; group++) {
         if (count[group] && !base_is_power_of_two(count[group]))
-            return fail_setup(file, "%" PRIu64 " is not a power of two: %s of a KZG setup are 2^k",
+            return base_fail(POOL_ERR_BAD_DATA,
+                "%s: %" PRIu64 " is not a power of two: %s of a KZG setup are 2^k", file->path,
                 count[group], names[group]);
     }
     if (count[FORMATS_LAGRANGE] && count[FORMATS_MONOMIAL] &&
         count[FORMATS_LAGRANGE] != count[FORMATS_MONOMIAL])
-        return fail_setup(file,
-            "%" PRIu64 " Lagrange points and %" PRIu64 " monomial points of G1 are not one setup",
-            count[FORMATS_LAGRANGE], count[FORMATS_MONOMIAL]);
+        return base_fail(POOL_ERR_BAD_DATA,
+            "%s: %" PRIu64 " Lagrange points and %" PRIu64
+            " monomial points of G1 are not one setup",
+            file->path, count[FORMATS_LAGRANGE], count[FORMATS_MONOMIAL]);
     return POOL_OK;
 }
 
@@ -126,8 +112,9 @@ static pool_status check_infinity(const pool_file *file, const struct formats_se
 
             load_point(setup, (enum formats_group)group, i, &point);
             if (curve_jacobian_is_infinity(formats_setup_curve((enum formats_group)group), &point))
-                return fail_setup(file,
-                    "point %" PRIu64 " of %s is infinity, which no KZG setup has", i, names[group]);
+                return base_fail(POOL_ERR_BAD_DATA,
+                    "%s: point %" PRIu64 " of %s is infinity, which no KZG setup has", file->path,
+                    i, names[group]);
         }
     }
     return POOL_OK;
@@ -141,10 +128,10 @@ static pool_status check_generators(const pool_file *file, const struct formats_
 
     if (count[FORMATS_LAGRANGE] && !is_partition(setup, FORMATS_LAGRANGE)) {
         if (!is_generator(setup, FORMATS_LAGRANGE, 0))
-            return fail_setup(file,
-                "%s do not add up to the generator: one is damaged, or they are something else",
-                names[FORMATS_LAGRANGE]);
-        return fail_setup(file, "%s: %s",
+            return base_fail(POOL_ERR_BAD_DATA,
+                "%s: %s do not add up to the generator: one is damaged, or they are something else",
+                file->path, names[FORMATS_LAGRANGE]);
+        return base_fail(POOL_ERR_BAD_DATA, "%s: %s: %s", file->path,
             has_monomial && is_partition(setup, FORMATS_MONOMIAL)
                 ? "its groups of G1 are exchanged"
                 : "its Lagrange points are monomial",
@@ -152,8 +139,8 @@ static pool_status check_generators(const pool_file *file, const struct formats_
     }
     for (size_t group = FORMATS_MONOMIAL; group < FORMATS_GROUPS; group++) {
         if (count[group] && !is_generator(setup, (enum formats_group)group, 0))
-            return fail_setup(file, "the first of %s is not the generator: %s", names[group],
-                "it is damaged, or they are something else");
+            return base_fail(POOL_ERR_BAD_DATA, "%s: the first of %s is not the generator: %s",
+                file->path, names[group], "it is damaged, or they are something else");
     }
     return POOL_OK;
 }
@@ -292,8 +279,10 @@ static pool_status check_agreement(const pool_file *file, const struct formats_s
         scalars ? draw_coefficients(scalars, n) : base_fail_memory("the check of a KZG setup");
 
     if (!status && !groups_agree(setup, scalars, scalars + n * COEFFICIENT_LIMBS))
-        status = fail_setup(file,
-            "its Lagrange points and its monomial points of G1 are not of the same polynomials: %s",
+        status = base_fail(POOL_ERR_BAD_DATA,
+            "%s: its Lagrange points and its monomial points of G1 are not of the same "
+            "polynomials: %s",
+            file->path,
             "a point is damaged or misplaced, or one of the groups is in another order");
     base_free(scalars);
     return status;
