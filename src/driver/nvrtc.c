@@ -21,10 +21,12 @@
 #define COMPILER_VARIABLE "DEVICEPOOL_NVRTC"
 
 /*
- * 11.2 to 11.8 have every function of the table, but transforms over bn254_fr that 11.8.89 compiled
- * were wrong on an H100 (driver 580.159.04), right on simulated devices. The prebuilt PTX is right.
+ * The oldest version that was right on a GPU. 11.2 to 12.3 have every function of the table, but
+ * transforms over bn254_fr that 11.8.89 compiled were wrong on an H100 (driver 580.159.04),
+ * although right on simulated devices, and 12.0 to 12.3 compile the same form of the inline
+ * assembly.
  */
-#define VERSION_MIN 12000
+#define VERSION_MIN 12040
 
 /* Newest first. All versions from 11.2 to 11.8 have the soname libnvrtc.so.11.2. */
 static const char *const names[] = {

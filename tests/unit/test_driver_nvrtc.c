@@ -55,7 +55,7 @@ static void test_unusable(void **state)
     assert_int_equal(driver_nvrtc_open(&nvrtc), POOL_ERR_NO_COMPILER);
     assert_string_equal(message(), "DEVICEPOOL_NVRTC=off disables NVRTC");
     refuse("/nowhere/libnvrtc.so.13", "there is no such library", "cannot be used");
-    refuse(FAKE("old"), "is NVRTC 11.8;", "at least 12.0 is needed");
+    refuse(FAKE("old"), "is NVRTC 11.8;", "at least 12.4 is needed");
     refuse(FAKE("no_needed"), "NVRTC 12.3 and lacks nvrtcGetLoweredName", "is needed");
     refuse(FAKE("mute"), "does not report its version", "libnvrtc_mute.so");
     snprintf(path, sizeof(path), "%s/libnvrtc.so.13", directory);
