@@ -92,6 +92,40 @@ static void is_zero(const pool_field *field, uint64_t *result, const uint64_t *x
     result[0] = field_is_zero(field, x);
 }
 
+/* The product in C, where the field's own is in assembly. */
+static void multiply_in_c(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    field_product_plain(field)(field, result, x, y);
+}
+
+static void choose(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    field_select(field, result, x[0] & 1, x, y);
+}
+
+static void invert_batch(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    uint64_t values[2 * FIELD_MAX_LIMBS], scratch[2 * FIELD_MAX_LIMBS];
+
+    field_copy(field, values, x);
+    field_copy(field, values + field->limbs, y);
+    field_batch_inverse(field, values, 2, scratch);
+    field_copy(field, result, values);
+}
+
+static void reduce_bytes(
+    const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
+{
+    uint64_t bytes[2 * FIELD_MAX_LIMBS];
+
+    memcpy(bytes, x, sizeof(bytes) / 2);
+    memcpy(bytes + FIELD_MAX_LIMBS, y, sizeof(bytes) / 2);
+    pool_field_reduce_bytes(field, sizeof(bytes), POOL_LITTLE_ENDIAN, (const uint8_t *)bytes, 1,
+        POOL_FORM_MONTGOMERY, result);
+}
+
 /* Depends on values, as its comment says. */
 static void compare(const pool_field *field, uint64_t *result, const uint64_t *x, const uint64_t *y)
 {
@@ -105,11 +139,15 @@ static const struct {
     {"add", field_add},
     {"subtract", field_sub},
     {"multiply", field_mul},
+    {"multiply in C", multiply_in_c},
     {"negate", negate},
     {"double", twice},
     {"halve", half},
     {"square", square},
     {"invert", inverse},
+    {"invert a batch", invert_batch},
+    {"select", choose},
+    {"reduce bytes", reduce_bytes},
     {"to Montgomery form", to_montgomery},
     {"from Montgomery form", from_montgomery},
     {"equal", equal},
@@ -204,7 +242,8 @@ static bool takes_same_steps(const pool_field *field, field_operation *operation
 
 static void test_basic_operations(void **state)
 {
-    static const char *const names[] = {"bn254_fr", "bls12_381_fq", "goldilocks", "babybear"};
+    static const char *const names[] = {
+        "bn254_fr", "bls12_381_fq", "secp256k1_fq", "bw6_761_fq", "goldilocks", "babybear"};
 
     (void)state;
     for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
@@ -212,11 +251,13 @@ static void test_basic_operations(void **state)
 
         assert_non_null(field);
         for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-            unsigned pairs = operations[i].operation == inverse ? 2 : 4;
+            bool is_inversion =
+                operations[i].operation == inverse || operations[i].operation == invert_batch;
+            unsigned pairs = is_inversion ? 2 : 4;
 
             /* An inversion of several limbs has tens of thousands of instructions to step through,
              * in the loop of one limb. */
-            if (operations[i].operation == inverse && field->limbs > 1)
+            if (is_inversion && field->limbs > 1)
                 continue;
             if (!takes_same_steps(field, operations[i].operation, pairs))
                 fail_msg("%s in %s depends on values", operations[i].name, names[f]);

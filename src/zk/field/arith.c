@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void sub_n(
 
     for (size_t i = 0; i < n; i++)
         borrow = field_limb_sub(&wrapped[i], x[i], y[i], borrow);
-    mask = 0 - borrow;
+    mask = field_limb_mask(borrow);
     for (size_t i = 0; i < n; i++)
         carry = field_limb_add(&difference[i], wrapped[i], p[i] & mask, carry);
 }
@@ -229,7 +229,7 @@ void field_double(const pool_field *field, uint64_t *twice, const uint64_t *x)
 
 void field_halve(const pool_field *field, uint64_t *half, const uint64_t *x)
 {
-    uint64_t mask = 0 - (x[0] & 1);
+    uint64_t mask = field_limb_mask(x[0] & 1);
     uint64_t wide[FIELD_MAX_LIMBS + 1];
     uint64_t carry = 0;
 
@@ -255,10 +255,10 @@ void field_from_montgomery(const pool_field *field, uint64_t *standard, const ui
 void field_select(const pool_field *field, uint64_t *chosen, uint64_t condition,
     const uint64_t *if_one, const uint64_t *if_zero)
 {
-    uint64_t mask = 0 - condition;
+    uint64_t mask = field_limb_mask(condition);
 
     for (uint32_t i = 0; i < field->limbs; i++)
-        chosen[i] = (if_one[i] & mask) | (if_zero[i] & ~mask);
+        chosen[i] = field_limb_choose(mask, if_one[i], if_zero[i]);
 }
 
 void field_copy(const pool_field *field, uint64_t *to, const uint64_t *from)

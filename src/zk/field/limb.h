@@ -54,6 +54,19 @@ static inline uint64_t field_limb_sub(uint64_t *difference, uint64_t x, uint64_t
 #endif
 
 /*
+ * All ones if the bit is 1, 0 if it is 0: every selection by a value takes its mask from here. The
+ * empty statement hides that the mask has only these two values: without it clang 19 and newer at
+ * -O3 branch on the bit instead of using the mask (in field_halve and field_reduce_once).
+ */
+static inline uint64_t field_limb_mask(uint64_t bit)
+{
+    uint64_t mask = 0 - bit;
+
+    __asm__("" : "+r"(mask));
+    return mask;
+}
+
+/*
  * Selects the first if the mask is all ones, the second if it is 0. The empty statement hides where
  * the limb came from: without it gcc 12 chooses two limbs at a time in vector registers, whose
  * loads wait for the limbs stored just before, and field_add takes 25 ns instead of 6.
@@ -76,7 +89,7 @@ static inline __attribute__((always_inline)) void field_reduce_once(
 
     for (size_t i = 0; i < n; i++)
         borrow = field_limb_sub(&reduced[i], x[i], p[i], borrow);
-    keep = 0 - (borrow & (high ^ 1)); /* all ones when x < p */
+    keep = field_limb_mask(borrow & (high ^ 1)); /* all ones when x < p */
     for (size_t i = 0; i < n; i++)
         result[i] = field_limb_choose(keep, x[i], reduced[i]);
 }
