@@ -384,7 +384,8 @@ static pool_cu_result select_worker(struct client_call *call)
         code = client_context_find(current, &worker, &number);
     call->message.header.context = 0;
     if (!call->worker) {
-        if (call->code == POOL_CU_INVALID_DEVICE || (call->code && !code))
+        if (call->code == POOL_CU_INVALID_DEVICE || call->code == POOL_CU_INVALID_VALUE ||
+            (call->code && !code))
             return call->code;
         if (code)
             return code;
@@ -468,8 +469,7 @@ static pool_cu_result send(
     struct client_call *call, struct client_ring *ring, const struct call_stage *stage)
 {
     unsigned char *staged = ring->writer.ring->stage;
-    bool waits = client->is_synchronous || stage ||
-                 (call->mode != CLIENT_POST && call->mode != CLIENT_CLEANUP);
+    bool waits = client->is_synchronous || stage || client_mode_waits(call->mode);
     pool_cu_result code;
 
     if (!is_current(call))
@@ -503,30 +503,6 @@ static pool_cu_result send(
     return call->reply.code;
 }
 
-/* What has ended with its worker is destroyed. */
-static bool is_destruction(enum worker_function function)
-{
-    switch (function) {
-    case WORKER_MemFree:
-    case WORKER_MemFreeAsync:
-    case WORKER_MemPoolDestroy:
-    case WORKER_MemAddressFree:
-    case WORKER_MemRelease:
-    case WORKER_MemUnmap:
-    case WORKER_ModuleUnload:
-    case WORKER_StreamDestroy:
-    case WORKER_EventDestroy:
-    case WORKER_GraphExecDestroy:
-    case WORKER_GraphDestroy:
-    case WORKER_CtxDestroy:
-    case WORKER_DevicePrimaryCtxRelease:
-    case WORKER_UnpinArena:
-        return true;
-    default:
-        return false;
-    }
-}
-
 pool_cu_result call_run_staged(struct client_call *call, const struct call_stage *stage)
 {
     struct client_ring *ring;
@@ -544,8 +520,9 @@ pool_cu_result call_run_staged(struct client_call *call, const struct call_stage
         if (code)
             code = check_fault(call, code);
     }
-    return code && is_destruction(call->function) && call->worker && !call->code &&
-                   !is_current(call)
+    /* What has ended with its worker is destroyed. */
+    return code && (call->mode == CLIENT_END || call->mode == CLIENT_END_LATER) && call->worker &&
+                   !call->code && !is_current(call)
                ? POOL_CU_SUCCESS
                : code;
 }

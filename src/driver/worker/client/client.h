@@ -215,7 +215,20 @@ static inline bool client_worker_runs(const struct client_worker *worker)
 
 /* --- call.c: one call ------------------------------------------------------------------------- */
 
-enum client_mode { CLIENT_WAIT, CLIENT_POST, CLIENT_CLEANUP, CLIENT_SYNC };
+/* As in calls.def. */
+enum client_mode {
+    CLIENT_WAIT,
+    CLIENT_SYNC,
+    CLIENT_END,
+    CLIENT_POST,
+    CLIENT_CLEANUP,
+    CLIENT_END_LATER
+};
+
+static inline bool client_mode_waits(enum client_mode mode)
+{
+    return mode <= CLIENT_END;
+}
 
 struct client_call {
     enum worker_function function;
@@ -359,15 +372,24 @@ void client_range_release(const struct client_worker *worker, uint64_t address);
 bool client_range_is_present(const struct client_range *range);
 void client_ranges_free(struct client *closing);
 
-/* --- memory_pool.c ---------------------------------------------------------------------------- */
-/* Whether the location is a device of a worker. */
-bool client_is_device(const pool_cu_mem_location *location);
-/* Writes a location; `is_own`: that of the call's worker, whose ordinal there may differ. */
-void call_location(struct client_call *call, const pool_cu_mem_location *location, bool is_own);
-/* Writes who may access memory of worker `ordinal`: no other worker's device, as no peer access is
- * possible. */
-pool_cu_result call_accesses(
-    struct client_call *call, const pool_cu_mem_access *access, size_t count, unsigned ordinal);
+/* --- arguments.c ------------------------------------------------------------------------------ */
+
+/* A struct with a location, whose worker executes the call; or the first one. */
+void call_props(
+    struct client_call *call, const void *props, size_t size, const pool_cu_mem_location *location);
+/* Who may access memory of the call's worker: no other worker's device. */
+void call_access(struct client_call *call, const pool_cu_mem_access *access, size_t count);
+/* Perhaps of another worker, which is refused. */
+void call_peer(struct client_call *call, CUcontext peer);
+void call_result_context(struct client_call *call, CUcontext *context);
+/* An address, whose worker executes the call. */
+void call_owned(struct client_call *call, uint64_t address);
+void call_pinned(struct client_call *call, void *memory);
+/* The bytes of a memory pool's attribute; 0: there is none. */
+size_t call_attribute_bytes(pool_cu_enum attribute);
+/* So many bytes of a value, at most 8, as a word and back; NULL: nothing. */
+uint64_t call_load(const void *value, size_t bytes);
+void call_store(void *value, size_t bytes, uint64_t word);
 
 /* --- exchange.c ------------------------------------------------------------------------------- */
 

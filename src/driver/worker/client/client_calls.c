@@ -3,69 +3,59 @@
  * The client's functions that are generated from calls.def.
  */
 #include "driver/worker/client/client_calls.h"
-#include "driver/worker/each.h"
 
-/* For each kind: the parameter, what goes into the message, and how the reply is returned. */
-#define DECLARE(kind, type, name) DECLARE_##kind(type, name)
-#define WRITE(kind, type, name) WRITE_##kind(name)
-#define RETURN(kind, type, name) RETURN_##kind(type, name)
+/* For each class: what goes into the message, and how the reply is returned. */
+#define WRITE(class, kind, name) WRITE_##class(kind, name)
+#define RETURN(class, kind, name) RETURN_##class(kind, name)
 
-#define DECLARE_VALUE(type, name) type name
-#define DECLARE_IN DECLARE_VALUE
-#define DECLARE_DEVICE DECLARE_VALUE
-#define DECLARE_TEXT DECLARE_VALUE
-#define DECLARE_STREAM DECLARE_VALUE
-#define DECLARE_EVENT DECLARE_VALUE
-#define DECLARE_MODULE DECLARE_VALUE
-#define DECLARE_KERNEL DECLARE_VALUE
-#define DECLARE_POOL DECLARE_VALUE
-#define DECLARE_ALLOCATION DECLARE_VALUE
-#define DECLARE_GRAPH DECLARE_VALUE
-#define DECLARE_EXEC DECLARE_VALUE
-#define DECLARE_OUT(type, name) type *name
-#define DECLARE_NEW_STREAM DECLARE_OUT
-#define DECLARE_NEW_EVENT DECLARE_OUT
-#define DECLARE_NEW_EXEC DECLARE_OUT
-#define DECLARE_CHARS(type, name) char *name, type name##_size
-
-#define WRITE_IN(name) call_word(&call, (uint64_t)name);
-#define WRITE_OUT(name) call_word(&call, name != NULL);
-#define WRITE_DEVICE(name) call_device(&call, name);
-#define WRITE_CHARS(name)                                                                          \
+#define WRITE_NONE(kind, name)
+#define WRITE_IN(kind, name) call_word(&call, (uint64_t)name);
+#define WRITE_ADDRESS WRITE_IN
+#define WRITE_OWNED(kind, name) call_owned(&call, name);
+#define WRITE_COPY(kind, name) call_bytes(&call, &name, sizeof(name));
+#define WRITE_DEVICE(kind, name) call_device(&call, name);
+#define WRITE_OUT(kind, name) call_word(&call, name != NULL);
+#define WRITE_OPTIONAL WRITE_OUT
+#define WRITE_CONTEXT_OF WRITE_OUT
+#define WRITE_CHARS(kind, name)                                                                    \
     call_word(&call, name != NULL);                                                                \
     call_word(&call, (uint64_t)(int64_t)name##_size);
-#define WRITE_TEXT(name) call_text(&call, name);
-#define WRITE_STREAM(name) call_handle(&call, WORKER_STREAM, name);
-#define WRITE_EVENT(name) call_handle(&call, WORKER_EVENT, name);
-#define WRITE_MODULE(name) call_handle(&call, WORKER_MODULE, name);
-#define WRITE_KERNEL(name) call_handle(&call, WORKER_KERNEL, name);
-#define WRITE_POOL(name) call_handle(&call, WORKER_MEMORY_POOL, name);
-#define WRITE_ALLOCATION(name) call_handle(&call, WORKER_ALLOCATION, (const void *)(uintptr_t)name);
-#define WRITE_GRAPH(name) call_handle(&call, WORKER_GRAPH, name);
-#define WRITE_EXEC(name) call_handle(&call, WORKER_GRAPH_EXEC, name);
-#define WRITE_NEW_STREAM WRITE_OUT
-#define WRITE_NEW_EVENT WRITE_OUT
-#define WRITE_NEW_EXEC WRITE_OUT
+#define WRITE_TEXT(kind, name) call_text(&call, name);
+#define WRITE_PINNED(kind, name) call_pinned(&call, name);
+#define WRITE_HANDLE(kind, name) call_handle(&call, WORKER_##kind, (const void *)(uintptr_t)name);
+#define WRITE_NEW WRITE_OUT
+#define WRITE_CONTEXT(kind, name) call_context(&call, name);
+#define WRITE_PEER(kind, name) call_peer(&call, name);
+#define WRITE_PROPS(kind, name)                                                                    \
+    call_props(&call, name, sizeof(kind), name ? &name->location : NULL);
+#define WRITE_ACCESS(kind, name) call_access(&call, name, name##_count);
+#define WRITE_READ(kind, name)                                                                     \
+    call_word(&call, name != NULL);                                                                \
+    call_word(&call, call_load(name, kind));
+#define WRITE_WRITTEN WRITE_OUT
 
-#define RETURN_IN(type, name)
-#define RETURN_DEVICE(type, name)
-#define RETURN_TEXT(type, name)
-#define RETURN_STREAM(type, name)
-#define RETURN_EVENT(type, name)
-#define RETURN_MODULE(type, name)
-#define RETURN_KERNEL(type, name)
-#define RETURN_POOL(type, name)
-#define RETURN_ALLOCATION(type, name)
-#define RETURN_GRAPH(type, name)
-#define RETURN_EXEC(type, name)
-#define RETURN_OUT(type, name) call_result_bytes(&call, name, sizeof(type));
-#define RETURN_CHARS(type, name) call_result_text(&call, name, name##_size);
+#define RETURN_NONE(kind, name)
+#define RETURN_IN RETURN_NONE
+#define RETURN_ADDRESS RETURN_NONE
+#define RETURN_OWNED RETURN_NONE
+#define RETURN_COPY RETURN_NONE
+#define RETURN_DEVICE RETURN_NONE
+#define RETURN_OUT(kind, name) call_result_bytes(&call, name, sizeof(kind));
+#define RETURN_OPTIONAL RETURN_OUT
+#define RETURN_CONTEXT_OF(kind, name) call_result_context(&call, name);
+#define RETURN_CHARS(kind, name) call_result_text(&call, name, name##_size);
+#define RETURN_TEXT RETURN_NONE
+#define RETURN_PINNED RETURN_NONE
+#define RETURN_HANDLE RETURN_NONE
 #define RETURN_NEW(kind, name)                                                                     \
     if (name)                                                                                      \
-        *name = call_result_handle(&call, kind);
-#define RETURN_NEW_STREAM(type, name) RETURN_NEW(WORKER_STREAM, name)
-#define RETURN_NEW_EVENT(type, name) RETURN_NEW(WORKER_EVENT, name)
-#define RETURN_NEW_EXEC(type, name) RETURN_NEW(WORKER_GRAPH_EXEC, name)
+        *name = (CALL_TYPE_##kind)(uintptr_t)call_result_handle(&call, WORKER_##kind);
+#define RETURN_CONTEXT RETURN_NONE
+#define RETURN_PEER RETURN_NONE
+#define RETURN_PROPS RETURN_NONE
+#define RETURN_ACCESS RETURN_NONE
+#define RETURN_READ RETURN_NONE
+#define RETURN_WRITTEN(kind, name) call_store(name, kind, call_result(&call));
 
 /* A buffer of 256 bytes, of which the driver has written a string. */
 static void call_result_text(struct client_call *call, char *to, int size)
@@ -82,7 +72,7 @@ static void call_result_text(struct client_call *call, char *to, int size)
 }
 
 #define FUNCTION(name, function_name, mode, ...)                                                   \
-    pool_cu_result name(WORKER_LIST(DECLARE, __VA_ARGS__))                                         \
+    pool_cu_result name(CALL_LIST(CALL_DECLARE, __VA_ARGS__))                                      \
     {                                                                                              \
         struct client_call call;                                                                   \
         pool_cu_result code = call_check();                                                        \
@@ -90,16 +80,20 @@ static void call_result_text(struct client_call *call, char *to, int size)
         if (code)                                                                                  \
             return code;                                                                           \
         call_begin(&call, WORKER_##function_name, CLIENT_##mode);                                  \
-        WORKER_EACH(WRITE, __VA_ARGS__)                                                            \
+        CALL_EACH(WRITE, __VA_ARGS__)                                                              \
         code = call_run(&call);                                                                    \
-        if (!code && CLIENT_##mode != CLIENT_POST && CLIENT_##mode != CLIENT_CLEANUP) {            \
-            WORKER_EACH(RETURN, __VA_ARGS__)                                                       \
+        if (!code && client_mode_waits(CLIENT_##mode)) {                                           \
+            CALL_EACH(RETURN, __VA_ARGS__)                                                         \
         }                                                                                          \
         return code;                                                                               \
     }
 
-#define WORKER_CALL(function_name, mode, ...)                                                      \
+#define SIDES_MADE(function_name, mode, ...)                                                       \
     FUNCTION(client_cu_##function_name, function_name, mode, __VA_ARGS__)
-#define WORKER_WRAP(function_name, mode, ...)                                                      \
+#define SIDES_WRAPPED(function_name, mode, ...)                                                    \
     FUNCTION(remote_##function_name, function_name, mode, __VA_ARGS__)
-#include "driver/worker/calls.def"
+#define SIDES_WRITTEN(function_name, mode, ...)
+#define SIDES_LOCAL SIDES_WRITTEN
+#define CALL_ROW(function_name, needs, mode, sides, ...)                                           \
+    SIDES_##sides(function_name, mode, __VA_ARGS__)
+#include "driver/calls.def"

@@ -262,7 +262,7 @@ pool_cu_result client_cu_DevicePrimaryCtxRelease(CUdevice device)
 
     if (code)
         return code;
-    call_begin(&call, WORKER_DevicePrimaryCtxRelease, CLIENT_WAIT);
+    call_begin(&call, WORKER_DevicePrimaryCtxRelease, CLIENT_END);
     call_device(&call, device);
     /* The worker's predecessor had the context. */
     if (call.worker && call.generation > 1 &&
@@ -361,7 +361,7 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     code = context ? client_context_find(context, &worker, &number) : POOL_CU_INVALID_VALUE;
     if (code)
         return code;
-    call_begin(&call, WORKER_CtxDestroy, CLIENT_WAIT);
+    call_begin(&call, WORKER_CtxDestroy, CLIENT_END);
     call_context(&call, context);
     code = call_run(&call);
     if (code)
@@ -370,111 +370,4 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     if (client_current() == context)
         pop();
     return POOL_CU_SUCCESS;
-}
-
-/* A function without arguments, in the current context. */
-static pool_cu_result call_plain(enum worker_function function, enum client_mode mode)
-{
-    struct client_call call;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    call_begin(&call, function, mode);
-    return call_run(&call);
-}
-
-pool_cu_result client_cu_CtxSynchronize(void)
-{
-    return call_plain(WORKER_CtxSynchronize, CLIENT_SYNC);
-}
-
-pool_cu_result client_cu_ProfilerStart(void)
-{
-    return call_plain(WORKER_ProfilerStart, CLIENT_WAIT);
-}
-
-pool_cu_result client_cu_ProfilerStop(void)
-{
-    return call_plain(WORKER_ProfilerStop, CLIENT_WAIT);
-}
-
-pool_cu_result client_cu_CtxGetApiVersion(CUcontext context, unsigned int *version)
-{
-    struct client_call call;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    call_begin(&call, WORKER_CtxGetApiVersion, CLIENT_WAIT);
-    call_context(&call, context);
-    call_word(&call, version != NULL);
-    code = call_run(&call);
-    if (!code && version)
-        *version = (unsigned)call_result(&call);
-    return code;
-}
-
-pool_cu_result client_cu_StreamGetCtx(CUstream stream, CUcontext *context)
-{
-    struct client_call call;
-    uint64_t number;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    call_begin(&call, WORKER_StreamGetCtx, CLIENT_WAIT);
-    call_handle(&call, WORKER_STREAM, stream);
-    call_word(&call, context != NULL);
-    code = call_run(&call);
-    if (code || !context)
-        return code;
-    number = call_result(&call);
-    *context = number && number <= WORKER_CONTEXTS
-                   ? client_context_handle(call.worker, (unsigned)number - 1)
-                   : NULL;
-    return POOL_CU_SUCCESS;
-}
-
-/* --- peers ------------------------------------------------------------------------------------ */
-
-/* Whether there is a current context and `peer` lives in another worker: the kernels of one worker
- * cannot access the memory of another. */
-static bool is_of_another_worker(CUcontext peer)
-{
-    CUcontext current = client_current();
-    struct client_worker *worker;
-    unsigned number;
-
-    return current && peer && !client_context_find(peer, &worker, &number) &&
-           worker->ordinal != (int)client_handle_read(current).worker;
-}
-
-pool_cu_result client_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
-{
-    struct client_call call;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    if (is_of_another_worker(peer))
-        return POOL_CU_PEER_ACCESS_UNSUPPORTED;
-    call_begin(&call, WORKER_CtxEnablePeerAccess, CLIENT_WAIT);
-    call_context(&call, peer);
-    call_word(&call, flags);
-    return call_run(&call);
-}
-
-pool_cu_result client_cu_CtxDisablePeerAccess(CUcontext peer)
-{
-    struct client_call call;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    if (is_of_another_worker(peer))
-        return POOL_CU_PEER_ACCESS_NOT_ENABLED;
-    call_begin(&call, WORKER_CtxDisablePeerAccess, CLIENT_WAIT);
-    call_context(&call, peer);
-    return call_run(&call);
 }

@@ -165,7 +165,6 @@ static pool_cu_result copy_peer(CUdeviceptr to, CUcontext to_context, CUdevicept
 {
     struct client_side to_side = {.context = to_context, .address = to};
     struct client_side from_side = {.context = from_context, .address = from};
-    struct client_call call;
     unsigned number;
     pool_cu_result code = call_check();
 
@@ -179,16 +178,8 @@ static pool_cu_result copy_peer(CUdeviceptr to, CUcontext to_context, CUdevicept
         code = client_current() ? client_cu_StreamSynchronize(stream) : POOL_CU_INVALID_CONTEXT;
         return code ? code : client_exchange(&to_side, &from_side, bytes);
     }
-    call_begin(&call, is_async ? WORKER_MemcpyPeerAsync : WORKER_MemcpyPeer,
-        is_async ? CLIENT_POST : CLIENT_SYNC);
-    call_word(&call, to);
-    call_context(&call, to_context);
-    call_word(&call, from);
-    call_context(&call, from_context);
-    call_word(&call, bytes);
-    if (is_async)
-        call_handle(&call, WORKER_STREAM, stream);
-    return call_run(&call);
+    return is_async ? remote_MemcpyPeerAsync(to, to_context, from, from_context, bytes, stream)
+                    : remote_MemcpyPeer(to, to_context, from, from_context, bytes);
 }
 
 pool_cu_result client_cu_MemcpyPeer(
@@ -300,23 +291,6 @@ pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigne
     if (of_event.kind == WORKER_EVENT && of_event.worker != worker)
         return client_cu_EventSynchronize(event);
     return remote_StreamWaitEvent(stream, event, flags);
-}
-
-/* The reply has no graph where a posted call of the capture has failed. */
-pool_cu_result client_cu_StreamEndCapture(CUstream stream, CUgraph *graph)
-{
-    struct client_call call;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    call_begin(&call, WORKER_StreamEndCapture, CLIENT_SYNC);
-    call_handle(&call, WORKER_STREAM, stream);
-    call_word(&call, graph != NULL);
-    code = call_run(&call);
-    if (!code)
-        *graph = call_result_handle(&call, WORKER_GRAPH);
-    return code;
 }
 
 /* --- attributes of addresses ------------------------------------------------------------------ */

@@ -62,28 +62,11 @@ pool_cu_result client_cu_IpcCloseMemHandle(CUdeviceptr address)
     worker = client_address_worker(address);
     if (!worker)
         return POOL_CU_INVALID_VALUE;
-    call_begin(&call, WORKER_IpcCloseMemHandle, CLIENT_WAIT);
+    call_begin(&call, WORKER_IpcCloseMemHandle, CLIENT_END);
     call_address(&call, worker, address);
     call_word(&call, address);
     code = call_run(&call);
     if (!code && !reopen_range((unsigned)worker->ordinal, address, -1))
         client_range_release(worker, address);
-    return code;
-}
-
-pool_cu_result client_cu_IpcOpenEventHandle(CUevent *event, pool_cu_ipc_handle handle)
-{
-    struct client_worker *worker;
-    struct client_call call;
-    pool_cu_result code = client_current_worker(&worker);
-
-    if (code)
-        return code;
-    call_begin(&call, WORKER_IpcOpenEventHandle, CLIENT_WAIT);
-    call_word(&call, event != NULL);
-    call_bytes(&call, &handle, sizeof(handle));
-    code = call_run(&call);
-    if (!code && event)
-        *event = call_result_handle(&call, WORKER_EVENT);
     return code;
 }

@@ -217,7 +217,7 @@ static pool_cu_result unregister_block(const struct client_block *block)
 
         if (block->registered[i] != generation + 1 || !client_worker_runs(worker))
             continue;
-        call_begin(&call, WORKER_UnpinArena, CLIENT_WAIT);
+        call_begin(&call, WORKER_UnpinArena, CLIENT_END);
         call_worker(&call, worker, generation);
         call_word(&call, block->offset);
         unpinned = call_run(&call);
@@ -283,29 +283,4 @@ pool_cu_result client_cu_MemHostUnregister(void *memory)
         return POOL_CU_INVALID_CONTEXT;
     return !memory || is_in_arena(memory, &offset) ? POOL_CU_INVALID_VALUE
                                                    : POOL_CU_HOST_MEMORY_NOT_REGISTERED;
-}
-
-pool_cu_result client_cu_MemHostGetDevicePointer(
-    CUdeviceptr *address, void *memory, unsigned int flags)
-{
-    struct client_worker *worker;
-    struct client_call call;
-    uint64_t offset;
-    pool_cu_result code = client_current_worker(&worker);
-
-    if (code)
-        return code;
-    if (!client_find_pinned(memory, 1, &offset))
-        return POOL_CU_INVALID_VALUE;
-    code = client_register_block(worker, offset);
-    if (code)
-        return code;
-    call_begin(&call, WORKER_MemHostGetDevicePointer, CLIENT_WAIT);
-    call_word(&call, address != NULL);
-    call_word(&call, offset);
-    call_word(&call, flags);
-    code = call_run(&call);
-    if (!code && address)
-        *address = call_result(&call);
-    return code;
 }

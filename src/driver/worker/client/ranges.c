@@ -257,7 +257,7 @@ pool_cu_result client_cu_MemFree(CUdeviceptr address)
     worker = client_address_worker(address);
     if (!worker)
         return POOL_CU_INVALID_VALUE;
-    call_begin(&call, WORKER_MemFree, CLIENT_WAIT);
+    call_begin(&call, WORKER_MemFree, CLIENT_END);
     call_address(&call, worker, address);
     call_word(&call, address);
     code = call_run(&call);

@@ -82,114 +82,19 @@ pool_cu_result client_cu_MemAddressReserve(CUdeviceptr *address, size_t bytes, s
     return code;
 }
 
-/* Begins a call about a range of addresses that were reserved. */
-static pool_cu_result begin_range(
-    struct client_call *call, enum worker_function function, CUdeviceptr address, size_t bytes)
-{
-    struct client_worker *worker;
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    worker = client_address_worker(address);
-    if (!worker)
-        return POOL_CU_INVALID_VALUE;
-    call_begin(call, function, CLIENT_WAIT);
-    call_address(call, worker, address);
-    call_word(call, address);
-    call_word(call, bytes);
-    return POOL_CU_SUCCESS;
-}
-
 pool_cu_result client_cu_MemAddressFree(CUdeviceptr address, size_t bytes)
 {
     struct client_call call;
-    pool_cu_result code;
-
-    if (!bytes || bytes > SIZE_MAX - (CLIENT_ADDRESS_BLOCK - 1))
-        return POOL_CU_INVALID_VALUE;
-    code = begin_range(
-        &call, WORKER_MemAddressFree, address, (size_t)base_round_up(bytes, CLIENT_ADDRESS_BLOCK));
-    return code ? code : call_run(&call);
-}
-
-pool_cu_result client_cu_MemUnmap(CUdeviceptr address, size_t bytes)
-{
-    struct client_call call;
-    pool_cu_result code = begin_range(&call, WORKER_MemUnmap, address, bytes);
-
-    return code ? code : call_run(&call);
-}
-
-pool_cu_result client_cu_MemSetAccess(
-    CUdeviceptr address, size_t bytes, const pool_cu_mem_access *access, size_t count)
-{
-    struct client_call call;
-    pool_cu_result code = begin_range(&call, WORKER_MemSetAccess, address, bytes);
-
-    if (!code)
-        code = call_accesses(&call, access, count, (unsigned)call.worker->ordinal);
-    return code ? code : call_run(&call);
-}
-
-/* --- allocations ------------------------------------------------------------------------------ */
-
-static pool_cu_result begin_prop(struct client_call *call, enum worker_function function,
-    const pool_cu_mem_allocation_prop *prop)
-{
-    static const pool_cu_mem_allocation_prop none;
-    const pool_cu_mem_allocation_prop *given = prop ? prop : &none;
-    struct client_worker *worker;
-    bool is_own;
     pool_cu_result code = call_check();
 
     if (code)
         return code;
-    is_own = prop && client_is_device(&prop->location);
-    worker = &client->workers[is_own ? prop->location.id : 0];
-    call_begin(call, function, CLIENT_WAIT);
-    call_worker(call, worker, atomic_load(&worker->generation));
-    call_word(call, prop != NULL);
-    call_word(call, given->type);
-    call_word(call, given->handle_types);
-    call_location(call, &given->location, is_own);
-    call_word(call, given->compression);
-    call_word(call, given->gpu_direct_rdma);
-    call_word(call, given->usage);
-    return POOL_CU_SUCCESS;
-}
-
-pool_cu_result client_cu_MemGetAllocationGranularity(
-    size_t *bytes, const pool_cu_mem_allocation_prop *prop, pool_cu_enum option)
-{
-    struct client_call call;
-    pool_cu_result code = begin_prop(&call, WORKER_MemGetAllocationGranularity, prop);
-
-    if (code)
-        return code;
-    call_word(&call, bytes != NULL);
-    call_word(&call, option);
-    code = call_run(&call);
-    if (!code && bytes)
-        *bytes = (size_t)call_result(&call);
-    return code;
-}
-
-pool_cu_result client_cu_MemCreate(CUmemGenericAllocationHandle *allocation, size_t bytes,
-    const pool_cu_mem_allocation_prop *prop, unsigned long long flags)
-{
-    struct client_call call;
-    pool_cu_result code = begin_prop(&call, WORKER_MemCreate, prop);
-
-    if (code)
-        return code;
-    call_word(&call, allocation != NULL);
-    call_word(&call, bytes);
-    call_word(&call, flags);
-    code = call_run(&call);
-    if (!code && allocation)
-        *allocation = (uintptr_t)call_result_handle(&call, WORKER_ALLOCATION);
-    return code;
+    if (!bytes || bytes > SIZE_MAX - (CLIENT_ADDRESS_BLOCK - 1))
+        return POOL_CU_INVALID_VALUE;
+    call_begin(&call, WORKER_MemAddressFree, CLIENT_END);
+    call_owned(&call, address);
+    call_word(&call, base_round_up(bytes, CLIENT_ADDRESS_BLOCK));
+    return call_run(&call);
 }
 
 /* --- descriptors ------------------------------------------------------------------------------ */

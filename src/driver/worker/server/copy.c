@@ -56,35 +56,6 @@ pool_cu_result server_MemcpyDtoHAsync(struct execution *execution)
     return code;
 }
 
-pool_cu_result server_MemcpyPeer(struct execution *execution)
-{
-    CUdeviceptr to = execution_word(execution);
-    CUcontext to_context = execution_context(execution);
-    CUdeviceptr from = execution_word(execution);
-    CUcontext from_context = execution_context(execution);
-    uint64_t bytes = execution_word(execution);
-    pool_cu_result code = execution_check(execution);
-
-    return code ? code
-                : execution->server->api->MemcpyPeer(
-                      to, to_context, from, from_context, (size_t)bytes);
-}
-
-pool_cu_result server_MemcpyPeerAsync(struct execution *execution)
-{
-    CUdeviceptr to = execution_word(execution);
-    CUcontext to_context = execution_context(execution);
-    CUdeviceptr from = execution_word(execution);
-    CUcontext from_context = execution_context(execution);
-    uint64_t bytes = execution_word(execution);
-    CUstream stream = execution_handle(execution, WORKER_STREAM);
-    pool_cu_result code = execution_check(execution);
-
-    return code ? code
-                : execution->server->api->MemcpyPeerAsync(
-                      to, to_context, from, from_context, (size_t)bytes, stream);
-}
-
 /* One side of a copy of rows. Host memory is named by its offset in the arena, in which all rows
  * lie. */
 static void read_side(

@@ -9,16 +9,18 @@
 
 #include "driver/driver.h"
 
-enum mode { MODE_WAIT, MODE_POST, MODE_CLEANUP, MODE_SYNC };
+enum mode { MODE_WAIT, MODE_POST, MODE_CLEANUP, MODE_SYNC, MODE_END, MODE_END_LATER };
 
 static const struct {
     server_executor execute;
     enum mode mode;
 } functions[WORKER_FUNCTIONS] = {
-#define WORKER_CUSTOM(function, mode) [WORKER_##function] = {server_##function, MODE_##mode},
-#define WORKER_CALL(function, mode, ...) [WORKER_##function] = {server_##function, MODE_##mode},
-#define WORKER_WRAP WORKER_CALL
-#include "driver/worker/calls.def"
+#define SIDES_MADE(function, mode) [WORKER_##function] = {server_##function, MODE_##mode},
+#define SIDES_WRAPPED SIDES_MADE
+#define SIDES_WRITTEN SIDES_MADE
+#define SIDES_LOCAL(function, mode)
+#define CALL_ROW(function, needs, mode, sides, ...) SIDES_##sides(function, mode)
+#include "driver/calls.def"
     [WORKER_PinArena] = {server_PinArena, MODE_WAIT},
     [WORKER_UnpinArena] = {server_UnpinArena, MODE_WAIT},
 };
@@ -101,6 +103,56 @@ void *execution_host(struct execution *execution, uint64_t offset, uint64_t byte
     return NULL;
 }
 
+void *execution_pinned(struct execution *execution)
+{
+    uint64_t offset = execution_word(execution);
+    bool is_stage;
+    void *memory = execution_host(execution, offset, 0, &is_stage);
+
+    if (is_stage)
+        execution->is_malformed = true;
+    return memory;
+}
+
+void *execution_struct(struct execution *execution, void *to, size_t size)
+{
+    uint64_t bytes;
+    const void *given = execution_bytes(execution, &bytes);
+
+    if (!given || !bytes)
+        return NULL;
+    if (bytes == size)
+        memcpy(to, given, size);
+    else
+        execution->is_malformed = true;
+    return to;
+}
+
+const pool_cu_mem_access *execution_access(
+    struct execution *execution, pool_cu_mem_access *access, size_t *count)
+{
+    bool is_given = execution_word(execution) != 0;
+
+    *count = (size_t)execution_word(execution);
+    if (*count > WORKER_MAX_DEVICES)
+        execution->is_malformed = true;
+    for (size_t i = 0; is_given && i < *count && !execution->is_malformed; i++) {
+        bool is_own = execution_word(execution) != 0;
+
+        if (!execution_struct(execution, &access[i], sizeof(access[i])))
+            execution->is_malformed = true;
+        if (is_own)
+            access[i].location.id = execution->server->device;
+    }
+    return is_given ? access : NULL;
+}
+
+void execution_default_stream(struct execution *execution)
+{
+    if (execution->context)
+        execution->stream_failure = &execution->server->contexts[execution->context - 1].failure;
+}
+
 /* --- replies ---------------------------------------------------------------------------------- */
 
 void execution_reply(struct execution *execution, uint64_t word)
@@ -116,17 +168,6 @@ void execution_reply_bytes(struct execution *execution, const void *data, size_t
     bytes = bytes > rest ? rest : bytes;
     memcpy(execution->reply->words + execution->reply_words, data, bytes);
     execution->reply_words += (bytes + 7) / 8;
-}
-
-pool_cu_result execution_reply_new(struct execution *execution, enum worker_kind kind, void *object)
-{
-    struct server_object added = {
-        .kind = kind, .object = object, .context = execution->context ? execution->context - 1 : 0};
-
-    if (!server_add(execution->server, &added))
-        return POOL_CU_OUT_OF_MEMORY;
-    execution_reply(execution, added.handle);
-    return POOL_CU_SUCCESS;
 }
 
 /* --- failures of posted calls ----------------------------------------------------------------- */
@@ -159,13 +200,14 @@ static void store_failure(struct execution *execution, pool_cu_result code)
 }
 
 /* The code of a call that waits for work: a failure that was not reported yet, unless the call has
- * one itself. */
+ * one itself. For the end of a capture the failure is what the client has to learn. */
 static pool_cu_result report_failure(struct execution *execution, pool_cu_result code)
 {
     struct server_thread *thread = execution->thread;
     unsigned failure = 0;
 
-    if (code != POOL_CU_SUCCESS && code != POOL_CU_NOT_READY)
+    if (code != POOL_CU_SUCCESS && code != POOL_CU_NOT_READY &&
+        execution->function != WORKER_StreamEndCapture)
         return code;
     if (thread->failure) {
         failure = thread->failure;
@@ -182,10 +224,25 @@ static pool_cu_result report_failure(struct execution *execution, pool_cu_result
     return failure ? failure : code;
 }
 
-bool execution_has_failure(const struct execution *execution)
+/* Whether a SYNC call will report the failure of a posted one. */
+static bool has_failure(const struct execution *execution)
 {
     return execution->thread->failure ||
            (execution->stream_failure && atomic_load(execution->stream_failure));
+}
+
+pool_cu_result execution_reply_new(struct execution *execution, enum worker_kind kind, void *object)
+{
+    struct server_object added = {
+        .kind = kind, .object = object, .context = execution->context ? execution->context - 1 : 0};
+
+    /* What a capture has made lacks the operation that failed. */
+    if (functions[execution->function].mode == MODE_SYNC && has_failure(execution))
+        return POOL_CU_STREAM_CAPTURE_INVALIDATED;
+    if (!server_add(execution->server, &added))
+        return POOL_CU_OUT_OF_MEMORY;
+    execution_reply(execution, added.handle);
+    return POOL_CU_SUCCESS;
 }
 
 /* Events carry the failure of the work that they follow to the streams that wait for them. */
@@ -249,18 +306,8 @@ static pool_cu_result select_context(struct execution *execution)
 /* The handle of an object that the call has destroyed becomes invalid. */
 static void remove_destroyed(struct execution *execution)
 {
-    switch (execution->function) {
-    case WORKER_ModuleUnload:
-    case WORKER_StreamDestroy:
-    case WORKER_EventDestroy:
-    case WORKER_MemPoolDestroy:
-    case WORKER_MemRelease:
-    case WORKER_GraphExecDestroy:
-    case WORKER_GraphDestroy:
-        break;
-    default:
+    if (functions[execution->function].mode != MODE_END || !execution->object.handle)
         return;
-    }
     server_remove(execution->server, execution->object.handle);
     execution->event_failure = NULL;
     execution->stream_failure = NULL;

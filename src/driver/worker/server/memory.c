@@ -32,25 +32,6 @@ pool_cu_result server_UnpinArena(struct execution *execution)
     return code ? code : execution->server->api->MemHostUnregister(memory);
 }
 
-pool_cu_result server_MemHostGetDevicePointer(struct execution *execution)
-{
-    uint64_t has_address = execution_word(execution), offset = execution_word(execution);
-    unsigned flags = (unsigned)execution_word(execution);
-    bool is_stage;
-    void *memory = execution_host(execution, offset, 0, &is_stage);
-    CUdeviceptr address = 0;
-    pool_cu_result code;
-
-    if (is_stage)
-        execution->is_malformed = true;
-    code = execution_check(execution);
-    if (!code)
-        code = execution->server->api->MemHostGetDevicePointer(
-            has_address ? &address : NULL, memory, flags);
-    execution_reply(execution, address);
-    return code;
-}
-
 /* The values of attributes that name something of this process. */
 static uint64_t translate_attribute(
     struct execution *execution, pool_cu_enum attribute, uint64_t value)

@@ -122,15 +122,6 @@ CUcontext execution_context(struct execution *execution);
 /* Number + 1 of the driver's context; 0: none of ours. */
 uint64_t server_context_number(struct server *server, const void *context);
 
-/* --- memory_pool.c --- */
-
-/* A location, whose ordinal is the client's if it is not this worker's device. */
-void execution_location(struct execution *execution, pool_cu_mem_location *location);
-/* Reads at most WORKER_MAX_DEVICES accesses into `access`; *has_access: the client gave an array.
- */
-uint64_t execution_accesses(
-    struct execution *execution, pool_cu_mem_access *access, bool *has_access);
-
 /* --- execute.c --- */
 
 /*
@@ -147,14 +138,22 @@ const char *execution_text(struct execution *execution);
 void *execution_handle(struct execution *execution, enum worker_kind kind);
 /* `bytes` of host memory; NULL and malformed: outside of the arena or longer than the stage. */
 void *execution_host(struct execution *execution, uint64_t offset, uint64_t bytes, bool *is_stage);
+/* An address of pinned memory. */
+void *execution_pinned(struct execution *execution);
+/* Copies a struct of this size; NULL: the client has none. */
+void *execution_struct(struct execution *execution, void *to, size_t size);
+/* At most WORKER_MAX_DEVICES elements, whose ordinal is this worker's where the client's was; NULL:
+ * the client has none. */
+const pool_cu_mem_access *execution_access(
+    struct execution *execution, pool_cu_mem_access *access, size_t *count);
+/* The call waits for the default stream. */
+void execution_default_stream(struct execution *execution);
 /* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
 pool_cu_result execution_check(struct execution *execution);
-/* Whether a SYNC call will report the failure of a posted one. */
-bool execution_has_failure(const struct execution *execution);
 
 void execution_reply(struct execution *execution, uint64_t word);
 void execution_reply_bytes(struct execution *execution, const void *data, size_t bytes);
-/* Adds the handle of a new object; out of memory: there is none, and the object is the caller's. */
+/* Adds the handle of a new object; on failure there is none, and the object is the caller's. */
 pool_cu_result execution_reply_new(
     struct execution *execution, enum worker_kind kind, void *object);
 
@@ -165,11 +164,16 @@ pool_cu_result execution_reply_new(
 
 /* The executors: generated in calls.c, the others by subject. */
 typedef pool_cu_result (*server_executor)(struct execution *execution);
-#define WORKER_CALL(function, mode, ...)                                                           \
-    pool_cu_result server_##function(struct execution *execution);
-#define WORKER_WRAP WORKER_CALL
-#define WORKER_CUSTOM(function, mode) WORKER_CALL(function, mode, )
-#include "driver/worker/calls.def"
+#define SIDES_MADE(function) pool_cu_result server_##function(struct execution *execution);
+#define SIDES_WRAPPED SIDES_MADE
+#define SIDES_WRITTEN SIDES_MADE
+#define SIDES_LOCAL(function)
+#define CALL_ROW(function, needs, mode, sides, ...) SIDES_##sides(function)
+#include "driver/calls.def"
+#undef SIDES_MADE
+#undef SIDES_WRAPPED
+#undef SIDES_WRITTEN
+#undef SIDES_LOCAL
 pool_cu_result server_PinArena(struct execution *execution);
 pool_cu_result server_UnpinArena(struct execution *execution);
 
