@@ -27,8 +27,8 @@ ONLY = {
     "zk/field": ["base"],
     "zk/curve": ["base", "zk/field"],
     "zk/formats": ["base", "zk/field", "zk/curve"],
-    # Programs and libraries of their own that use the public interface only.
-    "driver/mock": [],
+    # Programs and libraries of their own that use the public interface only; the mock also the rows that describe it.
+    "driver/mock": ["driver/calls.h", "driver/calls.def"],
     "mpi": ["base"],
     "tools/bench": [],
     "tools/prove": [],

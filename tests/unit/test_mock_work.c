@@ -15,6 +15,8 @@
 
 #include <devicepool/mock.h>
 
+#include "support/misuse.h"
+
 #define MIB ((size_t)1 << 20)
 #define TOTAL (64 * MIB)
 
@@ -562,6 +564,73 @@ static void test_threads(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What the mock refuses, as mock.h says. */
+static pool_cu_code refusal_of(const char *kind)
+{
+    static const struct {
+        const char *kind;
+        pool_cu_code code;
+    } codes[] = {{"", POOL_CU_INVALID_VALUE}, {"DEVICE", POOL_CU_INVALID_DEVICE},
+        {"CONTEXT", POOL_CU_INVALID_CONTEXT}, {"MEMORY_POOL", POOL_CU_INVALID_VALUE},
+        {"ALLOCATION", POOL_CU_INVALID_VALUE}, {"GRAPH", POOL_CU_INVALID_VALUE},
+        {"GRAPH_EXEC", POOL_CU_INVALID_VALUE}};
+
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (strcmp(codes[i].kind, kind) == 0)
+            return codes[i].code;
+    return POOL_CU_INVALID_HANDLE;
+}
+
+/* Every argument of every function that can be wrong: refused, logged, and nothing has happened. */
+static void test_misuse(void **state)
+{
+    const pool_cu_mem_pool_props props = {.allocation_type = 1, .location = {1, 0}};
+    const pool_cu_mem_allocation_prop prop = {.type = 1, .location = {1, 0}};
+    const pool_mock_kernel kernel = {.struct_size = sizeof(kernel), .name = "text"};
+    struct misuse with = {.context = context, .is_with_context = true};
+    unsigned refused = 0;
+    CUstream stale;
+
+    (void)state;
+    assert_int_equal(pool_mock_add_kernel(mock, &kernel), POOL_OK);
+    assert_int_equal(cu->StreamCreateWithPriority(&stale, 1, 0), 0);
+    assert_int_equal(cu->StreamDestroy(stale), 0);
+    with.handle = (uintptr_t)stale;
+    assert_int_equal(cu->StreamCreateWithPriority(&with.STREAM, 1, 0), 0);
+    assert_int_equal(cu->EventCreate(&with.EVENT, 0), 0);
+    assert_int_equal(cu->ModuleLoadData(&with.MODULE, ".version 8.0\n"), 0);
+    assert_int_equal(cu->ModuleGetFunction(&with.KERNEL, with.MODULE, "text"), 0);
+    assert_int_equal(cu->MemPoolCreate(&with.MEMORY_POOL, &props), 0);
+    assert_int_equal(cu->MemCreate(&with.ALLOCATION, 2 * MIB, &prop, 0), 0);
+    assert_int_equal(cu->StreamBeginCapture(with.STREAM, 0), 0);
+    assert_int_equal(cu->StreamEndCapture(with.STREAM, &with.GRAPH), 0);
+    assert_int_equal(cu->GraphInstantiateWithFlags(&with.GRAPH_EXEC, with.GRAPH, 0), 0);
+    for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
+        struct misused found = {0};
+
+        for (int number = 0; !found.is_beyond; number++) {
+            pool_mock_reset_calls(mock);
+            found = misuses[i].call(cu, &with, number);
+            if (!found.argument)
+                continue;
+            refused++;
+            if (found.code != (pool_cu_result)refusal_of(found.kind))
+                fail_msg("%s, %s: %u", misuses[i].name, found.argument, found.code);
+            assert_non_null(strstr(pool_mock_log(mock), misuses[i].name));
+            if (found.kind[0] && strcmp(found.kind, "DEVICE") != 0)
+                assert_non_null(strstr(pool_mock_log(mock), "stale"));
+        }
+    }
+    assert_true(refused > 150);
+    assert_int_equal(cu->GraphExecDestroy(with.GRAPH_EXEC), 0);
+    assert_int_equal(cu->GraphDestroy(with.GRAPH), 0);
+    assert_int_equal(cu->MemRelease(with.ALLOCATION), 0);
+    assert_int_equal(cu->MemPoolDestroy(with.MEMORY_POOL), 0);
+    assert_int_equal(cu->ModuleUnload(with.MODULE), 0);
+    assert_int_equal(cu->EventDestroy(with.EVENT), 0);
+    assert_int_equal(cu->StreamDestroy(with.STREAM), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -577,6 +646,7 @@ int main(void)
         TEST(test_fault_from_a_kernel),
         TEST(test_refused_images),
         TEST(test_threads),
+        TEST(test_misuse),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static const char *const kind_names[MOCK_KINDS] = {
     [MOCK_STREAM] = "stream",
     [MOCK_EVENT] = "event",
     [MOCK_MODULE] = "module",
-    [MOCK_FUNCTION] = "function",
+    [MOCK_KERNEL] = "function",
     [MOCK_MEMORY_POOL] = "pool",
     [MOCK_ALLOCATION] = "allocation",
     [MOCK_GRAPH] = "graph",
@@ -55,6 +55,17 @@ bool mock_object_add(pool_mock *mock, struct mock_object *object, enum mock_kind
     return true;
 }
 
+void *mock_object_new(
+    pool_mock *mock, size_t bytes, enum mock_kind kind, int device, struct mock_context *context)
+{
+    struct mock_object *object = calloc(1, bytes);
+
+    if (object && mock_object_add(mock, object, kind, device, context))
+        return object;
+    free(object);
+    return NULL;
+}
+
 void *mock_object_handle(const pool_mock *mock, const struct mock_object *object)
 {
     uint64_t value = HANDLE_MARK << HANDLE_MARK_SHIFT |
@@ -73,11 +84,38 @@ struct mock_object *mock_object_find(const pool_mock *mock, const void *handle)
     return object && mock_object_handle(mock, object) == handle ? object : NULL;
 }
 
-void *mock_object_of_kind(const pool_mock *mock, const void *handle, enum mock_kind kind)
+/* Whether it is there for its owner. */
+static bool is_live(const struct mock_object *object)
 {
-    struct mock_object *object = mock_object_find(mock, handle);
+    if (object->kind == MOCK_MEMORY_POOL)
+        return !((const struct mock_memory_pool *)object)->is_destroyed;
+    return object->kind != MOCK_ALLOCATION ||
+           !((const struct mock_allocation *)object)->is_released;
+}
 
-    return object && object->kind == kind ? object : NULL;
+void *mock_object_get(
+    struct mock_call *call, const void *handle, enum mock_kind kind, pool_cu_result *code)
+{
+    struct mock_object *object = mock_object_find(call->mock, handle);
+
+    if (*code)
+        return NULL;
+    if (kind == MOCK_STREAM)
+        call->stream = (CUstream)(uintptr_t)handle;
+    if (kind == MOCK_STREAM && (uintptr_t)handle <= 2)
+        return mock_default_stream(call);
+    if (object && object->kind == kind && is_live(object))
+        return object;
+    *code = kind == MOCK_MEMORY_POOL || kind == MOCK_ALLOCATION || kind == MOCK_GRAPH ||
+                    kind == MOCK_GRAPH_EXEC
+                ? POOL_CU_INVALID_VALUE
+                : POOL_CU_INVALID_HANDLE;
+    return NULL;
+}
+
+bool mock_is_device(const struct mock_call *call, int ordinal)
+{
+    return ordinal >= 0 && ordinal < call->mock->device_count;
 }
 
 struct mock_context *mock_context_get(const pool_mock *mock, CUcontext handle)
@@ -175,7 +213,7 @@ void mock_release_context(pool_mock *mock, struct mock_context *context)
         if (!object || object->context != context)
             continue;
         mock_object_name(object, name, sizeof(name));
-        if (object->kind != MOCK_FUNCTION && !object->release_failed)
+        if (object->kind != MOCK_KERNEL && !object->release_failed)
             record_orphan(mock, name);
         mock_object_release(mock, object);
     }
@@ -212,7 +250,7 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
     case MOCK_MEMORY_POOL:
         balance->memory_pools += pool->is_destroyed ? 0 : 1;
         break;
-    case MOCK_FUNCTION:
+    case MOCK_KERNEL:
     case MOCK_ALLOCATION:
     case MOCK_GRAPH: /* pool_mock_leaks has them */
     case MOCK_GRAPH_EXEC:
@@ -272,7 +310,7 @@ static void describe_leak(struct mock_string *text, const struct mock_object *ob
     bool is_context = object->kind == MOCK_CONTEXT || object->kind == MOCK_PRIMARY;
     if (is_context && context->peer_count > 0)
         mock_string_append(text, "%s still reaches %zu peers\n", name, context->peer_count);
-    if (object->release_failed || object->kind == MOCK_FUNCTION)
+    if (object->release_failed || object->kind == MOCK_KERNEL)
         return;
     if (object->kind == MOCK_PRIMARY) {
         if (context->references > context->failed_releases)

@@ -6,7 +6,6 @@
  */
 #include "driver/mock/mock.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,43 +127,65 @@ static void name_address(pool_mock *mock, uint64_t address, char *text, size_t s
         snprintf(text, size, "%s+%llu", name, (unsigned long long)(address - memory->base));
 }
 
-static void write_text(struct mock_call *call, const char *format, va_list list)
+/* The configuration of a launch, as the arguments of cuLaunchKernel have it. */
+static void name_config(
+    pool_mock *mock, const pool_cu_launch_config *config, char *text, size_t size)
+{
+    char stream[32];
+
+    if (!config) {
+        snprintf(text, size, "NULL");
+        return;
+    }
+    name_handle(mock, config->stream, stream, sizeof(stream));
+    snprintf(text, size, "%u, %u, %u, %u, %u, %u, %u, %s, %u", config->grid[0], config->grid[1],
+        config->grid[2], config->block[0], config->block[1], config->block[2],
+        config->dynamic_shared_bytes, stream, config->attribute_count);
+}
+
+static void name_argument(
+    pool_mock *mock, const struct mock_argument *argument, char *text, size_t size)
+{
+    const void *pointer = (const void *)(uintptr_t)argument->value;
+
+    switch (argument->letter) {
+    case 'h':
+        name_handle(mock, pointer, text, size);
+        break;
+    case 'a':
+        name_address(mock, argument->value, text, size);
+        break;
+    case 'p':
+        snprintf(text, size, "%s", pointer ? "host" : "NULL");
+        break;
+    case 'i':
+        snprintf(text, size, "%lld", (long long)argument->value);
+        break;
+    case 'u':
+        snprintf(text, size, "%llu", (unsigned long long)argument->value);
+        break;
+    case 'c':
+        name_config(mock, pointer, text, size);
+        break;
+    default:
+        snprintf(text, size, "%.60s", pointer ? (const char *)pointer : "NULL");
+    }
+}
+
+static void write_text(struct mock_call *call, const struct mock_argument *arguments)
 {
     size_t size = sizeof(call->text);
     const char *name =
         call->fn == MOCK_FN_DeviceGetUuidV2 ? names[call->fn].full : names[call->fn].symbol;
     size_t used = (size_t)snprintf(call->text, size, "%s(", name);
 
-    for (const char *at = format; *at; at++) {
-        char one[80];
+    for (const struct mock_argument *at = arguments; at->letter; at++) {
+        char one[128];
 
-        switch (*at) {
-        case 'h':
-            name_handle(call->mock, va_arg(list, const void *), one, sizeof(one));
-            break;
-        case 'a':
-            name_address(call->mock, va_arg(list, unsigned long long), one, sizeof(one));
-            break;
-        case 'p':
-            snprintf(one, sizeof(one), "%s", va_arg(list, const void *) ? "host" : "NULL");
-            break;
-        case 'i':
-            snprintf(one, sizeof(one), "%d", va_arg(list, int));
-            break;
-        case 'u':
-            snprintf(one, sizeof(one), "%u", va_arg(list, unsigned));
-            break;
-        case 'z':
-            snprintf(one, sizeof(one), "%zu", va_arg(list, size_t));
-            break;
-        default: {
-            const char *text = va_arg(list, const char *);
-            snprintf(one, sizeof(one), "%.60s", text ? text : "NULL");
-        }
-        }
+        name_argument(call->mock, at, one, sizeof(one));
         if (used < size)
             used += (size_t)snprintf(
-                call->text + used, size - used, "%s%s", at == format ? "" : ", ", one);
+                call->text + used, size - used, "%s%s", at == arguments ? "" : ", ", one);
     }
     if (used > size - 2)
         used = size - 2;
@@ -292,6 +313,8 @@ static bool end_with(struct mock_call *call, pool_cu_result code, bool on_demand
     call->on_demand = on_demand;
     if (on_demand)
         call->mock->failures_made++;
+    if (on_demand && call->fn == MOCK_FN_CtxPopCurrent)
+        call->thread->unpopped--;
     call->code = mock_leave(call, code);
     return false;
 }
@@ -352,10 +375,8 @@ static pool_cu_result run_hook(struct mock_call *call)
 }
 
 bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
-    const char *format, ...)
+    const struct mock_argument *arguments)
 {
-    va_list list;
-
     if (!begin_call(call, fn))
         return false;
     pool_mock *mock = call->mock;
@@ -363,10 +384,8 @@ bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, 
     mock->calls_of[fn]++;
     pool_cu_result hooked = run_hook(call);
     find_context(call, device);
-    va_start(list, format);
     if (!mock->no_log || mock->script_count > 0)
-        write_text(call, format, list);
-    va_end(list);
+        write_text(call, arguments);
     /* All three examine every call, so that each keeps its own count. */
     pool_cu_result scripted = follow_script(call);
     pool_cu_result due = next_failure(call);

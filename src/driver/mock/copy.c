@@ -32,100 +32,54 @@ static void *device_range(const struct mock_call *call, CUdeviceptr address, siz
     return (void *)(uintptr_t)address;
 }
 
-/*
- * Finds the stream of an asynchronous call and records the work; a synchronous call has no stream.
- */
-static pool_cu_result on_stream(struct mock_call *call, bool is_async, CUstream handle)
+/* A synchronous call has no stream. */
+static pool_cu_result copy_bytes(
+    struct mock_call *call, void *to, const void *from, size_t bytes, struct mock_stream *stream)
 {
-    struct mock_stream *stream;
-    pool_cu_result code;
-
-    if (!is_async)
-        return POOL_CU_SUCCESS;
-    code = mock_stream_get(call, handle, &stream);
-    if (code == POOL_CU_SUCCESS)
-        mock_stream_work(call, stream);
-    return code;
-}
-
-static pool_cu_result copy_bytes(struct mock_call *call, void *to, const void *from, size_t bytes,
-    bool is_async, CUstream stream)
-{
-    pool_cu_result code;
-
     if (bytes > 0 && (!to || !from))
         return POOL_CU_INVALID_VALUE;
-    code = on_stream(call, is_async, stream);
-    if (code == POOL_CU_SUCCESS && bytes > 0 && !call->is_captured)
+    if (stream)
+        mock_stream_work(call, stream);
+    if (bytes > 0 && !call->is_captured)
         memmove(to, from, bytes);
-    return code;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
+pool_cu_result mock_do_MemcpyHtoDAsync(struct mock_call *call, CUdeviceptr to, const void *from,
+    size_t bytes, struct mock_stream *stream)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemcpyHtoD, MOCK_INSIDE, -1, "apz", to, from, bytes))
-        return call.code;
-    return mock_leave(
-        &call, copy_bytes(&call, device_range(&call, to, bytes), from, bytes, false, NULL));
+    return copy_bytes(call, device_range(call, to, bytes), from, bytes, stream);
 }
 
-pool_cu_result mock_cu_MemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
+pool_cu_result mock_do_MemcpyDtoHAsync(
+    struct mock_call *call, void *to, CUdeviceptr from, size_t bytes, struct mock_stream *stream)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemcpyDtoH, MOCK_INSIDE, -1, "paz", to, from, bytes))
-        return call.code;
-    return mock_leave(
-        &call, copy_bytes(&call, to, device_range(&call, from, bytes), bytes, false, NULL));
+    return copy_bytes(call, to, device_range(call, from, bytes), bytes, stream);
 }
 
-pool_cu_result mock_cu_MemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+pool_cu_result mock_do_MemcpyDtoDAsync(struct mock_call *call, CUdeviceptr to, CUdeviceptr from,
+    size_t bytes, struct mock_stream *stream)
 {
-    struct mock_call call;
+    void *target = device_range(call, to, bytes);
 
-    if (!mock_enter(&call, MOCK_FN_MemcpyDtoD, MOCK_INSIDE, -1, "aaz", to, from, bytes))
-        return call.code;
-    void *target = device_range(&call, to, bytes);
-    return mock_leave(
-        &call, copy_bytes(&call, target, device_range(&call, from, bytes), bytes, false, NULL));
+    return copy_bytes(call, target, device_range(call, from, bytes), bytes, stream);
 }
 
-pool_cu_result mock_cu_MemcpyHtoDAsync(
-    CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+pool_cu_result mock_do_MemcpyHtoD(
+    struct mock_call *call, CUdeviceptr to, const void *from, size_t bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_MemcpyHtoDAsync, MOCK_INSIDE, -1, "apzh", to, from, bytes, stream))
-        return call.code;
-    return mock_leave(
-        &call, copy_bytes(&call, device_range(&call, to, bytes), from, bytes, true, stream));
+    return mock_do_MemcpyHtoDAsync(call, to, from, bytes, NULL);
 }
 
-pool_cu_result mock_cu_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+pool_cu_result mock_do_MemcpyDtoH(struct mock_call *call, void *to, CUdeviceptr from, size_t bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_MemcpyDtoHAsync, MOCK_INSIDE, -1, "pazh", to, from, bytes, stream))
-        return call.code;
-    return mock_leave(
-        &call, copy_bytes(&call, to, device_range(&call, from, bytes), bytes, true, stream));
+    return mock_do_MemcpyDtoHAsync(call, to, from, bytes, NULL);
 }
 
-pool_cu_result mock_cu_MemcpyDtoDAsync(
-    CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream)
+pool_cu_result mock_do_MemcpyDtoD(
+    struct mock_call *call, CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_MemcpyDtoDAsync, MOCK_INSIDE, -1, "aazh", to, from, bytes, stream))
-        return call.code;
-    void *target = device_range(&call, to, bytes);
-    return mock_leave(
-        &call, copy_bytes(&call, target, device_range(&call, from, bytes), bytes, true, stream));
+    return mock_do_MemcpyDtoDAsync(call, to, from, bytes, NULL);
 }
 
 /* The first byte of a side's rows, or NULL. */
@@ -144,17 +98,14 @@ static unsigned char *rows_of(
     return device_range(call, side->device + first, extent);
 }
 
-static pool_cu_result copy_rows(
-    struct mock_call *call, const pool_cu_copy_2d *copy, CUstream stream)
+pool_cu_result mock_do_Memcpy2DAsync(
+    struct mock_call *call, const pool_cu_copy_2d *copy, struct mock_stream *stream)
 {
     unsigned char *to, *from;
-    pool_cu_result code;
 
-    if (!copy)
-        return POOL_CU_INVALID_VALUE;
-    code = on_stream(call, true, stream);
-    if (code || !copy->height || !copy->width_bytes)
-        return code;
+    mock_stream_work(call, stream);
+    if (!copy->height || !copy->width_bytes)
+        return POOL_CU_SUCCESS;
     to = rows_of(call, &copy->to, copy->width_bytes, copy->height);
     from = rows_of(call, &copy->from, copy->width_bytes, copy->height);
     if (!to || !from)
@@ -164,20 +115,10 @@ static pool_cu_result copy_rows(
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_Memcpy2DAsync(const pool_cu_copy_2d *copy, CUstream stream)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_Memcpy2DAsync, MOCK_INSIDE, -1, "ph", copy, stream))
-        return call.code;
-    return mock_leave(&call, copy_rows(&call, copy, stream));
-}
-
 /* Checks that a range lies in memory of the given context's device. */
 static pool_cu_result check_owner(
-    const struct mock_call *call, CUdeviceptr address, CUcontext context)
+    const struct mock_call *call, CUdeviceptr address, const struct mock_context *owner)
 {
-    const struct mock_context *owner = mock_context_get(call->mock, context);
     const struct mock_memory *memory = mock_memory_at(call->mock, address);
 
     if (!owner)
@@ -187,59 +128,40 @@ static pool_cu_result check_owner(
     return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result copy_peer(struct mock_call *call, CUdeviceptr to, CUcontext to_context,
-    CUdeviceptr from, CUcontext from_context, size_t bytes, bool is_async, CUstream stream)
+pool_cu_result mock_do_MemcpyPeerAsync(struct mock_call *call, CUdeviceptr to,
+    struct mock_context *to_context, CUdeviceptr from, struct mock_context *from_context,
+    size_t bytes, struct mock_stream *stream)
 {
     pool_cu_result code = check_owner(call, to, to_context);
 
     if (code == POOL_CU_SUCCESS)
         code = check_owner(call, from, from_context);
-    if (code)
-        return code;
-    void *target = device_range(call, to, bytes);
-    return copy_bytes(call, target, device_range(call, from, bytes), bytes, is_async, stream);
+    return code ? code : mock_do_MemcpyDtoDAsync(call, to, from, bytes, stream);
 }
 
-pool_cu_result mock_cu_MemcpyPeer(
-    CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t bytes)
+pool_cu_result mock_do_MemcpyPeer(struct mock_call *call, CUdeviceptr to,
+    struct mock_context *to_context, CUdeviceptr from, struct mock_context *from_context,
+    size_t bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemcpyPeer, MOCK_INSIDE, -1, "ahahz", to, to_context, from,
-            from_context, bytes))
-        return call.code;
-    return mock_leave(
-        &call, copy_peer(&call, to, to_context, from, from_context, bytes, false, NULL));
-}
-
-pool_cu_result mock_cu_MemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
-    CUcontext from_context, size_t bytes, CUstream stream)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemcpyPeerAsync, MOCK_INSIDE, -1, "ahahzh", to, to_context, from,
-            from_context, bytes, stream))
-        return call.code;
-    return mock_leave(
-        &call, copy_peer(&call, to, to_context, from, from_context, bytes, true, stream));
+    return mock_do_MemcpyPeerAsync(call, to, to_context, from, from_context, bytes, NULL);
 }
 
 /* ---- fills ----------------------------------------------------------------------------------- */
 
 static pool_cu_result fill_range(struct mock_call *call, CUdeviceptr to, const void *value,
-    size_t width, size_t count, bool is_async, CUstream stream)
+    size_t width, size_t count, struct mock_stream *stream)
 {
     unsigned char *at;
-    pool_cu_result code;
 
     if (count > SIZE_MAX / width || to % width != 0)
         return POOL_CU_INVALID_VALUE;
     at = device_range(call, to, count * width);
     if (count > 0 && !at)
         return POOL_CU_INVALID_VALUE;
-    code = on_stream(call, is_async, stream);
-    if (code || call->is_captured)
-        return code;
+    if (stream)
+        mock_stream_work(call, stream);
+    if (call->is_captured)
+        return POOL_CU_SUCCESS;
     if (width == 1 && count > 0)
         memset(at, *(const unsigned char *)value, count);
     for (size_t i = 0; width > 1 && i < count; i++)
@@ -247,62 +169,18 @@ static pool_cu_result fill_range(struct mock_call *call, CUdeviceptr to, const v
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemsetD8(CUdeviceptr to, unsigned char value, size_t count)
-{
-    struct mock_call call;
+#define FILL(name, type)                                                                           \
+    pool_cu_result mock_do_##name##Async(struct mock_call *call, CUdeviceptr to, type value,       \
+        size_t count, struct mock_stream *stream)                                                  \
+    {                                                                                              \
+        return fill_range(call, to, &value, sizeof(value), count, stream);                         \
+    }                                                                                              \
+    pool_cu_result mock_do_##name(                                                                 \
+        struct mock_call *call, CUdeviceptr to, type value, size_t count)                          \
+    {                                                                                              \
+        return fill_range(call, to, &value, sizeof(value), count, NULL);                           \
+    }
 
-    if (!mock_enter(&call, MOCK_FN_MemsetD8, MOCK_INSIDE, -1, "auz", to, (unsigned)value, count))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
-}
-
-pool_cu_result mock_cu_MemsetD16(CUdeviceptr to, unsigned short value, size_t count)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemsetD16, MOCK_INSIDE, -1, "auz", to, (unsigned)value, count))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
-}
-
-pool_cu_result mock_cu_MemsetD32(CUdeviceptr to, unsigned int value, size_t count)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemsetD32, MOCK_INSIDE, -1, "auz", to, value, count))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, false, NULL));
-}
-
-pool_cu_result mock_cu_MemsetD8Async(
-    CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemsetD8Async, MOCK_INSIDE, -1, "auzh", to, (unsigned)value,
-            count, stream))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
-}
-
-pool_cu_result mock_cu_MemsetD16Async(
-    CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
-{
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemsetD16Async, MOCK_INSIDE, -1, "auzh", to, (unsigned)value,
-            count, stream))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
-}
-
-pool_cu_result mock_cu_MemsetD32Async(
-    CUdeviceptr to, unsigned int value, size_t count, CUstream stream)
-{
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_MemsetD32Async, MOCK_INSIDE, -1, "auzh", to, value, count, stream))
-        return call.code;
-    return mock_leave(&call, fill_range(&call, to, &value, sizeof(value), count, true, stream));
-}
+FILL(MemsetD8, unsigned char)
+FILL(MemsetD16, unsigned short)
+FILL(MemsetD32, unsigned int)

@@ -144,32 +144,22 @@ pool_status pool_mock_set_peer(pool_mock *mock, int from, int to, int access, in
 
 /* ---- driver functions ------------------------------------------------------------------------ */
 
-pool_cu_result mock_cu_Init(unsigned int flags)
+pool_cu_result mock_do_Init(struct mock_call *call, unsigned int flags)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_Init, MOCK_ANYTIME, -1, "u", flags))
-        return call.code;
     if (flags != 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (call.mock->device_count == 0)
-        return mock_leave(&call, POOL_CU_NO_DEVICE);
-    if (call.mock->sticky && call.mock->sticky_everywhere)
-        return mock_leave(&call, call.mock->sticky);
-    call.mock->initialised = true;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_INVALID_VALUE;
+    if (call->mock->device_count == 0)
+        return POOL_CU_NO_DEVICE;
+    if (call->mock->sticky && call->mock->sticky_everywhere)
+        return call->mock->sticky;
+    call->mock->initialised = true;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DriverGetVersion(int *version)
+pool_cu_result mock_do_DriverGetVersion(struct mock_call *call, int *version)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_DriverGetVersion, MOCK_ANYTIME, -1, ""))
-        return call.code;
-    if (!version)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    *version = call.mock->version;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    *version = call->mock->version;
+    return POOL_CU_SUCCESS;
 }
 
 static const char *error_name(pool_cu_result error)
@@ -191,216 +181,122 @@ static const char *error_name(pool_cu_result error)
     return NULL;
 }
 
-pool_cu_result mock_cu_GetErrorName(pool_cu_result error, const char **name)
+pool_cu_result mock_do_GetErrorName(struct mock_call *call, pool_cu_result error, const char **name)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_GetErrorName, MOCK_ANYTIME, -1, "u", error))
-        return call.code;
-    if (!name)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    (void)call;
     *name = error_name(error);
-    return mock_leave(&call, *name ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE);
+    return *name ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE;
 }
 
-pool_cu_result mock_cu_GetErrorString(pool_cu_result error, const char **text)
+pool_cu_result mock_do_GetErrorString(
+    struct mock_call *call, pool_cu_result error, const char **text)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_GetErrorString, MOCK_ANYTIME, -1, "u", error))
-        return call.code;
-    if (!text)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    (void)call;
     *text = error_name(error) ? "an error made by the mock driver" : NULL;
-    return mock_leave(&call, *text ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE);
+    return *text ? POOL_CU_SUCCESS : POOL_CU_INVALID_VALUE;
 }
 
-pool_cu_result mock_cu_DeviceGetCount(int *count)
+pool_cu_result mock_do_DeviceGetCount(struct mock_call *call, int *count)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetCount, MOCK_QUERY, -1, ""))
-        return call.code;
-    if (!count)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    *count = call.mock->device_count;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    *count = call->mock->device_count;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGet(CUdevice *device, int ordinal)
+pool_cu_result mock_do_DeviceGet(struct mock_call *call, CUdevice *device, int ordinal)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGet, MOCK_QUERY, ordinal, "i", ordinal))
-        return call.code;
-    if (!device)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (ordinal < 0 || ordinal >= call.mock->device_count)
-        return mock_leave(&call, POOL_CU_INVALID_DEVICE);
+    (void)call;
     *device = ordinal;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-/* The device of a query that writes to `out`; NULL: *code is the result. */
-static struct mock_device *query_device(
-    struct mock_call *call, CUdevice device, const void *out, pool_cu_result *code)
+pool_cu_result mock_do_DeviceGetName(struct mock_call *call, char *name, int size, CUdevice device)
 {
-    *code = !out ? POOL_CU_INVALID_VALUE : POOL_CU_INVALID_DEVICE;
-    if (!out || device < 0 || device >= call->mock->device_count)
-        return NULL;
-    *code = POOL_CU_SUCCESS;
-    return &call->mock->devices[device];
+    if (size <= 0)
+        return POOL_CU_INVALID_VALUE;
+    snprintf(name, (size_t)size, "%s", call->mock->devices[device].name);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetName(char *name, int size, CUdevice device)
+pool_cu_result mock_do_DeviceGetUuid(struct mock_call *call, pool_cu_uuid *uuid, CUdevice device)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetName, MOCK_QUERY, device, "i", device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, name, &code);
-    if (of && size <= 0)
-        code = POOL_CU_INVALID_VALUE;
-    else if (of)
-        snprintf(name, (size_t)size, "%s", of->name);
-    return mock_leave(&call, code);
+    *uuid = call->mock->devices[device].uuid;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
+pool_cu_result mock_do_DeviceGetUuidV2(struct mock_call *call, pool_cu_uuid *uuid, CUdevice device)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetUuid, MOCK_QUERY, device, "i", device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, uuid, &code);
-    if (of)
-        *uuid = of->uuid;
-    return mock_leave(&call, code);
+    *uuid = call->mock->devices[device].instance;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetUuidV2(pool_cu_uuid *uuid, CUdevice device)
+pool_cu_result mock_do_DeviceTotalMem(struct mock_call *call, size_t *bytes, CUdevice device)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetUuidV2, MOCK_QUERY, device, "i", device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, uuid, &code);
-    if (of)
-        *uuid = of->instance;
-    return mock_leave(&call, code);
+    *bytes = call->mock->devices[device].total;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceTotalMem(size_t *bytes, CUdevice device)
+pool_cu_result mock_do_DeviceGetAttribute(
+    struct mock_call *call, int *value, pool_cu_enum attribute, CUdevice device)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceTotalMem, MOCK_QUERY, device, "i", device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, bytes, &code);
-    if (of)
-        *bytes = of->total;
-    return mock_leave(&call, code);
+    if (attribute < 1 || attribute >= MOCK_ATTRIBUTES)
+        return POOL_CU_INVALID_VALUE;
+    *value = call->mock->devices[device].attributes[attribute];
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetAttribute(int *value, pool_cu_enum attribute, CUdevice device)
+pool_cu_result mock_do_DeviceGetPCIBusId(
+    struct mock_call *call, char *text, int size, CUdevice device)
 {
-    struct mock_call call;
-    pool_cu_result code;
+    const int *has = call->mock->devices[device].attributes;
 
-    if (!mock_enter(&call, MOCK_FN_DeviceGetAttribute, MOCK_QUERY, device, "ui", attribute, device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, value, &code);
-    if (of && (attribute < 1 || attribute >= MOCK_ATTRIBUTES))
-        code = POOL_CU_INVALID_VALUE;
-    else if (of)
-        *value = of->attributes[attribute];
-    return mock_leave(&call, code);
+    if (size < 13)
+        return POOL_CU_INVALID_VALUE;
+    snprintf(text, (size_t)size, "%04X:%02X:%02X.0", (unsigned)has[POOL_CU_ATTRIBUTE_PCI_DOMAIN_ID],
+        (unsigned)has[POOL_CU_ATTRIBUTE_PCI_BUS_ID],
+        (unsigned)has[POOL_CU_ATTRIBUTE_PCI_DEVICE_ID]);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetPCIBusId(char *text, int size, CUdevice device)
+pool_cu_result mock_do_DeviceGetByPCIBusId(
+    struct mock_call *call, CUdevice *device, const char *text)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetPCIBusId, MOCK_QUERY, device, "i", device))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, text, &code);
-    if (of && size < 13)
-        code = POOL_CU_INVALID_VALUE;
-    else if (of)
-        snprintf(text, (size_t)size, "%04X:%02X:%02X.0",
-            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_DOMAIN_ID],
-            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_BUS_ID],
-            (unsigned)of->attributes[POOL_CU_ATTRIBUTE_PCI_DEVICE_ID]);
-    return mock_leave(&call, code);
-}
-
-pool_cu_result mock_cu_DeviceGetByPCIBusId(CUdevice *device, const char *text)
-{
-    struct mock_call call;
     unsigned domain = 0;
     unsigned bus = 0;
     unsigned slot = 0;
 
-    if (!mock_enter(&call, MOCK_FN_DeviceGetByPCIBusId, MOCK_QUERY, -1, "s", text))
-        return call.code;
-    if (!device || !text)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
     if (sscanf(text, "%x:%x:%x", &domain, &bus, &slot) != 3) {
         domain = 0;
         if (sscanf(text, "%x:%x", &bus, &slot) != 2)
-            return mock_leave(&call, POOL_CU_INVALID_VALUE);
+            return POOL_CU_INVALID_VALUE;
     }
-    for (int i = 0; i < call.mock->device_count; i++) {
-        const int *has = call.mock->devices[i].attributes;
+    for (int i = 0; i < call->mock->device_count; i++) {
+        const int *has = call->mock->devices[i].attributes;
 
         if ((unsigned)has[50] == domain && (unsigned)has[33] == bus && (unsigned)has[34] == slot) {
             *device = i;
-            return mock_leave(&call, POOL_CU_SUCCESS);
+            return POOL_CU_SUCCESS;
         }
     }
-    return mock_leave(&call, POOL_CU_INVALID_DEVICE);
+    return POOL_CU_INVALID_DEVICE;
 }
 
-pool_cu_result mock_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer)
+pool_cu_result mock_do_DeviceCanAccessPeer(
+    struct mock_call *call, int *can_access, CUdevice device, CUdevice peer)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceCanAccessPeer, MOCK_QUERY, device, "ii", device, peer))
-        return call.code;
-    struct mock_device *of = query_device(&call, device, can_access, &code);
-    if (of && !query_device(&call, peer, can_access, &code))
-        of = NULL;
-    if (of)
-        *can_access = device == peer ? 0 : of->peers[peer].access;
-    return mock_leave(&call, code);
+    *can_access = device == peer ? 0 : call->mock->devices[device].peers[peer].access;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_DeviceGetP2PAttribute(
-    int *value, pool_cu_enum attribute, CUdevice source, CUdevice destination)
+pool_cu_result mock_do_DeviceGetP2PAttribute(struct mock_call *call, int *value,
+    pool_cu_enum attribute, CUdevice source, CUdevice destination)
 {
-    struct mock_call call;
-    pool_cu_result code;
-
-    if (!mock_enter(&call, MOCK_FN_DeviceGetP2PAttribute, MOCK_QUERY, source, "uii", attribute,
-            source, destination))
-        return call.code;
-    struct mock_device *of = query_device(&call, source, value, &code);
-    if (of && (!query_device(&call, destination, value, &code) || source == destination)) {
-        code = POOL_CU_INVALID_DEVICE;
-        of = NULL;
-    }
-    if (!of)
-        return mock_leave(&call, code);
-    const struct mock_peer *peer = &of->peers[destination];
+    const struct mock_peer *peer = &call->mock->devices[source].peers[destination];
     const int values[] = {0, peer->rank, peer->access, peer->atomics, peer->access, 0};
+
+    if (source == destination)
+        return POOL_CU_INVALID_DEVICE;
     if (attribute < 1 || attribute > 5)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+        return POOL_CU_INVALID_VALUE;
     *value = values[attribute];
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }

@@ -25,40 +25,25 @@ const int *mock_function_device(const struct mock_call *call, const struct mock_
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
-pool_cu_result mock_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfunction handle)
+pool_cu_result mock_do_FuncGetAttribute(
+    struct mock_call *call, int *value, pool_cu_enum attribute, struct mock_function *function)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_FuncGetAttribute, MOCK_INSIDE, -1, "uh", attribute, handle))
-        return call.code;
-    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
-    if (!value)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    const int *device = mock_function_device(&call, function);
+    const int *device = mock_function_device(call, function);
     int binary = device[75] * 10 + device[76];
     const int values[] = {(int)function->kernel->max_threads, (int)function->kernel->shared_bytes,
         0, (int)function->kernel->local_bytes, (int)function->kernel->registers, binary, binary, 0,
         function->max_dynamic_shared, function->carveout, 0, 0, 0, 0,
         function->allows_large_clusters};
     if (attribute >= sizeof(values) / sizeof(values[0]))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+        return POOL_CU_INVALID_VALUE;
     *value = values[attribute];
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribute, int value)
+pool_cu_result mock_do_FuncSetAttribute(
+    struct mock_call *call, struct mock_function *function, pool_cu_enum attribute, int value)
 {
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_FuncSetAttribute, MOCK_INSIDE, -1, "hui", handle, attribute, value))
-        return call.code;
-    struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    int most = mock_function_device(&call, function)[97] - (int)function->kernel->shared_bytes;
+    int most = mock_function_device(call, function)[97] - (int)function->kernel->shared_bytes;
     if (attribute == FUNC_MAX_DYNAMIC_SHARED && value >= 0 && value <= most)
         function->max_dynamic_shared = value;
     else if (attribute == FUNC_CARVEOUT && value >= -1 && value <= 100)
@@ -66,34 +51,26 @@ pool_cu_result mock_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribut
     else if (attribute == FUNC_LARGE_CLUSTERS && (value == 0 || value == 1))
         function->allows_large_clusters = value;
     else
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_INVALID_VALUE;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_FuncSetCacheConfig(CUfunction handle, pool_cu_enum config)
+pool_cu_result mock_do_FuncSetCacheConfig(
+    struct mock_call *call, struct mock_function *function, pool_cu_enum config)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_FuncSetCacheConfig, MOCK_INSIDE, -1, "hu", handle, config))
-        return call.code;
-    if (!mock_object_of_kind(call.mock, handle, MOCK_FUNCTION))
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    return mock_leave(&call, config > 3 ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS);
+    (void)call;
+    (void)function;
+    return config > 3 ? POOL_CU_INVALID_VALUE : POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_FuncGetParamInfo(
-    CUfunction handle, size_t index, size_t *offset, size_t *bytes)
+pool_cu_result mock_do_FuncGetParamInfo(struct mock_call *call, struct mock_function *function,
+    size_t index, size_t *offset, size_t *bytes)
 {
-    struct mock_call call;
     size_t at = 0;
 
-    if (!mock_enter(&call, MOCK_FN_FuncGetParamInfo, MOCK_INSIDE, -1, "hz", handle, index))
-        return call.code;
-    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    if (!offset || index >= function->kernel->argument_count)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    (void)call;
+    if (index >= function->kernel->argument_count)
+        return POOL_CU_INVALID_VALUE;
     for (size_t i = 0; i <= index; i++) {
         size_t size = function->kernel->argument_bytes[i];
         size_t align = size % 8 == 0 ? 8 : size % 4 == 0 ? 4 : size % 2 == 0 ? 2 : 1;
@@ -105,7 +82,7 @@ pool_cu_result mock_cu_FuncGetParamInfo(
     *offset = at;
     if (bytes)
         *bytes = function->kernel->argument_bytes[index];
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------- */
@@ -131,41 +108,26 @@ int mock_blocks_that_fit(
     return min_int(blocks, (int)((size_t)device[81] / shared));
 }
 
-pool_cu_result mock_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
-    int *blocks, CUfunction handle, int block_size, size_t dynamic_shared_bytes)
+pool_cu_result mock_do_OccupancyMaxActiveBlocksPerMultiprocessor(struct mock_call *call,
+    int *blocks, struct mock_function *function, int block_size, size_t dynamic_shared_bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_OccupancyMaxActiveBlocksPerMultiprocessor, MOCK_INSIDE, -1,
-            "hiz", handle, block_size, dynamic_shared_bytes))
-        return call.code;
-    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
-    if (!blocks || block_size <= 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    if (block_size <= 0)
+        return POOL_CU_INVALID_VALUE;
     *blocks = mock_blocks_that_fit(
-        mock_function_device(&call, function), function, block_size, dynamic_shared_bytes);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        mock_function_device(call, function), function, block_size, dynamic_shared_bytes);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
-    CUfunction handle, pool_cu_block_to_shared shared_of, size_t dynamic_shared_bytes,
-    int block_size_limit)
+pool_cu_result mock_do_OccupancyMaxPotentialBlockSize(struct mock_call *call, int *min_grid_size,
+    int *block_size, struct mock_function *function, pool_cu_block_to_shared shared_of,
+    size_t dynamic_shared_bytes, int block_size_limit)
 {
-    struct mock_call call;
     int best_threads = 0;
     int best_blocks = 0;
 
-    if (!mock_enter(&call, MOCK_FN_OccupancyMaxPotentialBlockSize, MOCK_INSIDE, -1, "hzi", handle,
-            dynamic_shared_bytes, block_size_limit))
-        return call.code;
-    const struct mock_function *function = mock_object_of_kind(call.mock, handle, MOCK_FUNCTION);
-    if (!min_grid_size || !block_size || block_size_limit < 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!function)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    const int *device = mock_function_device(&call, function);
+    if (block_size_limit < 0)
+        return POOL_CU_INVALID_VALUE;
+    const int *device = mock_function_device(call, function);
     int most = min_int((int)function->kernel->max_threads, device[1]);
     if (block_size_limit > 0)
         most = min_int(most, block_size_limit);
@@ -180,7 +142,7 @@ pool_cu_result mock_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *b
     }
     *block_size = best_threads;
     *min_grid_size = best_blocks * device[16];
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
 int mock_largest_cluster(const struct mock_function *function)
@@ -189,17 +151,13 @@ int mock_largest_cluster(const struct mock_function *function)
 }
 
 /* The clusters of `config`: of `*largest` blocks at most, and how many are resident at once. */
-static pool_cu_result count_clusters(struct mock_call *call, CUfunction handle,
+static pool_cu_result count_clusters(struct mock_call *call, const struct mock_function *function,
     const pool_cu_launch_config *config, int *largest, int *resident)
 {
-    const struct mock_function *function = mock_object_of_kind(call->mock, handle, MOCK_FUNCTION);
     pool_mock_launch launch = {0};
     uint64_t blocks = 1, threads = 1;
-    pool_cu_result code;
+    pool_cu_result code = mock_read_launch_attributes(config, &launch);
 
-    if (!function)
-        return POOL_CU_INVALID_HANDLE;
-    code = config ? mock_read_launch_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
     if (code)
         return code;
     const int *device = mock_function_device(call, function);
@@ -216,28 +174,18 @@ static pool_cu_result count_clusters(struct mock_call *call, CUfunction handle,
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_OccupancyMaxPotentialClusterSize(
-    int *blocks, CUfunction handle, const pool_cu_launch_config *config)
+pool_cu_result mock_do_OccupancyMaxPotentialClusterSize(struct mock_call *call, int *blocks,
+    struct mock_function *function, const pool_cu_launch_config *config)
 {
-    struct mock_call call;
     int resident;
 
-    if (!mock_enter(
-            &call, MOCK_FN_OccupancyMaxPotentialClusterSize, MOCK_INSIDE, -1, "hp", handle, config))
-        return call.code;
-    return mock_leave(&call,
-        blocks ? count_clusters(&call, handle, config, blocks, &resident) : POOL_CU_INVALID_VALUE);
+    return count_clusters(call, function, config, blocks, &resident);
 }
 
-pool_cu_result mock_cu_OccupancyMaxActiveClusters(
-    int *clusters, CUfunction handle, const pool_cu_launch_config *config)
+pool_cu_result mock_do_OccupancyMaxActiveClusters(struct mock_call *call, int *clusters,
+    struct mock_function *function, const pool_cu_launch_config *config)
 {
-    struct mock_call call;
     int largest;
 
-    if (!mock_enter(
-            &call, MOCK_FN_OccupancyMaxActiveClusters, MOCK_INSIDE, -1, "hp", handle, config))
-        return call.code;
-    return mock_leave(&call, clusters ? count_clusters(&call, handle, config, &largest, clusters)
-                                      : POOL_CU_INVALID_VALUE);
+    return count_clusters(call, function, config, &largest, clusters);
 }

@@ -5,8 +5,6 @@
  */
 #include "driver/mock/mock.h"
 
-#include <stdlib.h>
-
 #define CAPTURE_MODES 3u
 
 /* ---- capture --------------------------------------------------------------------------------- */
@@ -75,27 +73,20 @@ pool_cu_result mock_capture_wait(
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_StreamBeginCapture(CUstream handle, pool_cu_enum mode)
+pool_cu_result mock_do_StreamBeginCapture(
+    struct mock_call *call, struct mock_stream *stream, pool_cu_enum mode)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_StreamBeginCapture, MOCK_INSIDE, -1, "hu", handle, mode))
-        return call.code;
-    struct mock_stream *stream = mock_object_of_kind(call.mock, handle, MOCK_STREAM);
-    if ((uintptr_t)handle <= 2)
-        return mock_leave(&call, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
-    if (!stream)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
+    if ((uintptr_t)call->stream <= 2)
+        return POOL_CU_STREAM_CAPTURE_UNSUPPORTED;
     if (mode >= CAPTURE_MODES)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+        return POOL_CU_INVALID_VALUE;
     if (stream->capture)
-        return mock_leave(
-            &call, mock_capture_violated(call.mock, stream->capture, POOL_CU_ILLEGAL_STATE));
-    stream->capture = ++call.mock->last_capture;
+        return mock_capture_violated(call->mock, stream->capture, POOL_CU_ILLEGAL_STATE);
+    stream->capture = ++call->mock->last_capture;
     stream->is_origin = true;
     stream->is_capture_broken = false;
     stream->operations = 0;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
 static void end_capture(pool_mock *mock, uint64_t capture)
@@ -114,121 +105,80 @@ static void end_capture(pool_mock *mock, uint64_t capture)
 static struct mock_graph *add_graph(
     struct mock_call *call, enum mock_kind kind, struct mock_context *context, uint64_t operations)
 {
-    struct mock_graph *made = calloc(1, sizeof(*made));
+    struct mock_graph *made =
+        mock_object_new(call->mock, sizeof(*made), kind, context->object.device, context);
 
-    if (!made ||
-        !mock_object_add(call->mock, &made->object, kind, context->object.device, context)) {
-        free(made);
-        return NULL;
-    }
-    made->operations = operations;
+    if (made)
+        made->operations = operations;
     return made;
 }
 
-pool_cu_result mock_cu_StreamEndCapture(CUstream handle, CUgraph *graph)
+pool_cu_result mock_do_StreamEndCapture(
+    struct mock_call *call, struct mock_stream *stream, CUgraph *graph)
 {
-    struct mock_call call;
     struct mock_graph *made = NULL;
     pool_cu_result code = POOL_CU_SUCCESS;
 
-    if (!mock_enter(&call, MOCK_FN_StreamEndCapture, MOCK_INSIDE, -1, "h", handle))
-        return call.code;
-    struct mock_stream *stream = mock_object_of_kind(call.mock, handle, MOCK_STREAM);
-    if (!stream || !stream->capture)
-        return mock_leave(&call, stream ? POOL_CU_ILLEGAL_STATE : POOL_CU_INVALID_HANDLE);
+    if ((uintptr_t)call->stream <= 2)
+        return POOL_CU_INVALID_HANDLE;
+    if (!stream->capture)
+        return POOL_CU_ILLEGAL_STATE;
     if (!stream->is_origin)
-        return mock_leave(&call,
-            mock_capture_violated(call.mock, stream->capture, POOL_CU_STREAM_CAPTURE_UNMATCHED));
-    if (!graph)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+        return mock_capture_violated(call->mock, stream->capture, POOL_CU_STREAM_CAPTURE_UNMATCHED);
     *graph = NULL;
     if (stream->is_capture_broken)
         code = POOL_CU_STREAM_CAPTURE_INVALIDATED;
-    else if (!(made = add_graph(&call, MOCK_GRAPH, stream->object.context, stream->operations)))
+    else if (!(made = add_graph(call, MOCK_GRAPH, stream->object.context, stream->operations)))
         code = POOL_CU_OUT_OF_MEMORY;
-    end_capture(call.mock, stream->capture);
+    end_capture(call->mock, stream->capture);
     if (made)
-        *graph = mock_object_handle(call.mock, &made->object);
-    return mock_leave(&call, code);
+        *graph = mock_object_handle(call->mock, &made->object);
+    return code;
 }
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-pool_cu_result mock_cu_GraphInstantiateWithFlags(
-    CUgraphExec *exec, CUgraph handle, unsigned long long flags)
+pool_cu_result mock_do_GraphInstantiateWithFlags(
+    struct mock_call *call, CUgraphExec *exec, struct mock_graph *graph, unsigned long long flags)
 {
-    struct mock_call call;
-
-    if (!mock_enter(
-            &call, MOCK_FN_GraphInstantiateWithFlags, MOCK_INSIDE, -1, "hz", handle, (size_t)flags))
-        return call.code;
-    const struct mock_graph *graph = mock_object_of_kind(call.mock, handle, MOCK_GRAPH);
-    if (!exec || !graph || flags)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    if (flags)
+        return POOL_CU_INVALID_VALUE;
     struct mock_graph *made =
-        add_graph(&call, MOCK_GRAPH_EXEC, graph->object.context, graph->operations);
+        add_graph(call, MOCK_GRAPH_EXEC, graph->object.context, graph->operations);
     if (!made)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    *exec = mock_object_handle(call.mock, &made->object);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_OUT_OF_MEMORY;
+    *exec = mock_object_handle(call->mock, &made->object);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_GraphExecUpdate(
-    CUgraphExec handle, CUgraph graph_handle, pool_cu_graph_update *result)
+pool_cu_result mock_do_GraphExecUpdate(struct mock_call *call, struct mock_graph *exec,
+    struct mock_graph *graph, pool_cu_graph_update *result)
 {
     enum { TOPOLOGY_CHANGED = 2 };
-    struct mock_call call;
 
-    if (!mock_enter(&call, MOCK_FN_GraphExecUpdate, MOCK_INSIDE, -1, "hh", handle, graph_handle))
-        return call.code;
-    const struct mock_graph *exec = mock_object_of_kind(call.mock, handle, MOCK_GRAPH_EXEC);
-    const struct mock_graph *graph = mock_object_of_kind(call.mock, graph_handle, MOCK_GRAPH);
-    if (!exec || !graph || !result)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    (void)call;
     *result = (pool_cu_graph_update){
         .result = exec->operations == graph->operations ? 0 : TOPOLOGY_CHANGED};
-    return mock_leave(&call, result->result ? POOL_CU_GRAPH_EXEC_UPDATE_FAILURE : POOL_CU_SUCCESS);
+    return result->result ? POOL_CU_GRAPH_EXEC_UPDATE_FAILURE : POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_GraphLaunch(CUgraphExec handle, CUstream stream_handle)
+pool_cu_result mock_do_GraphLaunch(
+    struct mock_call *call, struct mock_graph *exec, struct mock_stream *stream)
 {
-    struct mock_call call;
-    struct mock_stream *stream;
-
-    if (!mock_enter(&call, MOCK_FN_GraphLaunch, MOCK_INSIDE, -1, "hh", handle, stream_handle))
-        return call.code;
-    const struct mock_graph *exec = mock_object_of_kind(call.mock, handle, MOCK_GRAPH_EXEC);
-    pool_cu_result code = mock_stream_get(&call, stream_handle, &stream);
-    if (!code && !exec)
-        code = POOL_CU_INVALID_VALUE;
-    if (!code && exec->object.context != stream->object.context)
-        code = POOL_CU_INVALID_HANDLE;
-    if (!code)
-        mock_stream_work(&call, stream);
-    return mock_leave(&call, code);
+    if (exec->object.context != stream->object.context)
+        return POOL_CU_INVALID_HANDLE;
+    mock_stream_work(call, stream);
+    return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result destroy(enum mock_fn fn, enum mock_kind kind, const void *handle)
+pool_cu_result mock_do_GraphExecDestroy(struct mock_call *call, struct mock_graph *exec)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, fn, MOCK_INSIDE, -1, "h", handle)) {
-        mock_release_failed(&call, handle);
-        return call.code;
-    }
-    struct mock_object *graph = mock_object_of_kind(call.mock, handle, kind);
-    if (!graph)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_object_release(call.mock, graph);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    mock_object_release(call->mock, &exec->object);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_GraphExecDestroy(CUgraphExec handle)
+pool_cu_result mock_do_GraphDestroy(struct mock_call *call, struct mock_graph *graph)
 {
-    return destroy(MOCK_FN_GraphExecDestroy, MOCK_GRAPH_EXEC, handle);
-}
-
-pool_cu_result mock_cu_GraphDestroy(CUgraph handle)
-{
-    return destroy(MOCK_FN_GraphDestroy, MOCK_GRAPH, handle);
+    mock_object_release(call->mock, &graph->object);
+    return POOL_CU_SUCCESS;
 }

@@ -71,102 +71,81 @@ static bool back_by_descriptor(struct mock_memory *memory)
     return true;
 }
 
-pool_cu_result mock_cu_IpcGetMemHandle(pool_cu_ipc_handle *handle, CUdeviceptr address)
+pool_cu_result mock_do_IpcGetMemHandle(
+    struct mock_call *call, pool_cu_ipc_handle *handle, CUdeviceptr address)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_IpcGetMemHandle, MOCK_INSIDE, -1, "a", address))
-        return call.code;
-    struct mock_memory *memory = mock_memory_at(call.mock, address);
-    if (!handle || !memory || memory->kind != MOCK_DEVICE_MEMORY)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    struct mock_memory *memory = mock_memory_at(call->mock, address);
+    if (!memory || memory->kind != MOCK_DEVICE_MEMORY)
+        return POOL_CU_INVALID_VALUE;
     if (!back_by_descriptor(memory))
-        return mock_leave(&call, POOL_CU_NOT_SUPPORTED);
-    write_handle(&call, handle, MEMORY_MAGIC, memory->base);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_NOT_SUPPORTED;
+    write_handle(call, handle, MEMORY_MAGIC, memory->base);
+    return POOL_CU_SUCCESS;
 }
 
 /* Each opening has addresses of its own. */
-pool_cu_result mock_cu_IpcOpenMemHandle(
-    CUdeviceptr *address, pool_cu_ipc_handle handle, unsigned int flags)
+pool_cu_result mock_do_IpcOpenMemHandle(
+    struct mock_call *call, CUdeviceptr *address, pool_cu_ipc_handle handle, unsigned int flags)
 {
-    struct mock_call call;
     struct handle given;
 
-    if (!mock_enter(&call, MOCK_FN_IpcOpenMemHandle, MOCK_INSIDE, -1, "u", flags))
-        return call.code;
-    if (!address || flags & ~LAZY_ENABLE_PEER_ACCESS ||
-        read_handle(&call, &handle, MEMORY_MAGIC, &given))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    const struct mock_memory *shared = mock_memory_at(call.mock, given.base);
+    if (flags & ~LAZY_ENABLE_PEER_ACCESS || read_handle(call, &handle, MEMORY_MAGIC, &given))
+        return POOL_CU_INVALID_VALUE;
+    const struct mock_memory *shared = mock_memory_at(call->mock, given.base);
     if (!shared || shared->base != given.base || !shared->is_shared)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+        return POOL_CU_INVALID_VALUE;
     void *base =
         mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, shared->descriptor, 0);
     struct mock_memory *memory =
         base == MAP_FAILED ? NULL
-                           : mock_memory_new(call.mock, MOCK_OPENED_MEMORY, shared->bytes, base);
+                           : mock_memory_new(call->mock, MOCK_OPENED_MEMORY, shared->bytes, base);
     if (!memory) {
         if (base != MAP_FAILED)
             munmap(base, shared->bytes);
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
+        return POOL_CU_OUT_OF_MEMORY;
     }
     memory->mapped = memory->bytes;
-    memory->device = call.device;
-    memory->context = call.context;
+    memory->device = call->device;
+    memory->context = call->context;
     *address = memory->base;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_IpcCloseMemHandle(CUdeviceptr address)
+pool_cu_result mock_do_IpcCloseMemHandle(struct mock_call *call, CUdeviceptr address)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_IpcCloseMemHandle, MOCK_INSIDE, -1, "a", address)) {
-        mock_memory_release_failed(&call, address);
-        return call.code;
-    }
-    struct mock_memory *memory = mock_memory_at(call.mock, address);
+    struct mock_memory *memory = mock_memory_at(call->mock, address);
     if (!memory || memory->kind != MOCK_OPENED_MEMORY || memory->base != address)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_release(call.mock, memory);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_INVALID_VALUE;
+    mock_memory_release(call->mock, memory);
+    return POOL_CU_SUCCESS;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-pool_cu_result mock_cu_IpcGetEventHandle(pool_cu_ipc_handle *handle, CUevent event)
+pool_cu_result mock_do_IpcGetEventHandle(
+    struct mock_call *call, pool_cu_ipc_handle *handle, struct mock_event *event)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_IpcGetEventHandle, MOCK_INSIDE, -1, "h", event))
-        return call.code;
-    const struct mock_event *found = mock_object_of_kind(call.mock, event, MOCK_EVENT);
-    if (!handle || !found || !(found->flags & EVENT_INTERPROCESS))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    write_handle(&call, handle, EVENT_MAGIC, 0);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    if (!(event->flags & EVENT_INTERPROCESS))
+        return POOL_CU_INVALID_VALUE;
+    write_handle(call, handle, EVENT_MAGIC, 0);
+    return POOL_CU_SUCCESS;
 }
 
 /* An event of its own, as if the other one had been recorded and reached. */
-pool_cu_result mock_cu_IpcOpenEventHandle(CUevent *event, pool_cu_ipc_handle handle)
+pool_cu_result mock_do_IpcOpenEventHandle(
+    struct mock_call *call, CUevent *event, pool_cu_ipc_handle handle)
 {
-    struct mock_call call;
     struct handle given;
     pool_cu_result code;
 
-    if (!mock_enter(&call, MOCK_FN_IpcOpenEventHandle, MOCK_INSIDE, -1, ""))
-        return call.code;
-    code = event ? read_handle(&call, &handle, EVENT_MAGIC, &given) : POOL_CU_INVALID_VALUE;
+    code = event ? read_handle(call, &handle, EVENT_MAGIC, &given) : POOL_CU_INVALID_VALUE;
     if (code)
-        return mock_leave(&call, code);
-    struct mock_event *made = calloc(1, sizeof(*made));
-    if (!made ||
-        !mock_object_add(call.mock, &made->object, MOCK_EVENT, call.device, call.context)) {
-        free(made);
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    }
+        return code;
+    struct mock_event *made =
+        mock_object_new(call->mock, sizeof(*made), MOCK_EVENT, call->device, call->context);
+    if (!made)
+        return POOL_CU_OUT_OF_MEMORY;
     made->flags = EVENT_INTERPROCESS | EVENT_DISABLE_TIMING;
-    *event = mock_object_handle(call.mock, &made->object);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    *event = mock_object_handle(call->mock, &made->object);
+    return POOL_CU_SUCCESS;
 }

@@ -170,21 +170,15 @@ static pool_cu_result run_effect(
     return code;
 }
 
-static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstream stream_handle,
-    pool_mock_launch *launch, void **arguments, void **extra)
+static pool_cu_result launch_on(struct mock_call *call, const struct mock_function *function,
+    struct mock_stream *stream, pool_mock_launch *launch, void **arguments, void **extra)
 {
-    struct mock_function *function = mock_object_of_kind(call->mock, handle, MOCK_FUNCTION);
     const unsigned char *packed = packed_arguments(extra);
-    struct mock_stream *stream;
     pool_cu_result code;
 
-    if (!function || function->object.context != call->context)
+    if (function->object.context != call->context || stream->object.context != call->context)
         return POOL_CU_INVALID_HANDLE;
-    code = mock_stream_get(call, stream_handle, &stream);
-    if (code == POOL_CU_SUCCESS && stream->object.context != call->context)
-        code = POOL_CU_INVALID_HANDLE;
-    if (code == POOL_CU_SUCCESS)
-        code = check_shape(mock_function_device(call, function), function, launch);
+    code = check_shape(mock_function_device(call, function), function, launch);
     if (code == POOL_CU_SUCCESS && arguments && extra)
         code = POOL_CU_INVALID_VALUE;
     if (code == POOL_CU_SUCCESS)
@@ -192,7 +186,7 @@ static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstr
     if (code)
         return code;
     launch->device = call->device;
-    launch->stream = stream_handle;
+    launch->stream = call->stream;
     mock_stream_work(call, stream);
     if (call->is_captured)
         return POOL_CU_SUCCESS;
@@ -205,35 +199,29 @@ static pool_cu_result launch_on(struct mock_call *call, CUfunction handle, CUstr
     return kernel->effect ? run_effect(call, kernel, record) : POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-    unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
-    unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
+pool_cu_result mock_do_LaunchKernel(struct mock_call *call, struct mock_function *function,
+    unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+    unsigned int block_y, unsigned int block_z, unsigned int dynamic_shared_bytes,
+    struct mock_stream *stream, void **arguments, void **extra)
 {
-    struct mock_call call;
     pool_mock_launch launch = {.grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
         .dynamic_shared_bytes = dynamic_shared_bytes};
 
-    if (!mock_enter(&call, MOCK_FN_LaunchKernel, MOCK_INSIDE, -1, "huuuuuuuh", function, grid_x,
-            grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, stream))
-        return call.code;
-    return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, extra));
+    return launch_on(call, function, stream, &launch, arguments, extra);
 }
 
-pool_cu_result mock_cu_LaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
-    unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-    unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
+pool_cu_result mock_do_LaunchCooperativeKernel(struct mock_call *call,
+    struct mock_function *function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+    unsigned int block_x, unsigned int block_y, unsigned int block_z,
+    unsigned int dynamic_shared_bytes, struct mock_stream *stream, void **arguments)
 {
-    struct mock_call call;
     pool_mock_launch launch = {.grid = {grid_x, grid_y, grid_z},
         .block = {block_x, block_y, block_z},
         .dynamic_shared_bytes = dynamic_shared_bytes,
         .cooperative = 1};
 
-    if (!mock_enter(&call, MOCK_FN_LaunchCooperativeKernel, MOCK_INSIDE, -1, "huuuuuuuh", function,
-            grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, stream))
-        return call.code;
-    return mock_leave(&call, launch_on(&call, function, stream, &launch, arguments, NULL));
+    return launch_on(call, function, stream, &launch, arguments, NULL);
 }
 
 pool_cu_result mock_read_launch_attributes(
@@ -256,25 +244,16 @@ pool_cu_result mock_read_launch_attributes(
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_LaunchKernelEx(
-    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
+pool_cu_result mock_do_LaunchKernelEx(struct mock_call *call, const pool_cu_launch_config *config,
+    struct mock_function *function, void **arguments, void **extra)
 {
-    static const pool_cu_launch_config none;
-    const pool_cu_launch_config *given = config ? config : &none;
-    struct mock_call call;
-    pool_mock_launch launch = {.grid = {given->grid[0], given->grid[1], given->grid[2]},
-        .block = {given->block[0], given->block[1], given->block[2]},
-        .dynamic_shared_bytes = given->dynamic_shared_bytes};
-    pool_cu_result code;
+    pool_mock_launch launch = {.grid = {config->grid[0], config->grid[1], config->grid[2]},
+        .block = {config->block[0], config->block[1], config->block[2]},
+        .dynamic_shared_bytes = config->dynamic_shared_bytes};
+    pool_cu_result code = mock_read_launch_attributes(config, &launch);
+    struct mock_stream *stream = mock_object_get(call, config->stream, MOCK_STREAM, &code);
 
-    if (!mock_enter(&call, MOCK_FN_LaunchKernelEx, MOCK_INSIDE, -1, "huuuuuuuhu", function,
-            given->grid[0], given->grid[1], given->grid[2], given->block[0], given->block[1],
-            given->block[2], given->dynamic_shared_bytes, given->stream, given->attribute_count))
-        return call.code;
-    code = config ? mock_read_launch_attributes(config, &launch) : POOL_CU_INVALID_VALUE;
-    if (!code)
-        code = launch_on(&call, function, given->stream, &launch, arguments, extra);
-    return mock_leave(&call, code);
+    return code ? code : launch_on(call, function, stream, &launch, arguments, extra);
 }
 
 /* ---- records --------------------------------------------------------------------------------- */

@@ -168,38 +168,28 @@ void mock_memory_release(pool_mock *mock, struct mock_memory *memory)
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-pool_cu_result mock_cu_MemGetInfo(size_t *free_bytes, size_t *total_bytes)
+pool_cu_result mock_do_MemGetInfo(struct mock_call *call, size_t *free_bytes, size_t *total_bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemGetInfo, MOCK_INSIDE, -1, ""))
-        return call.code;
-    if (!free_bytes || !total_bytes)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    *free_bytes = mock_device_free(&call.mock->devices[call.device]);
-    *total_bytes = call.mock->devices[call.device].total;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    *free_bytes = mock_device_free(&call->mock->devices[call->device]);
+    *total_bytes = call->mock->devices[call->device].total;
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
+pool_cu_result mock_do_MemAlloc(struct mock_call *call, CUdeviceptr *address, size_t bytes)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemAlloc, MOCK_INSIDE, -1, "z", bytes))
-        return call.code;
-    struct mock_device *device = &call.mock->devices[call.device];
-    if (!address || bytes == 0)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
+    struct mock_device *device = &call->mock->devices[call->device];
+    if (bytes == 0)
+        return POOL_CU_INVALID_VALUE;
     if (bytes > mock_device_free(device))
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    struct mock_memory *memory = mock_memory_new(call.mock, MOCK_DEVICE_MEMORY, bytes, NULL);
+        return POOL_CU_OUT_OF_MEMORY;
+    struct mock_memory *memory = mock_memory_new(call->mock, MOCK_DEVICE_MEMORY, bytes, NULL);
     if (!memory)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    memory->device = call.device;
-    memory->context = call.context;
+        return POOL_CU_OUT_OF_MEMORY;
+    memory->device = call->device;
+    memory->context = call->context;
     device->used += bytes;
     *address = memory->base;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
 void mock_memory_release_failed(struct mock_call *call, uint64_t address)
@@ -222,73 +212,62 @@ static struct mock_memory *memory_starting_at(
     return memory && memory->base == address && memory->kind == kind ? memory : NULL;
 }
 
-pool_cu_result mock_cu_MemFree(CUdeviceptr address)
+pool_cu_result mock_do_MemFree(struct mock_call *call, CUdeviceptr address)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemFree, MOCK_INSIDE, -1, "a", address)) {
-        mock_memory_release_failed(&call, address);
-        return call.code;
-    }
-    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_DEVICE_MEMORY);
+    struct mock_memory *memory = memory_starting_at(call->mock, address, MOCK_DEVICE_MEMORY);
     if (!memory)
-        memory = memory_starting_at(call.mock, address, MOCK_POOLED_MEMORY);
+        memory = memory_starting_at(call->mock, address, MOCK_POOLED_MEMORY);
     if (!memory)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_release(call.mock, memory);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_INVALID_VALUE;
+    mock_memory_release(call->mock, memory);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemGetAddressRange(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
+pool_cu_result mock_do_MemGetAddressRange(
+    struct mock_call *call, CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemGetAddressRange, MOCK_INSIDE, -1, "a", address))
-        return call.code;
-    const struct mock_memory *memory = mock_memory_at(call.mock, address);
+    const struct mock_memory *memory = mock_memory_at(call->mock, address);
     if (!memory || memory->kind == MOCK_REGISTERED_MEMORY)
-        return mock_leave(&call, POOL_CU_NOT_FOUND);
+        return POOL_CU_NOT_FOUND;
     if (base)
         *base = memory->base;
     if (bytes)
         *bytes = memory->bytes;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
 /* ---- host memory ----------------------------------------------------------------------------- */
 
-pool_cu_result mock_cu_MemHostAlloc(void **host, size_t bytes, unsigned int flags)
+pool_cu_result mock_do_MemHostAlloc(
+    struct mock_call *call, void **host, size_t bytes, unsigned int flags)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_MemHostAlloc, MOCK_INSIDE, -1, "zu", bytes, flags))
-        return call.code;
-    if (!host || bytes == 0 || (flags & ~7u))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    struct mock_memory *memory = mock_memory_new(call.mock, MOCK_HOST_MEMORY, bytes, NULL);
+    if (bytes == 0 || (flags & ~7u))
+        return POOL_CU_INVALID_VALUE;
+    struct mock_memory *memory = mock_memory_new(call->mock, MOCK_HOST_MEMORY, bytes, NULL);
     if (!memory)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    memory->device = call.device;
-    memory->context = call.context;
+        return POOL_CU_OUT_OF_MEMORY;
+    memory->device = call->device;
+    memory->context = call->context;
     memory->flags = flags;
     *host = (void *)(uintptr_t)memory->base;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemFreeHost(void *host)
+/* Releases the memory of that kind that starts at `host`; the code if there is none. */
+static pool_cu_result release_host_memory(
+    struct mock_call *call, const void *host, enum mock_memory_kind kind, pool_cu_result none)
 {
-    struct mock_call call;
-    uint64_t address = (uint64_t)(uintptr_t)host;
+    struct mock_memory *memory = memory_starting_at(call->mock, (uintptr_t)host, kind);
 
-    if (!mock_enter(&call, MOCK_FN_MemFreeHost, MOCK_INSIDE, -1, "a", address)) {
-        mock_memory_release_failed(&call, address);
-        return call.code;
-    }
-    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_HOST_MEMORY);
     if (!memory)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    mock_memory_release(call.mock, memory);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return host ? none : POOL_CU_INVALID_VALUE;
+    mock_memory_release(call->mock, memory);
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_do_MemFreeHost(struct mock_call *call, void *host)
+{
+    return release_host_memory(call, host, MOCK_HOST_MEMORY, POOL_CU_INVALID_VALUE);
 }
 
 /* Whether any recorded memory overlaps [address, address + bytes). */
@@ -300,57 +279,38 @@ static bool overlaps(const pool_mock *mock, uint64_t address, size_t bytes)
            (next < mock->memory_count && mock->memory[next]->base - address < bytes);
 }
 
-pool_cu_result mock_cu_MemHostRegister(void *host, size_t bytes, unsigned int flags)
+pool_cu_result mock_do_MemHostRegister(
+    struct mock_call *call, void *host, size_t bytes, unsigned int flags)
 {
-    struct mock_call call;
-    uint64_t address = (uint64_t)(uintptr_t)host;
-
-    if (!mock_enter(&call, MOCK_FN_MemHostRegister, MOCK_INSIDE, -1, "pzu", host, bytes, flags))
-        return call.code;
     if (!host || bytes == 0 || (flags & ~15u))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (overlaps(call.mock, address, bytes))
-        return mock_leave(&call, POOL_CU_HOST_MEMORY_ALREADY_REGISTERED);
-    struct mock_memory *memory = mock_memory_new(call.mock, MOCK_REGISTERED_MEMORY, bytes, host);
+        return POOL_CU_INVALID_VALUE;
+    if (overlaps(call->mock, (uintptr_t)host, bytes))
+        return POOL_CU_HOST_MEMORY_ALREADY_REGISTERED;
+    struct mock_memory *memory = mock_memory_new(call->mock, MOCK_REGISTERED_MEMORY, bytes, host);
     if (!memory)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    memory->device = call.device;
-    memory->context = call.context;
+        return POOL_CU_OUT_OF_MEMORY;
+    memory->device = call->device;
+    memory->context = call->context;
     memory->flags = flags;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_MemHostUnregister(void *host)
+pool_cu_result mock_do_MemHostUnregister(struct mock_call *call, void *host)
 {
-    struct mock_call call;
-    uint64_t address = (uint64_t)(uintptr_t)host;
-
-    if (!mock_enter(&call, MOCK_FN_MemHostUnregister, MOCK_INSIDE, -1, "a", address)) {
-        mock_memory_release_failed(&call, address);
-        return call.code;
-    }
-    if (!host)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    struct mock_memory *memory = memory_starting_at(call.mock, address, MOCK_REGISTERED_MEMORY);
-    if (!memory)
-        return mock_leave(&call, POOL_CU_HOST_MEMORY_NOT_REGISTERED);
-    mock_memory_release(call.mock, memory);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return release_host_memory(
+        call, host, MOCK_REGISTERED_MEMORY, POOL_CU_HOST_MEMORY_NOT_REGISTERED);
 }
 
-pool_cu_result mock_cu_MemHostGetDevicePointer(CUdeviceptr *address, void *host, unsigned int flags)
+pool_cu_result mock_do_MemHostGetDevicePointer(
+    struct mock_call *call, CUdeviceptr *address, void *host, unsigned int flags)
 {
-    struct mock_call call;
-    uint64_t at = (uint64_t)(uintptr_t)host;
+    const struct mock_memory *memory = mock_memory_at(call->mock, (uintptr_t)host);
 
-    if (!mock_enter(&call, MOCK_FN_MemHostGetDevicePointer, MOCK_INSIDE, -1, "au", at, flags))
-        return call.code;
-    const struct mock_memory *memory = mock_memory_at(call.mock, at);
-    if (!address || flags != 0 || !memory ||
+    if (flags != 0 || !memory ||
         (memory->kind != MOCK_HOST_MEMORY && memory->kind != MOCK_REGISTERED_MEMORY))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    *address = at;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_INVALID_VALUE;
+    *address = (uintptr_t)host;
+    return POOL_CU_SUCCESS;
 }
 
 /* ---- pointer attributes ---------------------------------------------------------------------- */
@@ -419,16 +379,13 @@ static pool_cu_result write_pointer_attribute(const pool_mock *mock,
     }
 }
 
-pool_cu_result mock_cu_PointerGetAttribute(void *value, pool_cu_enum attribute, CUdeviceptr address)
+pool_cu_result mock_do_PointerGetAttribute(
+    struct mock_call *call, void *value, pool_cu_enum attribute, CUdeviceptr address)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_PointerGetAttribute, MOCK_QUERY, -1, "ua", attribute, address))
-        return call.code;
-    const struct mock_memory *memory = mock_memory_at(call.mock, address);
-    if (!value || !memory)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    return mock_leave(&call, write_pointer_attribute(call.mock, memory, address, attribute, value));
+    const struct mock_memory *memory = mock_memory_at(call->mock, address);
+    if (!memory)
+        return POOL_CU_INVALID_VALUE;
+    return write_pointer_attribute(call->mock, memory, address, attribute, value);
 }
 
 /* The result of cuPointerGetAttributes for memory that the driver does not know. */
@@ -458,21 +415,18 @@ static pool_cu_result write_default_attribute(pool_cu_enum attribute, void *valu
     }
 }
 
-pool_cu_result mock_cu_PointerGetAttributes(
-    unsigned int count, pool_cu_enum *attributes, void **values, CUdeviceptr address)
+pool_cu_result mock_do_PointerGetAttributes(struct mock_call *call, unsigned int count,
+    pool_cu_enum *attributes, void **values, CUdeviceptr address)
 {
     pool_cu_result code = POOL_CU_SUCCESS;
-    struct mock_call call;
 
-    if (!mock_enter(&call, MOCK_FN_PointerGetAttributes, MOCK_QUERY, -1, "ua", count, address))
-        return call.code;
-    const struct mock_memory *memory = mock_memory_at(call.mock, address);
-    if (!count || !attributes || !values)
+    const struct mock_memory *memory = mock_memory_at(call->mock, address);
+    if (!count)
         code = POOL_CU_INVALID_VALUE;
     for (unsigned i = 0; i < count && !code; i++)
         code = !values[i] ? POOL_CU_INVALID_VALUE
                : memory
-                   ? write_pointer_attribute(call.mock, memory, address, attributes[i], values[i])
+                   ? write_pointer_attribute(call->mock, memory, address, attributes[i], values[i])
                    : write_default_attribute(attributes[i], values[i]);
-    return mock_leave(&call, code);
+    return code;
 }

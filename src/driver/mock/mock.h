@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mock's internal state. The mock is a library separate from devicepool: it includes
- * public headers and calls no function of devicepool, so that it works independently of the
- * library under test.
+ * The mock's internal state. The mock is a library separate from devicepool: it includes public
+ * headers and the rows of calls.def, and calls no function of devicepool, so that it works
+ * independently of the library under test.
  *
  * One lock protects everything in struct pool_mock. mock_enter locks it and mock_leave unlocks it;
  * hooks, effects and host functions run without it.
@@ -16,6 +16,8 @@
 #include <stdint.h>
 
 #include <devicepool/mock.h>
+
+#include "driver/calls.h"
 
 enum mock_fn {
 #define MOCK_FN(field, symbol, suffix, version, need, parameters) MOCK_FN_##field,
@@ -38,13 +40,15 @@ POOL_CUDA_FUNCTIONS(MOCK_DECLARE)
 
 /* ---- handles (account.c) --------------------------------------------------------------------- */
 
+struct mock_call;
+
 enum mock_kind {
     MOCK_CONTEXT,
     MOCK_PRIMARY,
     MOCK_STREAM,
     MOCK_EVENT,
     MOCK_MODULE,
-    MOCK_FUNCTION,
+    MOCK_KERNEL,
     MOCK_MEMORY_POOL,
     MOCK_ALLOCATION,
     MOCK_GRAPH,
@@ -317,6 +321,31 @@ struct pool_mock {
     struct mock_string answers[3]; /* leaks, verify, log: strings returned to the test */
 };
 
+/* ---- functions (calls.c) --------------------------------------------------------------------- */
+
+/* The objects of handles. */
+#define MOCK_TYPE_STREAM struct mock_stream
+#define MOCK_TYPE_EVENT struct mock_event
+#define MOCK_TYPE_MODULE struct mock_module
+#define MOCK_TYPE_KERNEL struct mock_function
+#define MOCK_TYPE_MEMORY_POOL struct mock_memory_pool
+#define MOCK_TYPE_ALLOCATION struct mock_allocation
+#define MOCK_TYPE_GRAPH struct mock_graph
+#define MOCK_TYPE_GRAPH_EXEC struct mock_graph
+
+/* What is left of each function once calls.c has checked its arguments; the mock is locked. Handles
+ * have become objects, and contexts too, where NULL may be one. */
+#define MOCK_OBJECT_NONE(kind, name) (), ()
+#define MOCK_OBJECT_HANDLE(kind, name) (), (, MOCK_TYPE_##kind * name)
+#define MOCK_OBJECT_CONTEXT(kind, name) (), (, struct mock_context * name)
+#define MOCK_OBJECT_PEER MOCK_OBJECT_CONTEXT
+#define MOCK_PARAMETER(class, kind, name)                                                          \
+    CALL_PART_2(MOCK_OBJECT_##class(kind, name), (, CALL_DECLARE(class, kind, name)))
+#define CALL_ROW(function, needs, mode, sides, ...)                                                \
+    pool_cu_result mock_do_##function(                                                             \
+        struct mock_call *call CALL_EACH(MOCK_PARAMETER, __VA_ARGS__));
+#include "driver/calls.def"
+
 /* ---- a call (call.c) ------------------------------------------------------------------------- */
 
 /* Requirements of a function, and whether a sticky fault affects it. */
@@ -338,17 +367,24 @@ struct mock_call {
     pool_cu_result code;          /* the result when mock_enter returns false */
     bool on_demand;               /* the failure was scripted by the test */
     bool is_captured;             /* the operation is part of a graph and not carried out */
+    CUstream stream;              /* the handle of the stream argument */
     char text[200];
+};
+
+/* An argument in the log: h handle, a device address, p host address, i int, u unsigned, s string,
+ * c configuration of a launch; 0 ends the list. */
+struct mock_argument {
+    char letter;
+    uint64_t value;
 };
 
 /*
  * Begins a call of `fn`: counts it, runs the hook, formats the log text, applies scripted failures
  * and checks the state. Returns true with the mock locked when the function may proceed. `device`
- * -1 is the current context's device. `format` has one letter per argument: h handle, a device
- * address, p host address, i int, u unsigned, z size_t, s string.
+ * -1 is the current context's device.
  */
 bool mock_enter(struct mock_call *call, enum mock_fn fn, enum mock_needs needs, int device,
-    const char *format, ...);
+    const struct mock_argument *arguments);
 /* Ends the call: writes the log, latches a sticky code, unlocks. */
 pool_cu_result mock_leave(struct mock_call *call, pool_cu_result code);
 
@@ -374,10 +410,15 @@ struct mock_thread *mock_thread_of(pool_mock *mock);
 /* Assigns a handle to the object, which the caller has allocated zeroed; false: out of memory. */
 bool mock_object_add(pool_mock *mock, struct mock_object *object, enum mock_kind kind, int device,
     struct mock_context *context);
+/* A new object of so many bytes, zeroed; NULL: out of memory. */
+void *mock_object_new(
+    pool_mock *mock, size_t bytes, enum mock_kind kind, int device, struct mock_context *context);
 void *mock_object_handle(const pool_mock *mock, const struct mock_object *object);
 struct mock_object *mock_object_find(const pool_mock *mock, const void *handle);
-/* An object of that kind, or NULL. */
-void *mock_object_of_kind(const pool_mock *mock, const void *handle, enum mock_kind kind);
+/* The object of an argument; NULL: *code was or is an error. */
+void *mock_object_get(
+    struct mock_call *call, const void *handle, enum mock_kind kind, pool_cu_result *code);
+bool mock_is_device(const struct mock_call *call, int ordinal);
 /* Removes the object and frees it with what it owns. */
 void mock_object_release(pool_mock *mock, struct mock_object *object);
 void mock_object_name(const struct mock_object *object, char *text, size_t size);
@@ -387,6 +428,7 @@ void mock_release_context(pool_mock *mock, struct mock_context *context);
 void mock_release_failed(struct mock_call *call, const void *handle);
 
 struct mock_context *mock_context_get(const pool_mock *mock, CUcontext handle);
+void mock_primary_release_failed(struct mock_call *call, int device);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
@@ -410,9 +452,8 @@ void mock_allocation_unmap(pool_mock *mock, struct mock_memory *mapping);
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
-/* The stream of a handle in the call's context (NULL, 1 and 2 are the default stream). */
-pool_cu_result mock_stream_get(
-    struct mock_call *call, CUstream handle, struct mock_stream **stream);
+/* The default stream of the call's context. */
+struct mock_stream *mock_default_stream(struct mock_call *call);
 /* Records that work was enqueued in the stream, or captured: call->is_captured. */
 void mock_stream_work(struct mock_call *call, struct mock_stream *stream);
 /* Waits, with the mock locked, until the stall that the work belongs to is over. */

@@ -214,7 +214,7 @@ static pool_cu_result load_module(struct mock_call *call, CUmodule *module, cons
     pool_mock *mock = call->mock;
     struct mock_module *made;
 
-    if (!module || !image || (count > 0 && (!options || !values)))
+    if (!image || (count > 0 && (!options || !values)))
         return POOL_CU_INVALID_VALUE;
     if (mock->image_code) {
         write_jit_log(mock, count, options, values);
@@ -226,38 +226,26 @@ static pool_cu_result load_module(struct mock_call *call, CUmodule *module, cons
     bool is_text = memcmp(image, "\177", 1) != 0 && *(const unsigned char *)image < 0x80;
     if (is_text && !fits_device(call, image))
         return POOL_CU_INVALID_PTX;
-    made = calloc(1, sizeof(*made));
+    made = mock_object_new(mock, sizeof(*made), MOCK_MODULE, call->device, call->context);
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    if ((is_text && !read_entries(made, image)) ||
-        !mock_object_add(mock, &made->object, MOCK_MODULE, call->device, call->context)) {
-        for (size_t i = 0; i < made->kernel_count; i++)
-            mock_kernel_free(made->kernels[i]);
-        free(made->kernels);
-        free(made);
+    if (is_text && !read_entries(made, image)) {
+        mock_object_release(mock, &made->object);
         return POOL_CU_OUT_OF_MEMORY;
     }
     *module = mock_object_handle(mock, &made->object);
     return POOL_CU_SUCCESS;
 }
 
-pool_cu_result mock_cu_ModuleLoadData(CUmodule *module, const void *image)
+pool_cu_result mock_do_ModuleLoadData(struct mock_call *call, CUmodule *module, const void *image)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_ModuleLoadData, MOCK_INSIDE, -1, ""))
-        return call.code;
-    return mock_leave(&call, load_module(&call, module, image, 0, NULL, NULL));
+    return load_module(call, module, image, 0, NULL, NULL);
 }
 
-pool_cu_result mock_cu_ModuleLoadDataEx(
-    CUmodule *module, const void *image, unsigned int count, pool_cu_enum *options, void **values)
+pool_cu_result mock_do_ModuleLoadDataEx(struct mock_call *call, CUmodule *module, const void *image,
+    unsigned int count, pool_cu_enum *options, void **values)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_ModuleLoadDataEx, MOCK_INSIDE, -1, "u", count))
-        return call.code;
-    return mock_leave(&call, load_module(&call, module, image, count, options, values));
+    return load_module(call, module, image, count, options, values);
 }
 
 /* Functions and variables are destroyed with their module. */
@@ -266,7 +254,7 @@ static void end_module(pool_mock *mock, struct mock_module *module)
     for (size_t i = 0; i < mock->object_count; i++) {
         struct mock_object *object = mock->objects[i];
 
-        if (object && object->kind == MOCK_FUNCTION &&
+        if (object && object->kind == MOCK_KERNEL &&
             ((struct mock_function *)object)->module == module)
             mock_object_release(mock, object);
     }
@@ -276,21 +264,12 @@ static void end_module(pool_mock *mock, struct mock_module *module)
     mock_object_release(mock, &module->object);
 }
 
-pool_cu_result mock_cu_ModuleUnload(CUmodule handle)
+pool_cu_result mock_do_ModuleUnload(struct mock_call *call, struct mock_module *module)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_ModuleUnload, MOCK_INSIDE, -1, "h", handle)) {
-        mock_release_failed(&call, handle);
-        return call.code;
-    }
-    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
-    if (!module)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    if (module->object.context != call.context)
-        return mock_leave(&call, POOL_CU_INVALID_CONTEXT);
-    end_module(call.mock, module);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    if (module->object.context != call->context)
+        return POOL_CU_INVALID_CONTEXT;
+    end_module(call->mock, module);
+    return POOL_CU_SUCCESS;
 }
 
 /* ---- functions ------------------------------------------------------------------------------- */
@@ -303,16 +282,14 @@ static struct mock_function *find_function(
     for (size_t i = 0; i < mock->object_count; i++) {
         struct mock_function *known = (struct mock_function *)mock->objects[i];
 
-        if (known && known->object.kind == MOCK_FUNCTION && known->module == module &&
+        if (known && known->object.kind == MOCK_KERNEL && known->module == module &&
             known->kernel == kernel)
             return known;
     }
-    made = calloc(1, sizeof(*made));
-    if (!made || !mock_object_add(mock, &made->object, MOCK_FUNCTION, module->object.device,
-                     module->object.context)) {
-        free(made);
+    made = mock_object_new(
+        mock, sizeof(*made), MOCK_KERNEL, module->object.device, module->object.context);
+    if (!made)
         return NULL;
-    }
     made->module = module;
     made->kernel = kernel;
     made->max_dynamic_shared = mock->devices[module->object.device]
@@ -322,27 +299,21 @@ static struct mock_function *find_function(
     return made;
 }
 
-pool_cu_result mock_cu_ModuleGetFunction(CUfunction *function, CUmodule handle, const char *name)
+pool_cu_result mock_do_ModuleGetFunction(
+    struct mock_call *call, CUfunction *function, struct mock_module *module, const char *name)
 {
-    struct mock_call call;
-
-    if (!mock_enter(&call, MOCK_FN_ModuleGetFunction, MOCK_INSIDE, -1, "hs", handle, name))
-        return call.code;
-    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
-    if (!function || !name || !*name)
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!module)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    struct mock_kernel *kernel = find_kernel(call.mock->kernels, call.mock->kernel_count, name);
+    if (!*name)
+        return POOL_CU_INVALID_VALUE;
+    struct mock_kernel *kernel = find_kernel(call->mock->kernels, call->mock->kernel_count, name);
     if (!kernel)
         kernel = find_kernel(module->kernels, module->kernel_count, name);
     if (!kernel)
-        return mock_leave(&call, POOL_CU_NOT_FOUND);
-    struct mock_function *found = find_function(call.mock, module, kernel);
+        return POOL_CU_NOT_FOUND;
+    struct mock_function *found = find_function(call->mock, module, kernel);
     if (!found)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
-    *function = mock_object_handle(call.mock, &found->object);
-    return mock_leave(&call, POOL_CU_SUCCESS);
+        return POOL_CU_OUT_OF_MEMORY;
+    *function = mock_object_handle(call->mock, &found->object);
+    return POOL_CU_SUCCESS;
 }
 
 static struct mock_memory *find_global(
@@ -367,29 +338,23 @@ static struct mock_memory *find_global(
     return memory;
 }
 
-pool_cu_result mock_cu_ModuleGetGlobal(
-    CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name)
+pool_cu_result mock_do_ModuleGetGlobal(struct mock_call *call, CUdeviceptr *address, size_t *bytes,
+    struct mock_module *module, const char *name)
 {
-    struct mock_call call;
     size_t index = 0;
 
-    if (!mock_enter(&call, MOCK_FN_ModuleGetGlobal, MOCK_INSIDE, -1, "hs", handle, name))
-        return call.code;
-    struct mock_module *module = mock_object_of_kind(call.mock, handle, MOCK_MODULE);
-    if (!name || (!address && !bytes))
-        return mock_leave(&call, POOL_CU_INVALID_VALUE);
-    if (!module)
-        return mock_leave(&call, POOL_CU_INVALID_HANDLE);
-    while (index < call.mock->global_count && strcmp(call.mock->globals[index].name, name) != 0)
+    if ((!address && !bytes))
+        return POOL_CU_INVALID_VALUE;
+    while (index < call->mock->global_count && strcmp(call->mock->globals[index].name, name) != 0)
         index++;
-    if (index == call.mock->global_count)
-        return mock_leave(&call, POOL_CU_NOT_FOUND);
-    const struct mock_memory *memory = find_global(&call, module, index);
+    if (index == call->mock->global_count)
+        return POOL_CU_NOT_FOUND;
+    const struct mock_memory *memory = find_global(call, module, index);
     if (!memory)
-        return mock_leave(&call, POOL_CU_OUT_OF_MEMORY);
+        return POOL_CU_OUT_OF_MEMORY;
     if (address)
         *address = memory->base;
     if (bytes)
         *bytes = memory->bytes;
-    return mock_leave(&call, POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
