@@ -76,7 +76,9 @@ typedef struct pool_request {
     /* For messages, logs and metrics; copied. At most 63 bytes of UTF-8 without control characters.
      * NULL: "" */
     const char *label;
-    /* Filled when pool_acquire fails, or pool_acquire_async itself; see status.h. NULL: none. */
+    /* Filled when pool_acquire or pool_acquire_async fails, and when pool_ticket_take returns that
+     * the request of its ticket has failed: it must then outlive the ticket. See status.h. NULL:
+     * none. */
     pool_error_slot *error;
 } pool_request;
 

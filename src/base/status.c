@@ -239,6 +239,12 @@ pool_status base_fail_memory(const char *what)
 
 static const struct base_struct slot_type = BASE_STRUCT(pool_error_slot);
 
+pool_status base_error_slot_check(
+    const char *call, const char *argument, const pool_error_slot *slot)
+{
+    return slot ? base_struct_check(&slot_type, call, argument, slot) : POOL_OK;
+}
+
 void base_error_fill(pool_error_slot *slot)
 {
     const pool_error *error = pool_last_error();

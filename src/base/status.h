@@ -30,6 +30,9 @@ struct base_error_copy {
     char message[4096]; /* a compile error includes source lines */
 };
 void base_error_save(struct base_error_copy *copy);
+/* Checks a slot that an argument or member names; NULL is valid. */
+pool_status base_error_slot_check(
+    const char *call, const char *argument, const pool_error_slot *slot);
 /* Copies the thread's error to a slot of the caller; no-op for NULL and an invalid slot. */
 void base_error_fill(pool_error_slot *slot);
 void base_error_restore(const struct base_error_copy *copy);

@@ -114,6 +114,45 @@ static void test_cancel_of_a_ticket(void **state)
     world_end(&world);
 }
 
+/* The slot of the request has the failure that its ticket reports later, and nothing before. */
+static void test_error_slot_of_a_ticket(void **state)
+{
+    struct world world = world_with_pool(1);
+    pool_error_slot slot = {.struct_size = sizeof(slot)};
+    pool_lease *leases[POOL_LEASE_SLOTS], *lease = NULL;
+    pool_request request = for_ever;
+    pool_ticket *ticket = NULL;
+    int fd = -1;
+
+    (void)state;
+    fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
+    request.timeout_ns = 10 * MS;
+    request.error = &slot;
+    assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
+    assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_NOT_READY);
+    assert_int_equal(slot.status, POOL_OK);
+    assert_ok(pool_ticket_fd(ticket, &fd));
+    assert_true(is_readable(fd, 60000));
+    assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_TIMEOUT);
+    assert_int_equal(slot.status, POOL_ERR_TIMEOUT);
+    assert_string_equal(slot.message, pool_last_error()->message);
+    assert_non_null(strstr(slot.message, "\"patient\""));
+
+    /* Once: the caller may use the slot for another call. */
+    slot.status = POOL_OK;
+    assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_TIMEOUT);
+    assert_int_equal(slot.status, POOL_OK);
+    assert_ok(pool_ticket_destroy(&ticket));
+
+    slot.struct_size = 5;
+    assert_status(
+        pool_acquire_async(world.pool, &request, NULL, NULL, &ticket), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("request->error");
+    assert_status(pool_acquire(world.pool, &request, &lease), POOL_ERR_INVALID_ARGUMENT);
+    release_all(leases, POOL_LEASE_SLOTS);
+    world_end(&world);
+}
+
 /* --- hooks --------------------------------------------------------------------------------------
  */
 
@@ -339,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_fd_becomes_readable),
         cmocka_unit_test(test_deadline_of_a_ticket),
         cmocka_unit_test(test_cancel_of_a_ticket),
+        cmocka_unit_test(test_error_slot_of_a_ticket),
         cmocka_unit_test(test_hook),
         cmocka_unit_test(test_hook_of_a_deadline),
         cmocka_unit_test(test_destroy_and_hooks),

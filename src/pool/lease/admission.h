@@ -189,7 +189,9 @@ struct lease_attempt {
 pool_status lease_attempt_begin(const char *call, device_pool *pool, const pool_request *request,
     struct lease_attempt *attempt);
 void lease_attempt_end(struct lease_attempt *attempt);
-/* Fills the error slot of a caller's request after a failure; returns `status`. */
+/* The error slot of a caller's request, which need not be valid; NULL: none. */
+pool_error_slot *lease_request_error(const pool_request *given);
+/* Fills it after a failure; returns `status`. */
 pool_status lease_request_end(const pool_request *given, pool_status status);
 /* The failure of a request that the scheduler refused: what would be possible. */
 pool_status lease_terms_refuse(

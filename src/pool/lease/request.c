@@ -16,11 +16,18 @@
 
 static const struct base_struct request_type = BASE_STRUCT(pool_request);
 
+pool_error_slot *lease_request_error(const pool_request *given)
+{
+    if (base_struct_is_valid(&request_type, given) &&
+        given->struct_size >= offsetof(pool_request, error) + sizeof(given->error))
+        return given->error;
+    return NULL;
+}
+
 pool_status lease_request_end(const pool_request *given, pool_status status)
 {
-    if (status && base_struct_is_valid(&request_type, given) &&
-        given->struct_size >= offsetof(pool_request, error) + sizeof(given->error))
-        base_error_fill(given->error);
+    if (status)
+        base_error_fill(lease_request_error(given));
     return status;
 }
 
@@ -197,6 +204,8 @@ static pool_status check_values(const char *call, const pool_request *request)
     pool_status status = base_check_ranges(
         call, {"priority", request->priority, -POOL_LEASE_PRIORITY_MAX, POOL_LEASE_PRIORITY_MAX});
 
+    if (!status)
+        status = base_error_slot_check(call, "request->error", request->error);
     if (!status)
         status = base_flags_check(call, "flags", request->flags, POOL_LEASE_SECRET);
     if (!status && request->label && strlen(request->label) >= POOL_LEASE_LABEL_BYTES)

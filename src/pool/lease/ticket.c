@@ -26,7 +26,8 @@ struct pool_ticket {
     struct lease_terms terms; /* for messages; without ranks */
 
     /* guarded by the admission's lock */
-    pool_lease *lease; /* that waits, or was granted and not taken */
+    pool_error_slot *error; /* of the request, until it is filled; NULL: none */
+    pool_lease *lease;      /* that waits, or was granted and not taken */
     pool_status status;
     bool is_decided;
     bool is_taken;
@@ -185,7 +186,7 @@ static pool_status submit_ticket(pool_ticket *ticket, const struct lease_terms *
 }
 
 static pool_status make_ticket(struct admission *admission, const struct lease_terms *terms,
-    pool_grant_hook hook, void *user, pool_ticket **ticket)
+    pool_grant_hook hook, void *user, pool_error_slot *error, pool_ticket **ticket)
 {
     pool_ticket *made = base_calloc(1, sizeof(*made));
     pool_status status;
@@ -196,6 +197,7 @@ static pool_status make_ticket(struct admission *admission, const struct lease_t
     made->admission = admission;
     made->hook = hook;
     made->user = user;
+    made->error = error;
     made->fd = -1;
     made->terms = *terms;
     made->terms.request.ranks = NULL;
@@ -225,7 +227,8 @@ pool_status pool_acquire_async(device_pool *pool, const pool_request *request, p
         return lease_request_end(request, status);
     status = lease_attempt_begin("pool_acquire_async", pool, request, &attempt);
     if (!status)
-        status = make_ticket(attempt.admission, &attempt.terms, hook, user, &made);
+        status = make_ticket(
+            attempt.admission, &attempt.terms, hook, user, lease_request_error(request), &made);
     lease_attempt_end(&attempt);
     if (!status)
         *ticket = made;
@@ -261,6 +264,17 @@ pool_status pool_ticket_fd(pool_ticket *ticket, int *fd)
     return POOL_OK;
 }
 
+/* Records why the request was not granted. The slot is filled once, as several threads may come. */
+static pool_status fail_request(pool_ticket *ticket, pool_status status)
+{
+    status = lease_terms_fail("pool_acquire_async", ticket->admission, &ticket->terms, status);
+    pthread_mutex_lock(&ticket->admission->lock);
+    base_error_fill(ticket->error);
+    ticket->error = NULL;
+    pthread_mutex_unlock(&ticket->admission->lock);
+    return status;
+}
+
 pool_status pool_ticket_take(pool_ticket *ticket, pool_lease **lease)
 {
     pool_status status = check_ticket("pool_ticket_take", ticket);
@@ -288,7 +302,7 @@ pool_status pool_ticket_take(pool_ticket *ticket, pool_lease **lease)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "pool_ticket_take: the lease has been taken already");
     if (status)
-        return lease_terms_fail("pool_acquire_async", ticket->admission, &ticket->terms, status);
+        return fail_request(ticket, status);
     *lease = taken;
     return POOL_OK;
 }

@@ -14,7 +14,6 @@
 #include "pool/lease/lease.h"
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
-static const struct base_struct error_type = BASE_STRUCT(pool_error_slot);
 
 void pool_exec_init(pool_exec *exec, size_t struct_size)
 {
@@ -55,7 +54,7 @@ static pool_status validate_checks(const char *call, uint32_t checks, uint32_t k
 {
     if (checks & ~known)
         return fail_checks(call, checks, known);
-    if ((checks & POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE) && !(checks & POOL_CHECK_ON_CURVE))
+    if ((checks & (POOL_CHECK_SUBGROUP ^ POOL_CHECK_ON_CURVE)) && !(checks & POOL_CHECK_ON_CURVE))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: unsupported value 0x%x for `checks`; POOL_CHECK_SUBGROUP is 0x%x", call, checks,
             POOL_CHECK_SUBGROUP);
@@ -197,8 +196,8 @@ pool_status exec_read(
             {"workspace_count", exec->workspace_count, 0, EXEC_MAX_DEVICES});
     if (!status)
         status = validate_checks(call, exec->checks, rules->checks);
-    if (!status && exec->error)
-        status = base_struct_check(&error_type, call, "exec->error", exec->error);
+    if (!status)
+        status = base_error_slot_check(call, "exec->error", exec->error);
     if (status)
         return status;
     if (exec->is_async && !rules->has_async)
