@@ -11,10 +11,12 @@
  * with POOL_ERR_BAD_DATA; the message has the index of the first one. Functions accept the flags
  * that apply to their data; others fail with POOL_ERR_INVALID_ARGUMENT.
  */
-#define POOL_CHECK_NONE 0u
-#define POOL_CHECK_CANONICAL 1u /* elements are below the modulus, scalars below the order */
-#define POOL_CHECK_ON_CURVE 2u  /* points: canonical coordinates and the curve's equation */
-#define POOL_CHECK_SUBGROUP 6u  /* points: order * P = infinity; includes POOL_CHECK_ON_CURVE */
-#define POOL_CHECK_REDUCE 8u    /* scalars only: reduced modulo the order instead of checked */
+typedef enum pool_check_flag {
+    POOL_CHECK_NONE = 0,
+    POOL_CHECK_CANONICAL = 1, /* elements are below the modulus, scalars below the order */
+    POOL_CHECK_ON_CURVE = 2,  /* points: canonical coordinates and the curve's equation */
+    POOL_CHECK_SUBGROUP = 6,  /* points: order * P = infinity; includes POOL_CHECK_ON_CURVE */
+    POOL_CHECK_REDUCE = 8     /* scalars only: reduced modulo the order instead of checked */
+} pool_check_flag;
 
 #endif

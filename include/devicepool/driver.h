@@ -579,10 +579,13 @@ typedef enum pool_cu_attribute {
         (CUevent * event, pool_cu_ipc_handle handle))                                              \
     X(CtxGetId, "cuCtxGetId", "", 12000, EXTRA, (CUcontext context, unsigned long long *id))
 
-/* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
-#define POOL_CUDA_PTX_ONLY 1u
-/* Each device is in a process of its own: a sticky fault harms that device only. */
-#define POOL_CUDA_ISOLATED_DEVICES 2u
+/* Flags of a table, combined by |. */
+typedef enum pool_cuda_flag {
+    /* The driver accepts PTX only: modules are compiled to PTX, never to machine code. */
+    POOL_CUDA_PTX_ONLY = 1,
+    /* Each device is in a process of its own: a sticky fault harms that device only. */
+    POOL_CUDA_ISOLATED_DEVICES = 2
+} pool_cuda_flag;
 
 /*
  * The table. `struct_size` is sizeof(pool_cuda_api) in the code that filled it; entries beyond it

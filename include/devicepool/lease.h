@@ -48,7 +48,9 @@ typedef struct pool_ticket pool_ticket;
 #define POOL_WAIT_FOREVER UINT64_MAX       /* pool_request.timeout_ns: no deadline */
 
 /* Flags of a request. */
-#define POOL_LEASE_SECRET 1u /* all memory allocated under the lease is overwritten when freed */
+typedef enum pool_lease_flag {
+    POOL_LEASE_SECRET = 1 /* all memory allocated under the lease is overwritten when freed */
+} pool_lease_flag;
 
 /* Zero is the default of every member but struct_size; NULL stands for all defaults. */
 typedef struct pool_request {

@@ -44,22 +44,24 @@ typedef struct pool_buffer pool_buffer;
 /* Page-locked host memory, allocated or registered. Thread-safety as for pool_buffer. */
 typedef struct pool_pinned pool_pinned;
 
-/* Flags of a buffer. */
-#define POOL_BUFFER_ZEROED 1u /* all zeros before anything enqueued later can see it */
-#define POOL_BUFFER_SECRET 2u /* overwritten before it is released or reused, see above */
-/*
- * For buffers of resident objects (resident.h) on devices in worker processes: the memory outlives
- * the process of its device. It is an allocation of its own, of a multiple of 2 MiB, and destroying
- * the buffer waits for the device's work. Ordinary memory on other devices, where the driver cannot
- * export memory, and with POOL_BUFFER_SECRET.
- */
-#define POOL_BUFFER_DURABLE 4u
-/*
- * For pool_buffer_share: an allocation of its own, of a multiple of 2 MiB, so that other processes
- * see no other memory. Creating it ignores the order of `stream`, and destroying it waits for the
- * device's work. Not durable.
- */
-#define POOL_BUFFER_SHAREABLE 8u
+/* Flags of a buffer, combined by |. */
+typedef enum pool_buffer_flag {
+    POOL_BUFFER_ZEROED = 1, /* all zeros before anything enqueued later can see it */
+    POOL_BUFFER_SECRET = 2, /* overwritten before it is released or reused, see above */
+    /*
+     * For buffers of resident objects (resident.h) on devices in worker processes: the memory
+     * outlives the process of its device. It is an allocation of its own, of a multiple of 2 MiB,
+     * and destroying the buffer waits for the device's work. Ordinary memory on other devices,
+     * where the driver cannot export memory, and with POOL_BUFFER_SECRET.
+     */
+    POOL_BUFFER_DURABLE = 4,
+    /*
+     * For pool_buffer_share: an allocation of its own, of a multiple of 2 MiB, so that other
+     * processes see no other memory. Creating it ignores the order of `stream`, and destroying it
+     * waits for the device's work. Not durable.
+     */
+    POOL_BUFFER_SHAREABLE = 8
+} pool_buffer_flag;
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_buffer_params {
@@ -241,9 +243,11 @@ POOL_API pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *fr
  */
 POOL_API pool_status pool_device_enable_peer(pool_device *device, pool_device *peer);
 
-/* Flags of pinned memory. */
-#define POOL_PINNED_SECRET 1u         /* overwritten before it is released or reused */
-#define POOL_PINNED_WRITE_COMBINED 2u /* for pool_pinned_create: slow for the host to read */
+/* Flags of pinned memory, combined by |. */
+typedef enum pool_pinned_flag {
+    POOL_PINNED_SECRET = 1,        /* overwritten before it is released or reused */
+    POOL_PINNED_WRITE_COMBINED = 2 /* for pool_pinned_create: slow for the host to read */
+} pool_pinned_flag;
 
 /*
  * Page-locked host memory, usable with every device of the driver. pool_pinned_register locks

@@ -24,7 +24,10 @@ typedef struct pool_resident pool_resident;
  * time. */
 typedef struct pool_resident_use pool_resident_use;
 
-#define POOL_RESIDENT_PINNED 1u /* copies are never evicted */
+/* Flags of a resident object. */
+typedef enum pool_resident_flag {
+    POOL_RESIDENT_PINNED = 1 /* copies are never evicted */
+} pool_resident_flag;
 
 #define POOL_RESIDENT_NAME_BYTES 64 /* of a name, with its end */
 

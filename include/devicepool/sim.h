@@ -50,10 +50,12 @@ POOL_API pool_status pool_sim_set_faults(const char *rules);
 /* Completes all work that hangs because of a fault rule. */
 POOL_API pool_status pool_sim_resume(void);
 
-/* Checks that can be enabled for the launches that follow. */
-#define POOL_SIM_REPORT_UNINITIALISED 1u /* reads of shared memory that no thread has written */
-#define POOL_SIM_REPORT_BARRIER 2u       /* barriers that only some threads of a warp reach */
-#define POOL_SIM_REPORT_LEAK 4u          /* log live objects when the last pool is destroyed */
+/* Checks that can be enabled for the launches that follow, combined by |. */
+typedef enum pool_sim_report {
+    POOL_SIM_REPORT_UNINITIALISED = 1, /* reads of shared memory that no thread has written */
+    POOL_SIM_REPORT_BARRIER = 2,       /* barriers that only some threads of a warp reach */
+    POOL_SIM_REPORT_LEAK = 4           /* log live objects when the last pool is destroyed */
+} pool_sim_report;
 
 /*
  * Sets the enabled checks (0: none), as `report=` of the device string does. A finding of the first
@@ -87,7 +89,7 @@ typedef struct pool_sim_fault {
  */
 POOL_API pool_status pool_sim_get_last_fault(pool_sim_fault *fault);
 
-#define POOL_SIM_CLASSES 10
+#define POOL_SIM_CLASSES 10 /* of instructions, see pool_sim_class_name */
 
 /*
  * What a kernel has executed since the driver's start or the last pool_sim_kernel_stats_reset. The

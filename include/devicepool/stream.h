@@ -40,7 +40,9 @@ typedef struct pool_stream pool_stream;
 typedef struct pool_event pool_event;
 
 /* Flags of a stream. */
-#define POOL_STREAM_BLOCKING 1u /* ordered with the device's default stream */
+typedef enum pool_stream_flag {
+    POOL_STREAM_BLOCKING = 1 /* ordered with the device's default stream */
+} pool_stream_flag;
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_stream_params {
@@ -158,10 +160,12 @@ POOL_API pool_status pool_stream_join(
 typedef void (*pool_host_task)(void *user);
 POOL_API pool_status pool_stream_call(pool_stream *stream, pool_host_task function, void *user);
 
-/* Flags of an event. */
-#define POOL_EVENT_TIMING 1u    /* for pool_event_elapsed; records without it are cheaper */
-#define POOL_EVENT_SLEEP 2u     /* pool_event_synchronize blocks instead of spinning */
-#define POOL_EVENT_SHAREABLE 4u /* for pool_event_share; not with POOL_EVENT_TIMING */
+/* Flags of an event, combined by |. */
+typedef enum pool_event_flag {
+    POOL_EVENT_TIMING = 1,   /* for pool_event_elapsed; records without it are cheaper */
+    POOL_EVENT_SLEEP = 2,    /* pool_event_synchronize blocks instead of spinning */
+    POOL_EVENT_SHAREABLE = 4 /* for pool_event_share; not with POOL_EVENT_TIMING */
+} pool_event_flag;
 
 /*
  * Creates an event. The caller destroys it before the pool is destroyed. POOL_ERR_UNSUPPORTED for

@@ -48,7 +48,9 @@ typedef struct pool_range pool_range;
 POOL_API pool_status pool_virtual_granularity(pool_device *device, uint64_t *bytes);
 
 /* Flags of physical memory. */
-#define POOL_PHYSICAL_EXPORTABLE 1u /* for pool_physical_export */
+typedef enum pool_physical_flag {
+    POOL_PHYSICAL_EXPORTABLE = 1 /* for pool_physical_export */
+} pool_physical_flag;
 
 /*
  * Allocates at least `bytes` bytes of the device's memory, with undefined contents. When the device

@@ -273,7 +273,7 @@ static void take_terms(struct input *input, struct terms *terms)
     terms->given = take_struct(input, request, sizeof(*request), &is_valid);
     request->struct_size = sizeof(*request);
     if (!is_valid || request->priority < -POOL_LEASE_PRIORITY_MAX ||
-        request->priority > POOL_LEASE_PRIORITY_MAX || request->flags & ~POOL_LEASE_SECRET ||
+        request->priority > POOL_LEASE_PRIORITY_MAX || request->flags & ~(uint32_t)POOL_LEASE_SECRET ||
         (request->device && (request->pick || request->devices > 1)))
         terms->is_invalid = true;
     if (request->devices > DEVICES || request->slots > SLOTS || request->bytes > capacity)

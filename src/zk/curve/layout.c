@@ -58,7 +58,7 @@ pool_status curve_read_format(const char *call, const pool_curve *curve,
 pool_status curve_validate_checks(const char *call, uint32_t checks)
 {
     uint32_t known = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP;
-    uint32_t subgroup_alone = POOL_CHECK_SUBGROUP & ~POOL_CHECK_ON_CURVE;
+    uint32_t subgroup_alone = POOL_CHECK_SUBGROUP ^ POOL_CHECK_ON_CURVE;
 
     if ((checks & ~known) || ((checks & subgroup_alone) && !(checks & POOL_CHECK_ON_CURVE)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
