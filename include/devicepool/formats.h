@@ -61,9 +61,9 @@ POOL_API void pool_file_params_init(pool_file_params *params, size_t struct_size
 
 /*
  * Opens a file, reads its header and checks every count, offset and length against its size.
- * Sections may be in any order; unknown ones are skipped. Points of a KZG setup are decoded into
- * memory that the file owns, which takes half a second for 4096 points; they are on their curve
- * then. `params` may be NULL. The caller destroys the file.
+ * Sections may be in any order; unknown ones are skipped and logged (POOL_LOG_INFO). Points of a
+ * KZG setup are decoded into memory that the file owns, which takes half a second for 4096 points;
+ * they are on their curve then. `params` may be NULL. The caller destroys the file.
  *
  * Unless `trusted` is set, the groups of a KZG setup are checked, without a pairing: the numbers of
  * points are powers of two, no point is infinity, the first monomial points are the generators, and
@@ -106,6 +106,15 @@ typedef struct pool_file_info {
     /* Of the roots of unity that the file's sections were made with, for pool_ntt_domain_params.
      * NULL: the field's. Static. */
     const char *convention;
+    /*
+     * r1cs: of circom's custom templates, whose constraints are not among those of the file. A
+     * Groth16 key that is made from it does not enforce them.
+     */
+    uint64_t custom_gates;     /* listed */
+    uint64_t custom_gate_uses; /* in the circuit */
+    /* ptau, zkey, wtns, r1cs: sections of a type that the format does not have; their content is
+     * not used */
+    uint64_t unknown_sections;
 } pool_file_info;
 
 /* Fills `info`, whose struct_size is set by the caller. */

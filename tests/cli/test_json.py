@@ -8,6 +8,7 @@ usage: test_json.py DEVICEPOOL VECTORS-DIRECTORY
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -124,6 +125,23 @@ def test_info():
             assert properties["kind"] == "kzg" or end <= report["bytes"], section
             assert ("offset" in section) == (properties["kind"] != "kzg"), section
             assert ("levels" in section) == section["name"].startswith("lagrange") * (properties["kind"] == "ptau")
+
+
+def test_custom_gates(scratch):
+    """The two sections of circom's custom gates, and one of a type that no r1cs file has."""
+    with open(os.path.join(IDEN3, "poseidon_bn254.r1cs"), "rb") as file:
+        plain = file.read()
+    gates = struct.pack("<I", 1) + b"Power\0" + struct.pack("<I", 1) + (5).to_bytes(32, "little")
+    uses = struct.pack("<I", 2) + struct.pack("<IIQQ", 0, 2, 1, 2) + struct.pack("<IIQ", 0, 1, 3)
+    added = b"".join(struct.pack("<IQ", kind, len(content)) + content
+                     for kind, content in ((4, gates), (5, uses), (6, b"?")))
+    sections = struct.unpack_from("<I", plain, 8)[0]
+    path = os.path.join(scratch, "gates.r1cs")
+    with open(path, "wb") as file:
+        file.write(plain[:8] + struct.pack("<I", sections + 3) + plain[12:] + added)
+    report = run("info", path)
+    assert (report["constraints"], report["custom_gates"], report["custom_gate_uses"],
+            report["unknown_sections"]) == (213, 1, 2, 1), report
 
 
 DEVICE = {
@@ -275,6 +293,7 @@ def main():
         os.environ["DEVICEPOOL_CACHE_DIR"] = os.path.join(scratch, "cache")
         test_list()
         test_info()
+        test_custom_gates(scratch)
         test_devices()
         test_version()
         test_selftest()

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
+#include <devicepool/log.h>
+
 #include "support/iden3.h"
 #include "zk/formats/formats.h"
 
@@ -276,6 +278,105 @@ static void test_r1cs(void **state)
     close_exact(&file);
     made.count = 2; /* labels may be missing */
     assert_int_equal(try_file(&made), POOL_OK);
+}
+
+static char logged[512];
+
+static void store_log(void *user, const pool_log_record *record)
+{
+    (void)user;
+    strcat(logged, record->message);
+    strcat(logged, "\n");
+}
+
+/* Opens a file while the messages of level INFO are stored. */
+static pool_file *open_logged(const struct iden3 *made)
+{
+    pool_file *file;
+
+    logged[0] = '\0';
+    pool_log_set(store_log, NULL, POOL_LOG_INFO);
+    file = open_made(made);
+    pool_log_set(NULL, NULL, POOL_LOG_NONE);
+    return file;
+}
+
+/* The two sections that circom writes for `pragma custom_templates`, as r1csfile reads them. */
+static void add_gates(struct iden3 *made, const pool_field *field)
+{
+    struct iden3_part *part = iden3_add(made, 4);
+
+    iden3_put32(part, 2);
+    iden3_put(part, "Cube", 5);
+    iden3_put32(part, 0);
+    iden3_put(part, "Range", 6);
+    iden3_put32(part, 1);
+    for (uint64_t i = 0; i < pool_field_element_bytes(field) / 4; i++)
+        iden3_put32(part, i == 0 ? 64 : 0);
+    part = iden3_add(made, 5);
+    iden3_put32(part, 3);
+    for (uint32_t use = 0; use < 3; use++) {
+        iden3_put32(part, use / 2);
+        iden3_put32(part, 2);
+        iden3_put64(part, use);
+        iden3_put64(part, use + 1);
+    }
+}
+
+static void test_custom_gates(void **state)
+{
+    static struct iden3 made;
+    const pool_field *field = pool_field_by_name("bn254_fr");
+    pool_file_info info = {.struct_size = sizeof(info)};
+    pool_file *file;
+
+    (void)state;
+    iden3_make_r1cs(&made, field);
+    file = open_logged(&made);
+    assert_int_equal(file->info.custom_gates + file->info.custom_gate_uses, 0);
+    assert_string_equal(logged, "");
+    close_exact(&file);
+
+    add_gates(&made, field);
+    file = open_logged(&made);
+    assert_int_equal(pool_file_get_info(file, &info), POOL_OK);
+    assert_int_equal(info.custom_gates, 2);
+    assert_int_equal(info.custom_gate_uses, 3);
+    assert_int_equal(info.unknown_sections, 0);
+    assert_int_equal(info.constraints, 2);
+    assert_non_null(strstr(logged, "2 custom gates with 3 uses, which Groth16 cannot express"));
+    close_exact(&file);
+
+    /* More than the sections have. */
+    made.parts[made.count - 1].bytes[0] = 60;
+    check_refused(&made, POOL_ERR_BAD_DATA, "the number of uses of custom gates, 60");
+    made.parts[made.count - 1].size = 3;
+    check_refused(&made, POOL_ERR_BAD_DATA, "the number of uses of custom gates has 4 bytes");
+    made.count--;
+    made.parts[made.count - 1].bytes[3] = 1;
+    check_refused(&made, POOL_ERR_BAD_DATA, "the number of custom gates, 16777218");
+}
+
+static void test_unknown_sections(void **state)
+{
+    static struct iden3 made;
+    pool_file *file;
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        make(&made, kind);
+        file = open_logged(&made);
+        assert_int_equal(file->info.unknown_sections, 0);
+        assert_null(strstr(logged, "section"));
+        close_exact(&file);
+        iden3_put(iden3_add(&made, 17), "gates", 5);
+        iden3_put(iden3_add(&made, 11), "?", 1);
+        file = open_logged(&made);
+        assert_int_equal(file->info.unknown_sections, 2);
+        assert_non_null(strstr(logged, "section 17 (5 bytes) is not one of the format"));
+        assert_non_null(strstr(logged, "section 11 (1 byte) is not one of the format"));
+        close_exact(&file);
+    }
 }
 
 /* ---- ways of being wrong -------------------------------------------------------------------- */
@@ -620,6 +721,8 @@ int main(void)
         cmocka_unit_test(test_zkey),
         cmocka_unit_test(test_own_field),
         cmocka_unit_test(test_r1cs),
+        cmocka_unit_test(test_custom_gates),
+        cmocka_unit_test(test_unknown_sections),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_order_and_unknown),
         cmocka_unit_test(test_missing_and_repeated),

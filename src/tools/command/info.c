@@ -62,6 +62,9 @@ static void add_properties(cJSON *report, const pool_file_info *info)
     add_count(report, "private_inputs", info->private_inputs);
     add_count(report, "labels", info->labels);
     add_count(report, "constraints", info->constraints);
+    add_count(report, "custom_gates", info->custom_gates);
+    add_count(report, "custom_gate_uses", info->custom_gate_uses);
+    add_count(report, "unknown_sections", info->unknown_sections);
 }
 
 /* Prints one property per line, and the sections as a table. */
@@ -81,9 +84,9 @@ static void print_tables(const cJSON *report, const cJSON *sections)
     cJSON_ArrayForEach(property, report)
     {
         if (cJSON_IsString(property))
-            printf("%-15s %s\n", property->string, property->valuestring);
+            printf("%-16s %s\n", property->string, property->valuestring);
         else if (cJSON_IsNumber(property))
-            printf("%-15s %.15g\n", property->string, property->valuedouble);
+            printf("%-16s %.15g\n", property->string, property->valuedouble);
     }
     if (!cJSON_GetArraySize(sections))
         return;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "zk/field/integer.h"
 #include "zk/formats/formats.h"
@@ -84,8 +85,17 @@ pool_status formats_close_reader(struct formats_reader *reader)
     return reader->status;
 }
 
-static pool_status read_section(
-    const pool_file *file, struct formats_reader *reader, struct formats_container *container)
+/* Counts a section of a type that the format does not have. */
+static void note_unknown(pool_file *file, uint32_t type, uint64_t bytes)
+{
+    file->info.unknown_sections++;
+    base_log(POOL_LOG_INFO,
+        "%s: section %u (%" PRIu64 " byte%s) is not one of the format and is not used", file->path,
+        type, bytes, base_plural(bytes));
+}
+
+static pool_status read_section(pool_file *file, struct formats_reader *reader, uint32_t known,
+    struct formats_container *container)
 {
     uint64_t offset = reader->at;
     uint32_t type = formats_read_u32(reader, "a section's type");
@@ -110,12 +120,14 @@ static pool_status read_section(
         return formats_fail_data(file, offset, "section %u is duplicated", type);
     if (section)
         *section = (struct formats_container_section){reader->at, bytes, true};
+    if (known && (!section || !(known >> type & 1)))
+        note_unknown(file, type, bytes);
     reader->at += bytes;
     return POOL_OK;
 }
 
-pool_status formats_read_container(
-    pool_file *file, uint32_t max_version, uint32_t required, struct formats_container *container)
+pool_status formats_read_container(pool_file *file, uint32_t max_version, uint32_t required,
+    uint32_t known, struct formats_container *container)
 {
     const struct formats_container_section whole = {
         4, file->size - 4, true}; /* without the magic */
@@ -132,7 +144,7 @@ pool_status formats_read_container(
         return formats_fail_data(file, 8, "%u section%s do not fit into %" PRIu64 " bytes: %s",
             sections, base_plural(sections), file->size, "the file is truncated or damaged");
     for (uint32_t i = 0; i < sections && !status; i++)
-        status = read_section(file, &reader, container);
+        status = read_section(file, &reader, known, container);
     for (uint32_t type = 0; type < FORMATS_SECTION_TYPES && !status; type++) {
         if (required >> type & 1 && !container->sections[type].present)
             return formats_fail_data(file, reader.at, "section %u is missing", type);

@@ -76,9 +76,12 @@ struct formats_container {
     bool has_empty_end; /* the section that was found last has no bytes */
 };
 
-/* container.c: finds all sections; `required` has a bit for each mandatory type. */
-pool_status formats_read_container(
-    pool_file *file, uint32_t max_version, uint32_t required, struct formats_container *container);
+/*
+ * container.c: finds all sections. `required` has a bit for each mandatory type, `known` for each
+ * type of the format; sections of others are counted and logged, unless `known` is 0.
+ */
+pool_status formats_read_container(pool_file *file, uint32_t max_version, uint32_t required,
+    uint32_t known, struct formats_container *container);
 
 /*
  * Checks that the section has exactly `ahead` bytes followed by `count` items of `item_bytes`.

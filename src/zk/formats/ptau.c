@@ -17,12 +17,15 @@ enum {
     ALPHA_TAU_G1 = 4,
     BETA_TAU_G1 = 5,
     BETA_G2 = 6,
+    CONTRIBUTIONS = 7,
     LAGRANGE_G1 = 12,
     LAGRANGE_G2 = 13,
     LAGRANGE_ALPHA = 14,
     LAGRANGE_BETA = 15,
     REQUIRED = 1u << HEADER | 1u << TAU_G1 | 1u << TAU_G2 | 1u << ALPHA_TAU_G1 | 1u << BETA_TAU_G1 |
                1u << BETA_G2,
+    KNOWN = REQUIRED | 1u << CONTRIBUTIONS | 1u << LAGRANGE_G1 | 1u << LAGRANGE_G2 |
+            1u << LAGRANGE_ALPHA | 1u << LAGRANGE_BETA,
 };
 
 static pool_status read_header(pool_file *file, const struct formats_container *container)
@@ -72,7 +75,7 @@ static pool_status add_array(
 pool_status formats_read_ptau(pool_file *file)
 {
     struct formats_container container;
-    pool_status status = formats_read_container(file, 1, REQUIRED, &container);
+    pool_status status = formats_read_container(file, 1, REQUIRED, KNOWN, &container);
     const struct formats_container_section *lagrange;
     uint32_t levels;
     uint64_t n;

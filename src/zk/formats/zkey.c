@@ -22,8 +22,10 @@ enum {
     POINTS_B2 = 7,
     POINTS_C = 8,
     POINTS_H = 9,
+    CONTRIBUTIONS = 10,
     REQUIRED = 1u << PROTOCOL | 1u << HEADER | 1u << IC | 1u << COEFFICIENTS | 1u << POINTS_A |
                1u << POINTS_B1 | 1u << POINTS_B2 | 1u << POINTS_C | 1u << POINTS_H,
+    KNOWN = REQUIRED | 1u << CONTRIBUTIONS,
     GROTH16 = 1,
     PLONK = 2,
     FFLONK = 10,
@@ -34,7 +36,7 @@ static pool_status check_protocol(pool_file *file)
     struct formats_container container;
     struct formats_reader reader;
     uint32_t protocol;
-    pool_status status = formats_read_container(file, 1, 1u << PROTOCOL, &container);
+    pool_status status = formats_read_container(file, 1, 1u << PROTOCOL, 0, &container);
 
     if (status)
         return status;
@@ -170,7 +172,7 @@ pool_status formats_read_zkey(pool_file *file)
     pool_status status = check_protocol(file);
 
     if (!status)
-        status = formats_read_container(file, 1, REQUIRED, &container);
+        status = formats_read_container(file, 1, REQUIRED, KNOWN, &container);
     if (status)
         return status;
     reader = formats_open_reader(file, &container.sections[HEADER]);
