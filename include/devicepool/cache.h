@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define POOL_CACHE_KEY_TEXT 65
+#define POOL_CACHE_KEY_TEXT 65 /* of the key of an entry, with the NUL */
 
 /* One entry. `valid` is 0 if its digest does not match; only `key` and `bytes` are set then. */
 typedef struct pool_cache_entry {

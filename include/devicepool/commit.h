@@ -64,6 +64,7 @@ typedef struct pool_matrix_commit_params {
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_matrix_commit_params_init(pool_matrix_commit_params *params, size_t struct_size);
 
+/* The sizes of a commitment. Set struct_size before the call. */
 typedef struct pool_matrix_commit_shape {
     size_t struct_size;
     uint32_t height;       /* of the tree: the levels above level 0, digests of a path */

@@ -141,6 +141,8 @@ typedef enum pool_limit {
 POOL_API pool_status pool_device_get_limit(pool_device *device, pool_limit limit, uint64_t *bytes);
 POOL_API pool_status pool_device_set_limit(pool_device *device, pool_limit limit, uint64_t bytes);
 
+#define POOL_MAX_RATE (UINT64_C(1) << 36) /* of pool_device_set_rate */
+
 /*
  * How fast a device computes, relative to the other devices of its pool: what can be divided freely
  * of a job over several devices (exec.h) is divided in proportion. The rate is multiprocessors
@@ -149,7 +151,6 @@ POOL_API pool_status pool_device_set_limit(pool_device *device, pool_limit limit
  * ..._workspace and ..._shards functions report holds for the rates of their time, so rates are set
  * before. POOL_ERR_INVALID_ARGUMENT: more than POOL_MAX_RATE. Any thread.
  */
-#define POOL_MAX_RATE (UINT64_C(1) << 36)
 POOL_API pool_status pool_device_get_rate(pool_device *device, uint64_t *rate);
 POOL_API pool_status pool_device_set_rate(pool_device *device, uint64_t rate);
 

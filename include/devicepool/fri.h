@@ -105,6 +105,7 @@ typedef struct pool_matrix_evaluate_params {
     int32_t on_subgroup;     /* 1: the domain is the subgroup; 0: the coset g <w> */
 } pool_matrix_evaluate_params;
 
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_matrix_evaluate_params_init(
     pool_matrix_evaluate_params *params, size_t struct_size);
 

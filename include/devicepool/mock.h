@@ -32,7 +32,7 @@ extern "C" {
 typedef struct pool_mock pool_mock;
 
 #define POOL_MOCK_NO_DEVICES 0xffffffffu /* value of pool_mock_params.devices */
-#define POOL_MOCK_MAX_DEVICES 64
+#define POOL_MOCK_MAX_DEVICES 64         /* of a mock */
 
 /* The default of every member but struct_size is zero. */
 typedef struct pool_mock_params {
@@ -100,6 +100,7 @@ pool_status pool_mock_remove_function(pool_mock *mock, const char *function);
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
+/* How long a scripted result lasts. */
 typedef enum pool_mock_repeat {
     POOL_MOCK_ONCE = 0,
     POOL_MOCK_FROM_THEN_ON = 1 /* this call and every later one that matches */

@@ -45,6 +45,7 @@ typedef struct pool_bases_params {
     uint32_t scalar_bits; /* of the scalars of these MSMs, see pool_msm_params; 0: of the order */
 } pool_bases_params;
 
+/* Values of pool_bases_params.precompute_factor: as many multiples as there are windows. */
 #define POOL_PRECOMPUTE_ALL UINT32_MAX
 /* The factor that was tuned for the device's chip (tuning.h); by default POOL_PRECOMPUTE_ALL. */
 #define POOL_PRECOMPUTE_AUTO (UINT32_MAX - 1)
@@ -165,7 +166,7 @@ typedef struct pool_msm_params {
     uint32_t affine_passes;
 } pool_msm_params;
 
-#define POOL_AFFINE_NONE UINT32_MAX
+#define POOL_AFFINE_NONE UINT32_MAX /* value of pool_msm_params.affine_passes */
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);

@@ -34,7 +34,7 @@ typedef struct pool_poseidon pool_poseidon;
  */
 typedef enum pool_poseidon_kind { POOL_POSEIDON = 0, POOL_POSEIDON2 = 1 } pool_poseidon_kind;
 
-#define POOL_POSEIDON_MAX_WIDTH 64
+#define POOL_POSEIDON_MAX_WIDTH 64 /* of a parameter set: state elements */
 
 /*
  * The number of built-in parameter sets, and their names: static strings, NULL past the end. Any

@@ -32,6 +32,7 @@ typedef enum pool_tuning_source {
     POOL_TUNING_GIVEN = 2 /* pool_params.tuning */
 } pool_tuning_source;
 
+/* Where the tuning of a device comes from. Set struct_size before the call. */
 typedef struct pool_tuning_info {
     size_t struct_size;
     pool_tuning_source source;

@@ -227,6 +227,14 @@ if [ ! -x "$prefix/libexec/devicepool-worker" ]; then
 fi
 mv "$directory/worker" "$worker"
 
+# The description of the API, from which a binding is made.
+description=$directory/root$prefix/share/devicepool/api.json
+must "installed description" test -s "$description"
+if [ "$kind" != static ]; then
+    must "a binding" python3 "$source/tests/abi/api_ctypes.py" "$description" "$libraries/libdevicepool.so"
+    echo "a binding by api.json: $(tail -n 1 "$directory/log")"
+fi
+
 tool=$directory/root$prefix/bin/devicepool
 if [ -x "$tool" ]; then
     hardened "$tool"
