@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "driver/driver.h"
 #include "driver/worker/client/client.h"
@@ -589,6 +590,171 @@ static void test_stopped_while_waiting(void **state)
     unsetenv("DEVICEPOOL_WORKER_STOPPED_MS");
 }
 
+/* --- frozen cgroups --------------------------------------------------------------------------- */
+
+/* A cgroup that this process has made, whose processes can be frozen. */
+struct freezer {
+    const char *root; /* where the hierarchy is mounted */
+    const char *file; /* of the cgroup, that freezes and thaws */
+    const char *frozen, *thawed;
+    bool ends_frozen; /* SIGKILL ends a frozen process */
+    char path[128];
+};
+
+static const struct freezer hierarchies[] = {
+    {"/sys/fs/cgroup", "cgroup.freeze", "1", "0", true, ""},
+    {"/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0", true, ""},
+    {"/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED", false, ""},
+};
+
+static bool write_file(const struct freezer *freezer, const char *name, const char *text)
+{
+    char path[192];
+    FILE *file;
+    bool is_written;
+
+    snprintf(path, sizeof(path), "%s/%s", freezer->path, name);
+    file = fopen(path, "r+");
+    if (!file)
+        return false;
+    is_written = fputs(text, file) >= 0;
+    return !fclose(file) && is_written;
+}
+
+/* Whether this host lets us make and use a cgroup of that hierarchy. */
+static bool make_cgroup(struct freezer *freezer)
+{
+    snprintf(
+        freezer->path, sizeof(freezer->path), "%s/devicepool-test-%d", freezer->root, getpid());
+    if (mkdir(freezer->path, 0755))
+        return false;
+    if (write_file(freezer, freezer->file, freezer->thawed))
+        return true;
+    rmdir(freezer->path); /* cgroup version 1 of another kind */
+    return false;
+}
+
+static void freeze(const struct freezer *freezer, pid_t pid)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", pid);
+    assert_true(write_file(freezer, "cgroup.procs", text));
+    assert_true(write_file(freezer, freezer->file, freezer->frozen));
+}
+
+/* Thaws, waits for what was killed meanwhile, and removes the cgroup. */
+static void thaw(const struct freezer *freezer, pid_t left)
+{
+    assert_true(write_file(freezer, freezer->file, freezer->thawed));
+    if (left)
+        assert_int_equal(waitpid(left, NULL, 0), left);
+    for (int i = 0; i < 1000 && rmdir(freezer->path) && errno == EBUSY; i++)
+        usleep(10000);
+    assert_int_not_equal(access(freezer->path, F_OK), 0);
+}
+
+/* A worker in a frozen cgroup is lost as one that is stopped, and pools end in time. */
+static void check_frozen(struct freezer *freezer)
+{
+    struct left_behind before = look();
+    struct worker_status status;
+    pool_cu_result code = 0;
+    atomic_int may_end = 0;
+    pthread_t thread;
+    pid_t pid;
+    uint64_t start;
+
+    open_workers("sim:1,mem=1G");
+    shared_context = enter(0);
+    CODE(0, StreamCreateWithPriority(&shared_stream, 1, 0));
+    CODE(0, LaunchHostFunc(shared_stream, wait_for_flag, &may_end));
+    pthread_create(&thread, NULL, synchronize, &code);
+    usleep(50000);
+    assert_true(worker_get_status(0, &status));
+    pid = status.pid;
+    freeze(freezer, pid);
+    pthread_join(thread, NULL); /* the waiting call returns */
+    assert_int_equal(code, DRIVER_CODE_LOST);
+    atomic_store(&may_end, 1);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.losses, 1);
+    assert_non_null(strstr(status.cause, "it is frozen"));
+    if (freezer->ends_frozen)
+        wait_for_generation(0, 2);
+    CODE(0, CtxPopCurrent(NULL));
+    start = base_clock_ns();
+    worker_close();
+    assert_true(base_clock_ns() - start < UINT64_C(20000000000));
+    thaw(freezer, freezer->ends_frozen ? 0 : pid);
+    assert_nothing_left(before);
+}
+
+/* A worker that is frozen while it starts. */
+static void check_frozen_start(struct freezer *freezer)
+{
+    struct left_behind before = look();
+    struct worker_status status;
+    char program[256];
+    FILE *script;
+    int value;
+
+    snprintf(program, sizeof(program), "/tmp/devicepool-frozen-%d.sh", getpid());
+    script = fopen(program, "w");
+    assert_non_null(script);
+    fprintf(script, "#!/bin/sh\necho $$ >%s/cgroup.procs\nexec sleep 600\n", freezer->path);
+    assert_int_equal(fclose(script), 0);
+    assert_int_equal(chmod(program, 0700), 0);
+    assert_true(write_file(freezer, freezer->file, freezer->frozen));
+    setenv("DEVICEPOOL_WORKER", program, 1);
+    setenv("DEVICEPOOL_WORKER_START_MS", "500", 1);
+    open_workers("sim:1,mem=1G");
+    assert_int_not_equal(cu->DeviceGetAttribute(&value, 75, 0), 0);
+    assert_true(worker_get_status(0, &status));
+    assert_int_equal(status.state, WORKER_STATE_FAILED);
+    if (!freezer->ends_frozen)
+        assert_non_null(strstr(status.cause, "does not end although it was killed"));
+    worker_close();
+    unlink(program);
+    unsetenv("DEVICEPOOL_WORKER_START_MS");
+    thaw(freezer, freezer->ends_frozen ? 0 : status.pid);
+    assert_nothing_left(before);
+}
+
+static void run_frozen(bool at_start)
+{
+    bool is_run = false;
+
+    setenv("DEVICEPOOL_WORKER_STOPPED_MS", "2000", 1);
+    for (size_t i = 0; i < sizeof(hierarchies) / sizeof(hierarchies[0]); i++) {
+        struct freezer freezer = hierarchies[i];
+
+        if (!make_cgroup(&freezer))
+            continue;
+        is_run = true;
+        print_message("%s\n", freezer.path);
+        if (at_start)
+            check_frozen_start(&freezer);
+        else
+            check_frozen(&freezer);
+    }
+    unsetenv("DEVICEPOOL_WORKER_STOPPED_MS");
+    if (!is_run)
+        skip(); /* no right to make a cgroup */
+}
+
+static void test_frozen(void **state)
+{
+    (void)state;
+    run_frozen(false);
+}
+
+static void test_frozen_start(void **state)
+{
+    (void)state;
+    run_frozen(true);
+}
+
 /* A sticky fault ends the worker; calls return it until the replacement runs, and for old handles.
  */
 static void test_fault(void **state)
@@ -844,8 +1010,9 @@ int main(void)
         TEST(test_first_context), TEST(test_copies), TEST(test_order_of_threads),
         TEST(test_many_threads), TEST(test_shared_kernels), TEST(test_retaining_threads),
         TEST(test_host_functions), TEST(test_kill), TEST(test_kill_while_waiting),
-        TEST(test_stopped_while_waiting), TEST(test_fault), TEST(test_crash_loop),
-        TEST(test_hung_start), TEST(test_failed_start), TEST(test_file_size_limit)};
+        TEST(test_stopped_while_waiting), TEST(test_frozen), TEST(test_frozen_start),
+        TEST(test_fault), TEST(test_crash_loop), TEST(test_hung_start), TEST(test_failed_start),
+        TEST(test_file_size_limit)};
 
     halt_workers_at_races();
     program = getenv("DEVICEPOOL_WORKER");

@@ -114,6 +114,7 @@ struct client_worker {
     unsigned useless_in_a_row;
     uint64_t ready_ns, ready_unix_time, restart_ns;
     uint64_t deadline_ns; /* the process that starts, or was killed, is killed then */
+    uint64_t killed_ns;   /* when it was killed first; 0: it was not */
     /* Of the process that runs: its beats at the last check, when the next one is due, and how many
      * checks in a row have seen no new one. */
     unsigned beats, missed_beats;

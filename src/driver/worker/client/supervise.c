@@ -36,6 +36,10 @@
 #define CHECK_NS (SECOND_NS / 2)
 /* Workers that have not ended by themselves after this time are killed. */
 #define END_TIMEOUT_NS (2 * SECOND_NS)
+/* A process that has been killed and has not ended after this time is not waited for. SIGKILL does
+ * not end one that the freezer of cgroup version 1 has frozen, before it is thawed, and one that
+ * waits inside the kernel. */
+#define KILLED_TIMEOUT_NS (10 * SECOND_NS)
 
 struct client_listener {
     worker_listener call;
@@ -444,7 +448,8 @@ static void start(struct client *owner, struct client_worker *worker)
     client_host_stop(worker); /* no function of the worker before is running any more */
     atomic_store(&worker->state, WORKER_STATE_STARTING);
     worker->deadline_ns = base_clock_ns() + owner->start_timeout_ns;
-    if (!client_spawn(owner, worker))
+    worker->killed_ns = 0;
+    if (worker->pid || !client_spawn(owner, worker)) /* with the cause of the last attempt */
         fail_start(owner, worker);
 }
 
@@ -453,6 +458,30 @@ static void kill_process(struct client_worker *worker, uint64_t now)
     kill(-worker->pid, SIGKILL);
     kill(worker->pid, SIGKILL);
     worker->deadline_ns = now + KILL_AGAIN_NS; /* its descriptor reports the end */
+    if (!worker->killed_ns)
+        worker->killed_ns = now;
+}
+
+/* Ends a start that takes too long; callers do not wait for a process that cannot be ended. */
+static void end_start(struct client *owner, struct client_worker *worker, uint64_t now)
+{
+    char text[256];
+
+    kill_process(worker, now);
+    if (now - worker->killed_ns < KILLED_TIMEOUT_NS)
+        return;
+    snprintf(text, sizeof(text),
+        "worker process %d has hung%s and does not end although it was killed: it is frozen, or "
+        "waits inside the kernel",
+        worker->pid, describe_phase(atomic_load(&worker->shared->phase)));
+    if (atomic_load(&worker->generation)) {
+        pthread_mutex_lock(&worker->lock);
+        set_lost(worker, DRIVER_CODE_LOST, text);
+        pthread_mutex_unlock(&worker->lock);
+        return;
+    }
+    base_text_copy(worker->cause, sizeof(worker->cause), text);
+    fail_start(owner, worker);
 }
 
 /* Why the threads of a process do not run, as far as the system says it. */
@@ -504,7 +533,7 @@ static void attend(struct client *owner, struct client_worker *worker)
         break;
     case WORKER_STATE_STARTING:
         if (now >= worker->deadline_ns)
-            kill_process(worker, now);
+            end_start(owner, worker, now);
         break;
     case WORKER_STATE_RUNNING:
         check_beats(owner, worker, now);
@@ -593,6 +622,15 @@ static bool is_closing(struct client *owner)
     return closes;
 }
 
+/* Whether the process has ended before the deadline. */
+static bool wait_for_end(const struct client_worker *worker, uint64_t deadline)
+{
+    struct pollfd end = {.fd = worker->process, .events = POLLIN};
+    uint64_t now = base_clock_ns();
+
+    return poll(&end, 1, now < deadline ? (int)((deadline - now) / 1000000) : 0) > 0;
+}
+
 /* The workers end when their lifelines close; those that do not are killed. */
 static void end_all(struct client *owner)
 {
@@ -607,15 +645,19 @@ static void end_all(struct client *owner)
     }
     for (unsigned i = 0; i < owner->count; i++) {
         struct client_worker *worker = &owner->workers[i];
-        struct pollfd end = {.fd = worker->process, .events = POLLIN};
-        uint64_t now = base_clock_ns();
 
         if (!worker->pid)
             continue;
-        if (poll(&end, 1, now < deadline ? (int)((deadline - now) / 1000000) : 0) <= 0)
+        if (!wait_for_end(worker, deadline))
             kill(worker->pid, SIGKILL);
         kill(-worker->pid, SIGKILL); /* processes that it may have started */
-        (void)waitpid(worker->pid, NULL, 0);
+        if (wait_for_end(worker, deadline + KILLED_TIMEOUT_NS))
+            (void)waitpid(worker->pid, NULL, 0);
+        else
+            base_log(POOL_LOG_WARN,
+                "device %d: worker process %d does not end although it was killed: it is frozen, "
+                "or waits inside the kernel, and ends when it runs again",
+                worker->ordinal, worker->pid);
         pthread_mutex_lock(&worker->lock);
         close_process(worker);
         pthread_mutex_unlock(&worker->lock);
