@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -449,6 +450,32 @@ static void test_bound_sockets_are_kept(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+static void *close_soon(void *bound)
+{
+    usleep(200000);
+    close(*(int *)bound);
+    return NULL;
+}
+
+/* A child that its service had forked just before it was killed has not run yet. */
+static void test_late_child(void **state)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int bound = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    device_pool *pool = NULL;
+    pthread_t child;
+
+    (void)state;
+    strcpy(address.sun_path, path);
+    assert_int_equal(bind(bound, (const struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(bound, 1), 0);
+    assert_int_equal(pthread_create(&child, NULL, close_soon, &bound), 0);
+    assert_ok(create(path, &pool));
+    cJSON_Delete(read_snapshot(connect_to(path)));
+    pthread_join(child, NULL);
+    assert_ok(pool_destroy(&pool));
+}
+
 /* The lock file is someone's: it stays as it is. */
 static void test_lock_files_are_refused(void **state)
 {
@@ -501,6 +528,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_restart_while_a_child_lives),
         cmocka_unit_test(test_lock_survives_attempts),
         cmocka_unit_test(test_bound_sockets_are_kept),
+        cmocka_unit_test(test_late_child),
         cmocka_unit_test(test_lock_files_are_refused),
     };
 

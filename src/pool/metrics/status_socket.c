@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <devicepool/text.h>
@@ -36,6 +37,7 @@ enum {
     MAX_CLIENTS = 16, /* at one time; further ones wait in the backlog */
     BACKLOG = 64
 };
+#define CHILD_NS 1000000000u /* in which a forked child has closed its copy of the socket */
 #define IDLE_NS 100000000u   /* between two runs of the task */
 #define WRITING_NS 10000000u /* the same while clients have not read everything */
 #define CLIENT_NS                                                                                  \
@@ -242,6 +244,22 @@ static bool is_bound(const struct status_socket *status)
     return !is_refused;
 }
 
+/*
+ * The same, but a process that a service has forked closes its copy of the socket when it first
+ * runs, which on a busy host can be after the end of the service: it gets time for that.
+ */
+static bool stays_bound(const struct status_socket *status)
+{
+    const uint64_t end = base_clock_ns() + CHILD_NS;
+
+    while (is_bound(status)) {
+        if (base_clock_ns() >= end)
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = WRITING_NS}, NULL);
+    }
+    return false;
+}
+
 /* Deletes the socket that a process of the same user has left; refuses everything else. */
 static pool_status remove_stale(const struct status_socket *status)
 {
@@ -256,7 +274,7 @@ static pool_status remove_stale(const struct status_socket *status)
     if (found.st_uid != geteuid())
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: `status_socket` \"%s\" is a socket of another user", path);
-    if (is_bound(status))
+    if (stays_bound(status))
         return base_fail(POOL_ERR_BUSY,
             "pool_create: `status_socket` \"%s\" is the socket of a running service that does not "
             "hold \"%s\": end it or use another path",
