@@ -33,7 +33,9 @@ proposes() {
 proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top mpi version help
 proposes "devicepool sel" selftest
 proposes "devicepool help be" bench
-proposes "devicepool bench " msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool
+proposes "devicepool bench " msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool share
+proposes "devicepool bench share --mode as" as-it-comes
+proposes "devicepool bench share --long msm,nt" msm,ntt
 proposes "devicepool bench ntt --" --sizes --field --json --devices --plot
 proposes "devicepool bench ntt --field bn254" bn254_fr bn254_fq
 proposes "devicepool bench ntt --field bn254_fr,gol" bn254_fr,goldilocks

@@ -152,14 +152,15 @@ struct bench_case {
     uint32_t affine_passes; /* as pool_msm_params */
     const char *scalars;    /* of an MSM, see bench_msm; NULL: uniform */
     bool from_host; /* scalars of an MSM, leaves of a tree: in pinned memory, not on the device */
-    bool waits;     /* copies: until they are done, by the host's clock instead of events */
-    bool on_device; /* levels of a tree: in device memory instead of pinned memory */
-    bool is_permutation;            /* Poseidon: permutations instead of hashes */
-    pool_form form;                 /* Poseidon, vectors: of inputs and results */
+    bool from_pageable;  /* scalars of an MSM: in pageable host memory */
+    bool waits;          /* copies: until they are done, by the host's clock instead of events */
+    bool on_device;      /* levels of a tree: in device memory instead of pinned memory */
+    bool is_permutation; /* Poseidon: permutations instead of hashes */
+    pool_form form;      /* Poseidon, vectors: of inputs and results */
     pool_vector_operation function; /* of vectors */
     pool_matrix_layout layout;      /* of evaluations and rows in bit-reversed order */
     uint32_t log_arity;             /* of folds and trees; trees: 0 is 1 */
-    bool commits;                   /* folds: also to the results, as the next layer */
+    bool commits;                   /* folds, extensions: also to the results */
 };
 
 /* The measurement of one case on one device, and its result. */
@@ -190,6 +191,14 @@ struct bench_run {
     void *state;         /* private to the operation */
 };
 
+/* Where the last result is: at `data` in host memory, or from byte `offset` of the buffer on. */
+struct bench_result {
+    const void *data;
+    const pool_buffer *buffer;
+    uint64_t offset;
+    uint64_t bytes;
+};
+
 /*
  * An operation. `create` creates the inputs on the host. `warm_up` compiles and computes tables, as
  * a first use does. `upload` copies the inputs to the device. `call` is measured: it enqueues the
@@ -213,9 +222,11 @@ struct bench_operation {
     pool_status (*prepare)(struct bench_run *run); /* before each run, untimed; may be NULL */
     pool_status (*call)(struct bench_run *run);
     pool_status (*check)(struct bench_run *run, bool *is_correct);
-    /* The bytes of the last result in host memory, which the caller frees. NULL: `check` compares
-     * every byte. */
-    pool_status (*read)(struct bench_run *run, uint8_t **bytes, uint64_t *count);
+    /* The exec of the next call on one device, which may be changed before it. NULL: none. */
+    pool_exec *(*exec)(struct bench_run *run);
+    /* The result of the last call on one device, or the root of a tree, which every bit of the
+     * result changes. NULL: `check` compares every byte. */
+    void (*result)(const struct bench_run *run, struct bench_result *result);
     void (*destroy)(struct bench_run *run);
 };
 
@@ -230,6 +241,7 @@ extern const struct bench_operation bench_extend;   /* likewise */
 extern const struct bench_operation bench_ecntt;    /* likewise */
 extern const struct bench_operation bench_poseidon; /* in device memory */
 extern const struct bench_operation bench_tree;     /* levels in pinned host memory */
+extern const struct bench_operation bench_open;     /* paths from a tree in device memory */
 extern const struct bench_operation bench_commit;   /* of a matrix in device memory */
 extern const struct bench_operation bench_fold;     /* in device memory, as are the next three */
 extern const struct bench_operation bench_evaluate; /* blocking */
@@ -321,6 +333,9 @@ struct bench_commitment {
 };
 /* Opens a sample of the rows, which have to be those of `elements` and belong to the root. */
 pool_status bench_check_openings(const struct bench_commitment *commitment, bool *is_correct);
+
+/* Copies the last result to memory that the caller frees; NULL where the operation has none. */
+pool_status bench_read(struct bench_run *run, uint8_t **bytes, uint64_t *count);
 
 /* Measures one case. The result, or the message of the failure, is in the run. */
 pool_status bench_measure(struct bench_run *run);

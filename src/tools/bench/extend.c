@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures low-degree extensions, of one column or a batch of rows, in the memory of a device or,
- * together, in shards or pinned memory. Every result
- * is checked by evaluation at a random point, from coefficients that are checked against the input
- * in the same way.
+ * together, in shards or pinned memory; on one device also with a commitment to them, by the
+ * field's Poseidon2 set of Plonky3. Every result is checked by evaluation at a random point, from
+ * coefficients that are checked against the input in the same way, and commitments by openings.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,12 @@ struct extend_state {
     pool_pinned *pinned[2];
     pool_span input_span;
     pool_span output_span;
+    pool_poseidon *set; /* of the commitment, as the next members */
+    pool_matrix_commit_params commit;
+    pool_matrix_commit_shape shape;
+    pool_matrix matrix;
+    pool_buffer *level_buffer;
+    pool_span levels;
 };
 
 static bool has_field(const char *subject)
@@ -46,6 +53,24 @@ static pool_status create_domain(const pool_field *field, uint64_t size, pool_nt
     return pool_ntt_domain_create(&params, domain);
 }
 
+/* The matrix of the extension, whose rows are hashed. */
+static pool_status create_commitment(struct bench_run *run, struct extend_state *extend)
+{
+    char name[64];
+    pool_status status;
+
+    snprintf(name, sizeof(name), "poseidon2-plonky3-%s-t16", run->spec.subject);
+    status = pool_poseidon_by_name(name, &extend->set);
+    extend->commit =
+        (pool_matrix_commit_params){.struct_size = sizeof(extend->commit), .set = extend->set};
+    extend->shape.struct_size = sizeof(extend->shape);
+    extend->matrix = (pool_matrix){
+        .height = run->spec.size << run->spec.log_blowup, .width = (uint32_t)run->spec.batch};
+    return status
+               ? status
+               : pool_matrix_commit_get_shape(&extend->commit, &extend->matrix, 1, &extend->shape);
+}
+
 static pool_status create_extend(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
@@ -67,6 +92,8 @@ static pool_status create_extend(struct bench_run *run)
         .is_async = 1};
     extend->input = bench_alloc(extend->count, pool_field_element_bytes(extend->field));
     status = create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
+    if (!status && spec->commits)
+        status = create_commitment(run, extend);
     return status ? status
                   : bench_random_scalars(
                         extend->field, 1, extend->count, POOL_FORM_STANDARD, extend->input);
@@ -75,9 +102,11 @@ static pool_status create_extend(struct bench_run *run)
 static pool_status warm_up_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
+    pool_status status = pool_ntt_extend_warm_up(&extend->params, &exec);
 
-    return pool_ntt_extend_warm_up(
-        &extend->params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
+    return status || !run->spec.commits ? status
+                                        : pool_matrix_commit_warm_up(&extend->commit, &exec);
 }
 
 static pool_status place_extend(struct bench_run *run, struct extend_state *extend)
@@ -113,17 +142,70 @@ static pool_status upload_extend(struct bench_run *run)
     pool_status status = bench_place(run, extend->input, bytes, extend->count, POOL_FORM_STANDARD,
         &extend->input_buffer, &extend->input_span);
 
-    return status ? status
-                  : bench_place(run, NULL, bytes << extend->params.log_blowup, results,
-                        POOL_FORM_STANDARD, &extend->output_buffer, &extend->output_span);
+    if (!status)
+        status = bench_place(run, NULL, bytes << extend->params.log_blowup, results,
+            POOL_FORM_STANDARD, &extend->output_buffer, &extend->output_span);
+    if (status || !run->spec.commits)
+        return status;
+    extend->matrix.span = extend->output_span;
+    extend->matrix.span.count = run->spec.batch;
+    return bench_place(run, NULL, extend->shape.bytes, extend->shape.digest_count,
+        POOL_FORM_STANDARD, &extend->level_buffer, &extend->levels);
 }
 
 static pool_status call_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
+    const pool_extension extension = {
+        .params = &extend->params, .trace = extend->input_span, .extended = extend->output_span};
 
+    if (run->spec.commits)
+        return pool_extend_commit(&extend->commit, &extend->exec, &extension, 1, &extend->levels);
     return pool_ntt_extend(
         &extend->params, &extend->exec, &extend->input_span, NULL, &extend->output_span);
+}
+
+static pool_exec *exec_of_extend(struct bench_run *run)
+{
+    struct extend_state *extend = run->state;
+
+    return &extend->exec;
+}
+
+static void locate_extend(const struct bench_run *run, struct bench_result *result)
+{
+    const struct extend_state *extend = run->state;
+
+    *result = (struct bench_result){.buffer = extend->output_buffer,
+        .bytes =
+            (extend->count << extend->params.log_blowup) * pool_field_element_bytes(extend->field)};
+    if (!run->spec.commits)
+        return;
+    result->buffer = extend->level_buffer;
+    result->bytes = extend->shape.bytes / extend->shape.digest_count;
+    result->offset = extend->shape.bytes - result->bytes;
+}
+
+/* The root is that of the extension, whose elements were read. */
+static pool_status check_commitment(
+    struct bench_run *run, const uint8_t *elements, bool *is_correct)
+{
+    const struct extend_state *extend = run->state;
+    const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
+    uint8_t *root = NULL;
+    uint64_t bytes;
+    pool_status status = bench_read(run, &root, &bytes);
+    const struct bench_commitment commitment = {.params = &extend->commit,
+        .exec = &one,
+        .matrix = &extend->matrix,
+        .levels = &extend->levels,
+        .root = root,
+        .elements = elements};
+
+    if (!status)
+        status = bench_check_openings(&commitment, is_correct);
+    free(root);
+    return status;
 }
 
 /* The coefficients of the input's columns, each followed by zeros. */
@@ -179,6 +261,8 @@ static pool_status check_extend(struct bench_run *run, bool *is_correct)
     if (!status)
         *is_correct = *is_correct && !pool_field_check(extend->field, output, results, NULL) &&
                       bench_check_ntt(&forward, padded, output);
+    if (!status && *is_correct && run->spec.commits)
+        status = check_commitment(run, output, is_correct);
     pool_ntt_domain_destroy(&inverse.domain);
     free(output);
     free(padded);
@@ -197,6 +281,8 @@ static void destroy_extend(struct bench_run *run)
         bench_shards_destroy(&extend->shards[i]);
         pool_pinned_destroy(&extend->pinned[i]);
     }
+    pool_buffer_destroy(&extend->level_buffer);
+    pool_poseidon_destroy(&extend->set);
     pool_ntt_domain_destroy(&extend->params.domain);
     free(extend->input);
     free(extend);
@@ -217,5 +303,7 @@ const struct bench_operation bench_extend = {
     .upload = upload_extend,
     .call = call_extend,
     .check = check_extend,
+    .exec = exec_of_extend,
+    .result = locate_extend,
     .destroy = destroy_extend,
 };

@@ -82,6 +82,23 @@ pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes,
     return status ? status : pool_buffer_span(*buffer, 0, count, form, span);
 }
 
+pool_status bench_read(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+{
+    struct bench_result result = {0};
+
+    *bytes = NULL;
+    *count = 0;
+    if (!run->operation->result)
+        return POOL_OK;
+    run->operation->result(run, &result);
+    *bytes = bench_alloc(1, result.bytes);
+    *count = result.bytes;
+    if (result.buffer)
+        return pool_copy_to_host(*bytes, result.buffer, result.offset, result.bytes, NULL);
+    memcpy(*bytes, result.data, result.bytes);
+    return POOL_OK;
+}
+
 pool_status bench_begin(struct bench_run *run)
 {
     const struct bench_operation *operation = run->operation;

@@ -168,7 +168,7 @@ static pool_status upload_msm(struct bench_run *run)
     if (!status)
         status =
             pool_buffer_span(msm->scalar_buffer, 0, count, POOL_FORM_STANDARD, &msm->scalar_span);
-    if (run->spec.from_host)
+    if (run->spec.from_host || run->spec.from_pageable)
         msm->scalar_span = (pool_span){.data = msm->scalars, .count = count};
     if (!status)
         status = pool_msm_workspace(
@@ -212,14 +212,19 @@ static pool_status check_msm(struct bench_run *run, bool *is_correct)
     return status;
 }
 
-static pool_status read_msm(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+static pool_exec *exec_of_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
 
-    *count = run->spec.batch * msm->point_bytes;
-    *bytes = bench_alloc(1, *count);
-    memcpy(*bytes, msm->results, *count);
-    return POOL_OK;
+    return &msm->exec;
+}
+
+static void locate_msm(const struct bench_run *run, struct bench_result *result)
+{
+    const struct bench_msm_state *msm = run->state;
+
+    *result =
+        (struct bench_result){.data = msm->results, .bytes = run->spec.batch * msm->point_bytes};
 }
 
 static void destroy_msm(struct bench_run *run)
@@ -259,6 +264,7 @@ const struct bench_operation bench_msm = {
     .upload = upload_msm,
     .call = call_msm,
     .check = check_msm,
-    .read = read_msm,
+    .exec = exec_of_msm,
+    .result = locate_msm,
     .destroy = destroy_msm,
 };

@@ -115,7 +115,21 @@ static pool_status call_ntt(struct bench_run *run)
     return pool_ntt(&ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span);
 }
 
-static pool_status read_ntt(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+static pool_exec *exec_of_ntt(struct bench_run *run)
+{
+    struct bench_ntt_state *ntt = run->state;
+
+    return &ntt->exec;
+}
+
+static void locate_ntt(const struct bench_run *run, struct bench_result *result)
+{
+    const struct bench_ntt_state *ntt = run->state;
+
+    *result = (struct bench_result){.buffer = ntt->output_buffer, .bytes = ntt->bytes};
+}
+
+static pool_status check_ntt(struct bench_run *run, bool *is_correct)
 {
     struct bench_ntt_state *ntt = run->state;
     uint8_t *output = bench_alloc(1, ntt->bytes);
@@ -127,18 +141,6 @@ static pool_status read_ntt(struct bench_run *run, uint8_t **bytes, uint64_t *co
         memcpy(output, ntt->output_span.data, ntt->bytes);
     else
         status = pool_copy_to_host(output, ntt->output_buffer, 0, ntt->bytes, NULL);
-    *bytes = output;
-    *count = ntt->bytes;
-    return status;
-}
-
-static pool_status check_ntt(struct bench_run *run, bool *is_correct)
-{
-    struct bench_ntt_state *ntt = run->state;
-    uint8_t *output;
-    uint64_t bytes;
-    pool_status status = read_ntt(run, &output, &bytes);
-
     if (!status)
         *is_correct =
             !pool_field_check(ntt->field, output, run->spec.size * run->spec.batch, NULL) &&
@@ -180,6 +182,7 @@ const struct bench_operation bench_ntt = {
     .upload = upload_ntt,
     .call = call_ntt,
     .check = check_ntt,
-    .read = read_ntt,
+    .exec = exec_of_ntt,
+    .result = locate_ntt,
     .destroy = destroy_ntt,
 };

@@ -171,13 +171,19 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
     return status;
 }
 
-static pool_status read_poseidon(struct bench_run *run, uint8_t **bytes, uint64_t *count)
+static pool_exec *exec_of_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
 
-    *count = run->spec.size * poseidon->result_bytes;
-    *bytes = bench_alloc(1, *count);
-    return pool_copy_to_host(*bytes, poseidon->result_buffer, 0, *count, NULL);
+    return &poseidon->exec;
+}
+
+static void locate_poseidon(const struct bench_run *run, struct bench_result *result)
+{
+    const struct poseidon_state *poseidon = run->state;
+
+    *result = (struct bench_result){
+        .buffer = poseidon->result_buffer, .bytes = run->spec.size * poseidon->result_bytes};
 }
 
 static void destroy_poseidon(struct bench_run *run)
@@ -209,6 +215,7 @@ const struct bench_operation bench_poseidon = {
     .warm_up = warm_up_poseidon,
     .call = call_poseidon,
     .check = check_poseidon,
-    .read = read_poseidon,
+    .exec = exec_of_poseidon,
+    .result = locate_poseidon,
     .destroy = destroy_poseidon,
 };

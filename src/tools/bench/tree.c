@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures building Merkle trees, whose levels are written to pinned host memory or stay on the
- * device, or in shards on the devices; the size is the number of leaves. A sample of the leaves is
- * verified against the root on the host.
+ * device, or in shards on the devices, and openings of trees on the device; the size is the number
+ * of leaves. A sample of the leaves is verified against the root on the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,7 @@ struct tree_state {
     pool_pinned *level_pinned;
     pool_span leaf_span;
     pool_span level_span;
+    uint8_t *paths; /* of openings, SAMPLES of them */
 };
 
 static bool has_set(const char *subject)
@@ -133,6 +134,55 @@ static pool_status call_tree(struct bench_run *run)
         tree->set, &tree->exec, &tree->params, &tree->leaf_span, &tree->level_span);
 }
 
+static pool_exec *exec_of_tree(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+
+    return &tree->exec;
+}
+
+static void locate_root(const struct bench_run *run, struct bench_result *result)
+{
+    const struct tree_state *tree = run->state;
+    const uint64_t offset = (tree->shape.digest_count - 1) * tree->digest_bytes;
+
+    *result = (struct bench_result){.bytes = tree->digest_bytes};
+    if (tree->level_buffer) {
+        result->buffer = tree->level_buffer;
+        result->offset = offset;
+    } else {
+        result->data = (const uint8_t *)tree->level_span.data + offset;
+    }
+}
+
+static uint64_t sample_count(const struct bench_run *run)
+{
+    return run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
+}
+
+static uint64_t sample_index(const struct bench_run *run, uint64_t i)
+{
+    const uint64_t samples = sample_count(run);
+
+    return samples > 1 ? i * (run->spec.size - 1) / (samples - 1) : 0;
+}
+
+static pool_status verify_leaf(const struct bench_run *run, uint64_t index, const uint8_t *root,
+    const uint8_t *path, bool *is_member)
+{
+    const struct tree_state *tree = run->state;
+    pool_merkle_params params = tree->params;
+    int32_t found = 0;
+    pool_status status = POOL_OK;
+
+    params.height = tree->shape.height;
+    if (params.height)
+        status = pool_poseidon_merkle_verify(tree->set, &params, run->spec.form, root,
+            tree->leaves + index * tree->digest_bytes, index, path, &found);
+    *is_member = found || !params.height;
+    return status;
+}
+
 static pool_status check_leaf(
     struct bench_run *run, uint64_t index, const uint8_t *root, uint8_t *path, bool *is_member)
 {
@@ -141,42 +191,34 @@ static pool_status check_leaf(
     const pool_exec *exec = tree->level_shards ? &tree->exec : &one;
     const pool_span siblings = {
         .data = path, .count = tree->shape.path_count, .form = run->spec.form};
-    pool_merkle_params params = tree->params;
-    int32_t found = 0;
-    pool_status status = pool_poseidon_merkle_open(tree->set, exec, &params, run->spec.size,
+    pool_status status = pool_poseidon_merkle_open(tree->set, exec, &tree->params, run->spec.size,
         tree->level_shards ? &tree->leaf_span : NULL, &tree->level_span, index, &siblings);
 
-    params.height = tree->shape.height;
-    if (!status && params.height)
-        status = pool_poseidon_merkle_verify(tree->set, &params, run->spec.form, root,
-            tree->leaves + index * tree->digest_bytes, index, path, &found);
-    *is_member = found || !params.height;
-    return status;
+    return status ? status : verify_leaf(run, index, root, path, is_member);
 }
 
 static pool_status check_tree(struct bench_run *run, bool *is_correct)
 {
     const struct tree_state *tree = run->state;
-    const uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
-    uint8_t *path = bench_alloc(tree->shape.path_count + 1, tree->digest_bytes);
-    uint8_t *root = path + tree->shape.path_count * tree->digest_bytes;
-    const uint64_t last = (tree->shape.digest_count - 1) * tree->digest_bytes;
+    uint8_t *path = bench_alloc(tree->shape.path_count, tree->digest_bytes);
+    uint8_t *root = NULL;
+    uint64_t bytes;
     pool_status status = POOL_OK;
 
-    if (tree->level_shards)
+    if (tree->level_shards) {
+        root = bench_alloc(1, tree->digest_bytes);
         status = bench_copy_root(tree->level_shards, root);
-    else if (tree->level_buffer)
-        status = pool_copy_to_host(root, tree->level_buffer, last, tree->digest_bytes, NULL);
-    else
-        memcpy(root, (const uint8_t *)tree->level_span.data + last, tree->digest_bytes);
+    } else {
+        status = bench_read(run, &root, &bytes);
+    }
     *is_correct = true;
-    for (uint64_t i = 0; i < samples && !status; i++) {
-        uint64_t index = samples > 1 ? i * (run->spec.size - 1) / (samples - 1) : 0;
+    for (uint64_t i = 0; i < sample_count(run) && !status; i++) {
         bool is_member = false;
 
-        status = check_leaf(run, index, root, path, &is_member);
+        status = check_leaf(run, sample_index(run, i), root, path, &is_member);
         *is_correct = *is_correct && is_member;
     }
+    free(root);
     free(path);
     return status;
 }
@@ -194,6 +236,7 @@ static void destroy_tree(struct bench_run *run)
     bench_shards_destroy(&tree->level_shards);
     pool_pinned_destroy(&tree->level_pinned);
     pool_poseidon_destroy(&tree->set);
+    free(tree->paths);
     free(tree->leaves);
     free(tree);
 }
@@ -212,5 +255,88 @@ const struct bench_operation bench_tree = {
     .upload = upload_tree,
     .call = call_tree,
     .check = check_tree,
+    .exec = exec_of_tree,
+    .result = locate_root,
+    .destroy = destroy_tree,
+};
+
+/* ---- openings -------------------------------------------------------------------------------- */
+
+static pool_status upload_open(struct bench_run *run)
+{
+    struct tree_state *tree = run->state;
+    pool_status status;
+
+    run->spec.on_device = true;
+    run->units = (double)sample_count(run);
+    tree->paths = bench_alloc(SAMPLES * tree->shape.path_count, tree->digest_bytes);
+    status = upload_tree(run);
+    return status ? status : call_tree(run);
+}
+
+static uint8_t *path_of(const struct tree_state *tree, uint64_t i)
+{
+    return tree->paths + i * tree->shape.path_count * tree->digest_bytes;
+}
+
+static pool_status call_open(struct bench_run *run)
+{
+    const struct tree_state *tree = run->state;
+    pool_status status = POOL_OK;
+
+    for (uint64_t i = 0; i < sample_count(run) && !status; i++) {
+        const pool_span path = {
+            .data = path_of(tree, i), .count = tree->shape.path_count, .form = run->spec.form};
+
+        status = pool_poseidon_merkle_open(tree->set, &tree->exec, &tree->params, run->spec.size,
+            NULL, &tree->level_span, sample_index(run, i), &path);
+    }
+    return status;
+}
+
+static pool_status check_open(struct bench_run *run, bool *is_correct)
+{
+    const struct tree_state *tree = run->state;
+    struct bench_result root;
+    uint8_t *digest = bench_alloc(1, tree->digest_bytes);
+    pool_status status;
+
+    locate_root(run, &root);
+    status = pool_copy_to_host(digest, root.buffer, root.offset, root.bytes, NULL);
+    *is_correct = true;
+    for (uint64_t i = 0; i < sample_count(run) && !status; i++) {
+        bool is_member = false;
+
+        status = verify_leaf(run, sample_index(run, i), digest, path_of(tree, i), &is_member);
+        *is_correct = *is_correct && is_member;
+    }
+    free(digest);
+    return status;
+}
+
+static void locate_paths(const struct bench_run *run, struct bench_result *result)
+{
+    const struct tree_state *tree = run->state;
+
+    *result = (struct bench_result){.data = tree->paths,
+        .bytes = sample_count(run) * tree->shape.path_count * tree->digest_bytes};
+}
+
+const struct bench_operation bench_open = {
+    .name = "open",
+    .options = "",
+    .unit = "openings",
+    .option = "set",
+    .default_subjects = "circom-bn254-t3",
+    .default_sizes = "2^8,2^10,2^12",
+    .is_blocking = true,
+    .has_subject = has_set,
+    .create = create_tree,
+    .warm_up = warm_up_tree,
+    .upload = upload_open,
+    .call = call_open,
+    .check = check_open,
+    .exec = exec_of_tree,
+    .result = locate_paths,
     .destroy = destroy_tree,
 };

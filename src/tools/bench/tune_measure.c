@@ -150,10 +150,10 @@ static pool_status compare_results(
     if (!status)
         status = candidate->operation->check(candidate, &is_right[1]);
     *is_equal = is_right[0] && is_right[1];
-    if (!status && standard->operation->read)
-        status = standard->operation->read(standard, &bytes[0], &counts[0]);
-    if (!status && candidate->operation->read)
-        status = candidate->operation->read(candidate, &bytes[1], &counts[1]);
+    if (!status)
+        status = bench_read(standard, &bytes[0], &counts[0]);
+    if (!status)
+        status = bench_read(candidate, &bytes[1], &counts[1]);
     if (!status && bytes[0])
         *is_equal = *is_equal && counts[0] == counts[1] &&
                     memcmp(bytes[0], bytes[1], (size_t)counts[0]) == 0;

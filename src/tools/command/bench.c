@@ -7,10 +7,18 @@
 #include <string.h>
 
 #include "bench.h"
+#include "bench_share.h"
 #include "bench_suite.h"
 #include "source.h"
 
-enum { MAX_REPEAT = 10000, DEFAULT_BLOWUP = 1, DEFAULT_ARITY = 2, MAX_AFFINE = 2 };
+enum {
+    REPEAT = 9,
+    WARM_UPS = 2,
+    MAX_REPEAT = 10000,
+    DEFAULT_BLOWUP = 1,
+    DEFAULT_ARITY = 2,
+    MAX_AFFINE = 2
+};
 
 static const struct bench_operation *const operations[] = {&bench_msm, &bench_ntt, &bench_extend,
     &bench_ecntt, &bench_poseidon, &bench_tree, &bench_commit, &bench_fold, &bench_evaluate,
@@ -50,6 +58,7 @@ struct bench {
     uint64_t timeout; /* seconds */
     int is_suite;
     struct cli_suite suite;
+    struct cli_share share;
     device_pool *pool;
     struct cli_target target; /* all devices, with --together */
     double alone;             /* seconds of the row of one device, with --together; 0: none */
@@ -401,9 +410,8 @@ static int check_options(
     return CLI_GO;
 }
 
-/* The options of single operations have no meaning for a suite. */
-static int check_suite(const struct cli_command *self, struct bench *bench,
-    const char *const given[], const struct cli_line *line)
+/* The options of single operations have no meaning for a suite and for share. */
+static bool selects_operations(const struct bench *bench, const char *const given[])
 {
     bool is_other = bench->sizes.count || bench->spec.batch != 1 || bench->order ||
                     bench->direction || bench->is_coset || bench->log_blowup != DEFAULT_BLOWUP ||
@@ -413,7 +421,22 @@ static int check_suite(const struct cli_command *self, struct bench *bench,
 
     for (size_t i = 0; i <= BENCH_AFFINE; i++)
         is_other = is_other || given[i];
-    if (is_other)
+    return is_other;
+}
+
+static int check_share(const struct cli_command *self, struct bench *bench,
+    const char *const given[], const struct cli_line *line)
+{
+    if (selects_operations(bench, given) || bench->repeat != REPEAT || bench->warm_ups != WARM_UPS)
+        return cli_usage(self, "bench share takes none of the options of other operations");
+    bench->share.timeout = bench->timeout;
+    return cli_run_share(self, &bench->share, line);
+}
+
+static int check_suite(const struct cli_command *self, struct bench *bench,
+    const char *const given[], const struct cli_line *line)
+{
+    if (selects_operations(bench, given) || !cli_share_is_default(&bench->share))
         return cli_usage(self, "bench --suite takes no option that selects or shapes operations");
     if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT)
         return cli_usage(self, "--repeat must be 1 to %d", MAX_REPEAT);
@@ -433,9 +456,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         .precompute_factor = 1,
         .log_blowup = DEFAULT_BLOWUP,
         .arity = DEFAULT_ARITY,
-        .repeat = 9,
-        .warm_ups = 2,
-        .timeout = CLI_TIMEOUT};
+        .repeat = REPEAT,
+        .warm_ups = WARM_UPS,
+        .timeout = CLI_TIMEOUT,
+        .share = SHARE_DEFAULTS};
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES, &bench.sizes,
             NULL},
@@ -512,6 +536,26 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &bench.suite.label, NULL},
         {0, "scale", "LOG", "--suite: sizes of at most 2^LOG, to try it out", CLI_COUNT,
             &bench.suite.scale, NULL},
+        {0, "short", "JOBS",
+            "share: jobs whose latency is measured, as NAME or NAME:SIZE\n"
+            "(default msm:2^12,ntt:2^16,poseidon:2^10,open:2^20)",
+            CLI_STRING, &bench.share.short_jobs, NULL},
+        {0, "long", "JOBS",
+            "share: jobs that run beside them in a loop\n"
+            "(default msm:2^24,ntt:2^26,tree:2^24,extend:2^20)",
+            CLI_STRING, &bench.share.long_jobs, NULL},
+        {0, "mode", "MODES",
+            "share: as-it-comes (equal leases), priority (short jobs under\n"
+            "leases of priority 100), or both (the default)",
+            CLI_STRING, &bench.share.modes, NULL},
+        {0, "arrivals", "COUNT", "share: of short jobs, per measurement (default 2000)", CLI_COUNT,
+            &bench.share.arrivals, NULL},
+        {0, "rate", "COUNT", "share: arrivals per second (default 140)", CLI_COUNT,
+            &bench.share.rate, NULL},
+        {0, "seed", "NUMBER", "share: of the times of arrival (default 1)", CLI_COUNT,
+            &bench.share.seed, NULL},
+        {0, "clients", "COUNT", "share: threads that serve arrivals (default 16)", CLI_COUNT,
+            &bench.share.clients, NULL},
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
@@ -523,6 +567,11 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         return cli_usage(self, "--output, --compare, --label and --scale need --suite");
     if (!line->operand_count)
         return cli_usage(self, "bench needs %s", self->operands);
+    if (strcmp(line->operands[0], "share") == 0)
+        return check_share(self, &bench, given, line);
+    if (!cli_share_is_default(&bench.share))
+        return cli_usage(self, "--short, --long, --mode, --arrivals, --rate, --seed and --clients "
+                               "need bench share");
     for (size_t i = 0; i < CLI_COUNT_OF(operations); i++)
         if (strcmp(operations[i]->name, line->operands[0]) == 0)
             bench.operation = operations[i];

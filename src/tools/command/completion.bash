@@ -34,7 +34,11 @@ _devicepool() {
     --devices | -d) words="all sim sim:2 0" ;;
     --order) words="nn nr rn rr" ;;
     --form | --scalar-form) words="standard montgomery" ;;
-    --mode) words="add overwrite" ;;
+    --mode)
+        [ "$command" = bench ] && _devicepool_list "as-it-comes priority" "$word" && return
+        words="add overwrite"
+        ;;
+    --short | --long) _devicepool_list "msm ntt poseidon open tree extend" "$word" && return ;;
     --padding) words="none 10 zero" ;;
     --layout | -l) words="affine affine-flag jacobian projective xyzz" ;;
     --what) words="to-device to-device-pinned to-host to-host-pinned on-device peer next best bind alloc event" ;;
@@ -54,7 +58,7 @@ _devicepool() {
         ;;
     esac
     case $command in
-    bench) words="msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool" ;;
+    bench) words="msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool share" ;;
     cache) words="list verify clear path" ;;
     list) words="fields curves sets" ;;
     mpi) [ "$COMP_CWORD" = 2 ] && words="info demo msm ntt bench" ;;

@@ -81,7 +81,8 @@ const struct cli_command cli_commands[] = {
         "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
         cli_run_warm_up},
     {"bench", 0, 1,
-        "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool|GROUPS",
+        "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool|share|"
+        "GROUPS",
         CLI_TAKES_DEVICES | CLI_TAKES_JSON, "measure an operation on each device",
         "Every result is checked: MSMs by points of known discrete logarithm, transforms and\n"
         "extensions by evaluation at a random point, folds, evaluations and vectors by plain\n"
@@ -95,9 +96,13 @@ const struct cli_command cli_commands[] = {
         "that are named: with best figures of other libraries, targets and, with --compare, "
         "earlier\n"
         "figures. Ctrl-C ends it after the current run, and prints what was measured.\n"
+        "share measures the latency of short jobs that arrive at random times, alone and beside\n"
+        "long ones, on the first device, all under leases: from the scheduled arrival until the\n"
+        "result is in host memory. Its jobs are msm, ntt, poseidon, open, tree and extend.\n"
         "\n"
         "  devicepool bench --suite msm,ntt --output report.json\n"
-        "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n",
+        "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n"
+        "  devicepool bench share --short msm:2^12 --long msm:2^24,ntt:2^26\n",
         cli_run_bench},
     {"tune", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
         "measure what is fastest on a device, for pools to use",

@@ -12,7 +12,7 @@
 #include "cli.h"
 
 /* The largest table of options, including the common ones and the terminator. */
-enum { MAX_OPTIONS = 40, FIRST_VALUE = 256 };
+enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 };
 
 const char *const cli_orders[] = {"nn", "nr", "rn", "rr", NULL};
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * devicepool bench share: the latency of short jobs beside long ones on one device.
+ */
+#ifndef CLI_BENCH_SHARE_H
+#define CLI_BENCH_SHARE_H
+
+#include "cli.h"
+
+/* Comma-separated lists; NULL: the defaults. Jobs are NAME or NAME:SIZE. */
+struct cli_share {
+    const char *short_jobs;
+    const char *long_jobs;
+    const char *modes;
+    uint64_t arrivals;
+    uint64_t rate; /* per second */
+    uint64_t seed;
+    uint64_t clients;
+    uint64_t timeout; /* seconds */
+};
+
+#define SHARE_DEFAULTS                                                                             \
+    {                                                                                              \
+        .arrivals = 2000, .rate = 140, .seed = 1, .clients = 16                                    \
+    }
+/* Whether none of the options was given. */
+bool cli_share_is_default(const struct cli_share *options);
+
+/* Measures the first usable device. Returns an exit code. */
+int cli_run_share(
+    const struct cli_command *self, const struct cli_share *options, const struct cli_line *line);
+
+#endif

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""devicepool bench share on simulated devices: the rows of the report, and what is refused.
+
+test_share.py DEVICEPOOL
+"""
+import json
+import subprocess
+import sys
+
+tool = sys.argv[1]
+SMALL = ["-d", "sim:2", "--arrivals", "12", "--rate", "200", "--clients", "2"]
+LATENCIES = ["p50_ms", "p99_ms", "p999_ms", "max_ms"]
+
+
+def run(*options, code=0):
+    done = subprocess.run([tool, "bench", "share", *options], capture_output=True, text=True)
+    assert done.returncode == code, (options, done.returncode, done.stderr)
+    return done
+
+
+def test_report():
+    report = json.loads(run(*SMALL, "--json", "--seed", "7", "--short", "msm:2^4,ntt:2^5,poseidon:3,open:2^3",
+                            "--long", "ntt:2^6,extend:2^2").stdout)
+    assert report["rate"] == 200 and report["seed"] == 7 and report["clients"] == 2, report
+    assert report["device"] and report["version"], report
+    rows = report["rows"]
+    shorts = [("msm", 16), ("ntt", 32), ("poseidon", 3), ("open", 8)]
+    expected = [(*short, None, None, "alone") for short in shorts]
+    for long in [("ntt", 64), ("extend", 4)]:
+        expected.append((None, None, *long, "alone"))
+        expected += [(*short, *long, mode) for short in shorts for mode in ("as-it-comes", "priority")]
+    found = [tuple(row.get(key) for key in ("short", "short_size", "long", "long_size", "mode")) for row in rows]
+    assert found == expected, found
+    for row in rows:
+        assert row["wrong"] == 0, row
+        if "short" in row:
+            assert row["arrivals"] == 12, row
+            times = [row[key] for key in LATENCIES]
+            assert 0 < times[0] and times == sorted(times), row
+        else:
+            assert not set(LATENCIES) & set(row) and row["long_calls"] >= 3, row
+        if "long" in row:
+            assert row["long_calls"] >= 1 and row["long_ms"] > 0, row
+        assert ("long_percent" in row) == ("short" in row and "long" in row), row
+
+
+def test_table():
+    table = run(*SMALL, "--short", "ntt:2^4", "--long", "poseidon:5", "--mode", "priority").stdout
+    lines = table.splitlines()
+    assert len(lines) == 4, table
+    assert [line.split()[0] for line in lines] == ["short", "ntt", "poseidon", "ntt"], table
+    assert "p99.9 ms" in lines[0] and "priority" in lines[3], table
+
+
+def test_usage():
+    assert "no job 'fft'" in run("--short", "fft", code=2).stderr
+    assert "--long takes NAME:SIZE" in run("--long", "msm:x", code=2).stderr
+    assert "--long takes NAME:SIZE" in run("--long", "msm:0", code=2).stderr
+    assert "powers of two" in run("--long", "ntt:3", code=2).stderr
+    assert "ntt has sizes up to 2^28" in run("--long", "ntt:2^29", code=2).stderr
+    assert "--mode takes" in run("--mode", "partition", code=2).stderr
+    assert "--arrivals must be" in run("--arrivals", "0", code=2).stderr
+    assert "--rate must be" in run("--rate", "0", code=2).stderr
+    assert "--clients must be" in run("--clients", "257", code=2).stderr
+    assert "none of the options" in run("--sizes", "8", code=2).stderr
+    done = subprocess.run([tool, "bench", "ntt", "--seed", "3"], capture_output=True, text=True)
+    assert done.returncode == 2 and "need bench share" in done.stderr, done
+    done = subprocess.run([tool, "bench", "--suite", "--seed", "3"], capture_output=True, text=True)
+    assert done.returncode == 2 and "takes no option" in done.stderr, done
+
+
+test_report()
+test_table()
+test_usage()
