@@ -190,9 +190,9 @@ POOL_API pool_status pool_buffer_fill32(
 /*
  * Copies `bytes` host bytes at `from` to the buffer `to`, starting at its byte `offset`.
  * Pinned or registered `from`: with a stream the copy is only enqueued, and `from` must stay valid
- * until it is done. Pageable memory goes through pinned staging buffers, filled by up to four
- * threads that live for the call: when it returns `from` can be modified, and with a stream it
- * waits only for free staging buffers. A copy from pageable memory to a secret buffer waits until
+ * until it is done. Pageable memory goes through pinned staging buffers, or, up to 64 KiB, through
+ * the driver's: when it returns `from` can be modified, and with a stream it waits only for free
+ * staging buffers, of which short copies have their own. A copy from pageable memory to a secret buffer waits until
  * it is done.
  */
 POOL_API pool_status pool_copy_to_device(
@@ -200,8 +200,9 @@ POOL_API pool_status pool_copy_to_device(
 
 /*
  * Copies `bytes` bytes at byte `offset` of `from` to host memory at `to`.
- * Pinned or registered `to`: with a stream the copy is only enqueued. Pageable memory: the bytes
- * are written when the call returns, also with a stream.
+ * Pinned or registered `to`: with a stream the copy is only enqueued. Pageable memory goes through
+ * pinned staging buffers: the bytes are written when the call returns, also with a stream, and it
+ * waits for no other stream.
  */
 POOL_API pool_status pool_copy_to_host(
     void *to, const pool_buffer *from, uint64_t offset, uint64_t bytes, pool_stream *stream);
@@ -228,8 +229,8 @@ typedef struct pool_pitched {
 /*
  * Copies `rows` rows of `row_bytes` bytes, 0 of either being a no-op; at least one side is a
  * buffer, and two are of one device (POOL_ERR_WRONG_DEVICE). Source and destination rows must not
- * overlap. The copy is enqueued on `stream`; with NULL, or if the host memory is pageable, the call
- * waits until it is done. Pitches are below 2^31. POOL_ERR_UNSUPPORTED: the driver's table has no
+ * overlap. The copy is enqueued on `stream`; with NULL the call waits until it is done. Pageable
+ * memory has been read or written when the call returns. Pitches are below 2^31. POOL_ERR_UNSUPPORTED: the driver's table has no
  * cuMemcpy2DAsync.
  */
 POOL_API pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from,

@@ -374,7 +374,6 @@ static void sweep_all(void)
                 const struct memory_staging_shape shape = {.helpers = v->helpers,
                     .slots = 16,
                     .chunk_bytes = 1 << 20,
-                    .direct_bytes = 128 << 10,
                     .min_chunk_bytes = v->min_kib << 10};
                 char name[64];
 
@@ -454,7 +453,7 @@ int main(int argc, char **argv)
     int option;
 
     bench.shape = (struct memory_staging_shape){
-        .slots = 16, .chunk_bytes = 1 << 20, .direct_bytes = 0, .min_chunk_bytes = 256 << 10};
+        .slots = 16, .chunk_bytes = 1 << 20, .min_chunk_bytes = 256 << 10};
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
         switch (option) {
         case 'd':

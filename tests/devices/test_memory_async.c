@@ -9,7 +9,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <devicepool.h>
 
@@ -173,6 +176,138 @@ static void test_staged_behind_a_hang(void **state)
     OK(pool_stream_destroy(&stream));
 }
 
+/* ---- small copies beside long ones ----------------------------------------------------------- */
+
+enum { LONG_BYTES = 1 << 20, SMALL_BYTES = 256 << 10, SMALL_ROUNDS = 20, LONG = 4, SMALL = 2 };
+
+/* A thread that copies on a stream of its own. */
+struct copier {
+    pthread_t thread;
+    pool_buffer *buffer;
+    pool_stream *stream;
+    unsigned char *data;
+    uint64_t bytes;
+    int uploads, downloads; /* each round */
+    int rounds;
+    pool_status status;
+};
+
+static void *copy_in_thread(void *argument)
+{
+    struct copier *copier = argument;
+
+    for (int i = 0; i < copier->rounds && !copier->status; i++) {
+        for (int k = 0; k < copier->uploads && !copier->status; k++)
+            copier->status =
+                pool_copy_to_device(copier->buffer, 0, copier->data, copier->bytes, copier->stream);
+        if (!copier->status && copier->downloads)
+            copier->status =
+                pool_copy_to_host(copier->data, copier->buffer, 0, copier->bytes, copier->stream);
+    }
+    return NULL;
+}
+
+static void create_copier(struct copier *copier, int is_behind_a_hang)
+{
+    copier->data = malloc(copier->bytes);
+    assert_non_null(copier->data);
+    memset(copier->data, 0x42, copier->bytes);
+    OK(pool_buffer_alloc(device, copier->bytes, &copier->buffer));
+    OK(pool_stream_create(device, NULL, &copier->stream));
+    OK(pool_buffer_fill8(copier->buffer, 0, copier->bytes, 0x42, copier->stream));
+    OK(pool_stream_synchronize(copier->stream));
+    if (is_behind_a_hang) {
+        OK(pool_sim_set_faults("cuMemsetD8Async=hang"));
+        OK(pool_buffer_fill8(copier->buffer, 0, copier->bytes, 0x42, copier->stream));
+        OK(pool_sim_set_faults(NULL));
+    }
+}
+
+static void destroy_copier(struct copier *copier)
+{
+    for (uint64_t i = 0; i < copier->bytes; i++)
+        assert_int_equal(copier->data[i], 0x42);
+    OK(pool_buffer_destroy(&copier->buffer));
+    OK(pool_stream_destroy(&copier->stream));
+    free(copier->data);
+}
+
+static void start(struct copier *copier)
+{
+    assert_int_equal(pthread_create(&copier->thread, NULL, copy_in_thread, copier), 0);
+}
+
+static uint64_t staging_bytes(void)
+{
+    pool_memory_info info = {.struct_size = sizeof(info)};
+
+    OK(pool_memory_get_info(device, &info));
+    return info.staging_bytes;
+}
+
+static void wait_for_staging(uint64_t bytes)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const uint64_t deadline = base_clock_ns() + UINT64_C(20000000000);
+
+    while (staging_bytes() < bytes && base_clock_ns() < deadline)
+        nanosleep(&pause, NULL);
+    assert_true(staging_bytes() >= bytes);
+}
+
+/*
+ * Four copies to the host wait for streams that hang and hold all large rings; a thread enqueues
+ * more small copies to the device than there are rings for. Small copies of other streams continue.
+ */
+static void test_small_beside_long(void **state)
+{
+    const uint64_t large = UINT64_C(16) << 20;
+    struct copier uploads = {.bytes = 100 << 10, .uploads = 100, .rounds = 1};
+    struct copier longs[LONG], smalls[SMALL];
+    struct timespec deadline;
+
+    (void)state;
+    create_copier(&uploads, 1);
+    for (int i = 0; i < LONG; i++) {
+        longs[i] = (struct copier){.bytes = LONG_BYTES, .downloads = 1, .rounds = 1};
+        create_copier(&longs[i], 1);
+    }
+    for (int i = 0; i < SMALL; i++) {
+        smalls[i] = (struct copier){
+            .bytes = SMALL_BYTES, .uploads = 1, .downloads = 1, .rounds = SMALL_ROUNDS};
+        create_copier(&smalls[i], 0);
+    }
+    for (int i = 0; i < LONG; i++)
+        start(&longs[i]);
+    start(&uploads);
+    wait_for_staging(LONG * large + 8 * SMALL_BYTES);
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 20;
+    for (int i = 0; i < SMALL; i++)
+        start(&smalls[i]);
+    for (int i = 0; i < SMALL; i++) {
+        if (pthread_timedjoin_np(smalls[i].thread, NULL, &deadline))
+            fail_msg("small copies wait for long ones");
+        assert_int_equal(smalls[i].status, POOL_OK);
+    }
+    assert_true(staging_bytes() <= LONG * large + (8 + 2 * SMALL) * SMALL_BYTES);
+    OK(pool_sim_resume());
+    pthread_join(uploads.thread, NULL);
+    assert_int_equal(uploads.status, POOL_OK);
+    for (int i = 0; i < LONG; i++) {
+        pthread_join(longs[i].thread, NULL);
+        assert_int_equal(longs[i].status, POOL_OK);
+    }
+    OK(pool_stream_synchronize(uploads.stream));
+    destroy_copier(&uploads);
+    for (int i = 0; i < LONG; i++)
+        destroy_copier(&longs[i]);
+    for (int i = 0; i < SMALL; i++)
+        destroy_copier(&smalls[i]);
+    OK(pool_memory_trim(device, 0));
+    assert_int_equal(staging_bytes(), 0);
+}
+
 /* Last, as it poisons the process: a fault that arrives while a thread waits for its stream. */
 static void test_fault_while_waiting(void **state)
 {
@@ -197,6 +332,7 @@ int main(void)
         TEST(test_free_under_work),
         TEST(test_events_order),
         TEST(test_staged_behind_a_hang),
+        TEST(test_small_beside_long),
         TEST(test_fault_while_waiting),
     };
 

@@ -163,8 +163,7 @@ static void test_least(void **state)
         {"msm.8.table_factor", 2}, {"msm.8.affine_passes", 1}, {"msm.8.affine_min_entries", 0},
         {"msm.8.affine_min_bucket_entries", 0}, {"msm.ramp_bytes", 1}, {"ntt.2.wave_tiles", 1},
         {"ntt.2.long_last", 1}, {"ntt.chunk_bytes", 4096}, {"poseidon.two_thread_states", 0},
-        {"copy.helpers", 0}, {"copy.slots", 2}, {"copy.chunk_bytes", 4096},
-        {"copy.direct_bytes", 0});
+        {"copy.helpers", 0}, {"copy.slots", 2}, {"copy.chunk_bytes", 4096});
 }
 
 static void test_most(void **state)
@@ -175,7 +174,7 @@ static void test_most(void **state)
         {"msm.8.affine_min_bucket_entries", 0}, {"msm.ramp_bytes", UINT32_MAX},
         {"ntt.2.wave_tiles", 64}, {"ntt.2.other_by_rule", 0}, {"ntt.chunk_bytes", 1 << 30},
         {"poseidon.two_thread_states", 4096}, {"copy.helpers", 63}, {"copy.slots", 64},
-        {"copy.chunk_bytes", 1 << 20}, {"copy.direct_bytes", 1 << 30});
+        {"copy.chunk_bytes", 1 << 20});
 }
 
 /* Costs that choose the narrowest and the widest windows. */

@@ -36,7 +36,7 @@ static unsigned char data[40000], back[40000];
 static pool_status open_pool(struct torture *torture, uint32_t devices, pool_device **device)
 {
     static const struct memory_staging_shape shape = {
-        .helpers = 0, .slots = 4, .chunk_bytes = 4096, .direct_bytes = 64};
+        .helpers = 0, .slots = 4, .chunk_bytes = 4096, .small_bytes = 1024, .direct_bytes = 64};
     pool_params params = {.struct_size = sizeof(params),
         .driver = torture->table,
         .devices = torture->devices,

@@ -3,6 +3,7 @@
  * Copies and pinned memory on the mock, on simulated devices and on real ones: the behaviour that
  * all drivers have in common.
  */
+#include "driver/attributes.h"
 #include "pool/device/device.h"
 #include "support/memory.h"
 
@@ -12,11 +13,11 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* Pageable memory of sizes at every edge of direct copies, pieces and rings. */
+/* Pageable memory of sizes at every edge of direct copies, small rings, pieces and rings. */
 static void test_pageable_sizes(void **state)
 {
-    static const size_t sizes[] = {1, 4095, 128 << 10, (128 << 10) + 1, MIB - 1, MIB, MIB + 1,
-        5 * MIB + 3, 16 * MIB, 17 * MIB + 1, 40 * MIB + 12345};
+    static const size_t sizes[] = {1, 4095, 64 << 10, (64 << 10) + 1, 256 << 10, (256 << 10) + 1,
+        MIB - 1, MIB, MIB + 1, 5 * MIB + 3, 16 * MIB, 17 * MIB + 1, 40 * MIB + 12345};
     pool_device *device = memory_device(0);
     size_t most = 40 * MIB + 12345 + 8;
     unsigned char *data = memory_host(most), *back = memory_host(most);
@@ -41,6 +42,178 @@ static void test_pageable_sizes(void **state)
         }
     assert_ok(pool_stream_destroy(&stream));
     assert_ok(pool_buffer_destroy(&buffer));
+    free(data);
+    free(back);
+}
+
+/* ---- what reaches the driver ----------------------------------------------------------------- */
+
+/* The driver below the pool of test_never_pageable, and the copies that are requested from it. */
+static struct {
+    pool_cuda_api below;
+    unsigned copies;   /* between host and device */
+    unsigned pageable; /* of these, of memory that is not pinned */
+} asked;
+
+static bool is_pinned(const void *host)
+{
+    pool_cu_enum attribute = DRIVER_POINTER_ATTRIBUTE_MEMORY_TYPE;
+    unsigned type = 0;
+    void *value = &type;
+
+    return !asked.below.PointerGetAttributes(1, &attribute, &value, (CUdeviceptr)(uintptr_t)host) &&
+           type == DRIVER_MEMORYTYPE_HOST;
+}
+
+static void ask(const void *host, size_t bytes)
+{
+    asked.copies++;
+    asked.pageable += !is_pinned(host) || !is_pinned((const char *)host + bytes - 1);
+}
+
+static pool_cu_result ask_to_host(void *to, CUdeviceptr from, size_t bytes)
+{
+    ask(to, bytes);
+    return asked.below.MemcpyDtoH(to, from, bytes);
+}
+
+static pool_cu_result ask_to_host_async(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+    ask(to, bytes);
+    return asked.below.MemcpyDtoHAsync(to, from, bytes, stream);
+}
+
+static pool_cu_result ask_to_device_async(
+    CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+    ask(from, bytes);
+    return asked.below.MemcpyHtoDAsync(to, from, bytes, stream);
+}
+
+static pool_cu_result ask_rows(const pool_cu_copy_2d *rows, CUstream stream)
+{
+    const pool_cu_copy_side *host =
+        rows->to.memory_type == DRIVER_MEMORYTYPE_HOST ? &rows->to : &rows->from;
+
+    if (host->memory_type == DRIVER_MEMORYTYPE_HOST)
+        ask(host->host, (rows->height - 1) * host->pitch + rows->width_bytes);
+    return asked.below.Memcpy2DAsync(rows, stream);
+}
+
+/* A second pool on the same driver, whose copies pass by here. */
+static device_pool *asked_pool(pool_cuda_api *table)
+{
+    pool_params params = {.struct_size = sizeof(params), .driver = table};
+    device_pool *pool = NULL;
+
+    asked.below = *memory_driver(memory_device(0));
+    *table = asked.below;
+    table->struct_size = sizeof(*table);
+    table->MemcpyDtoH = ask_to_host;
+    table->MemcpyDtoHAsync = ask_to_host_async;
+    table->MemcpyHtoDAsync = ask_to_device_async;
+    table->Memcpy2DAsync = ask_rows;
+    assert_ok(pool_create(&pool, &params));
+    return pool;
+}
+
+static void expect_asked(bool is_pageable, const char *what, size_t bytes)
+{
+    if (!asked.copies || is_pageable != (asked.pageable > 0))
+        fail_msg("%s of %zu bytes: %u of %u copies of the driver are of pageable memory", what,
+            bytes, asked.pageable, asked.copies);
+    asked.copies = asked.pageable = 0;
+}
+
+/* Rows between pageable memory and every second row of a matrix; the other rows stay 0. */
+static void check_rows(
+    pool_device *device, pool_stream *stream, uint32_t flags, size_t row, size_t rows)
+{
+    const pool_buffer_params params = {.struct_size = sizeof(params),
+        .bytes = 2 * row * rows,
+        .flags = flags | POOL_BUFFER_ZEROED};
+    const size_t pitch = row + 3;
+    unsigned char *data = memory_host(pitch * rows), *back = memory_host(pitch * rows),
+                  *all = memory_host(params.bytes);
+    pool_buffer *buffer = NULL;
+
+    memory_pattern(data, pitch * rows, (uint32_t)row);
+    memset(back, 0xdd, pitch * rows);
+    assert_ok(pool_buffer_create(device, &params, &buffer));
+    asked.copies = asked.pageable = 0;
+    assert_ok(pool_copy_2d(&(pool_pitched){.buffer = buffer, .pitch = 2 * row},
+        &(pool_pitched){.host = data, .pitch = pitch}, row, rows, stream));
+    expect_asked(false, "rows to the device", row * rows);
+    assert_ok(pool_copy_2d(&(pool_pitched){.host = back, .pitch = pitch},
+        &(pool_pitched){.buffer = buffer, .pitch = 2 * row}, row, rows, stream));
+    expect_asked(false, "rows to the host", row * rows);
+    assert_ok(pool_copy_to_host(all, buffer, 0, params.bytes, NULL));
+    for (size_t r = 0; r < rows; r++) {
+        assert_memory_equal(back + r * pitch, data + r * pitch, row);
+        assert_true(r + 1 == rows || memory_all(back + r * pitch + row, 3, 0xdd));
+        assert_memory_equal(all + 2 * r * row, data + r * pitch, row);
+        assert_true(memory_all(all + (2 * r + 1) * row, row, 0));
+    }
+    assert_ok(pool_buffer_destroy(&buffer));
+    free(data);
+    free(back);
+    free(all);
+}
+
+/* Pageable copies to the host exclude each other in a driver, so it gets none, of any size; to the
+ * device it gets those that do not wait, but for secrets. */
+static void test_never_pageable(void **state)
+{
+    static const size_t sizes[] = {1, 96, 1024, 65536, 65537, 262144, 262145, MIB, 20 * MIB + 1};
+    static pool_cuda_api table;
+    const size_t most = 20 * MIB + 1;
+    device_pool *pool = asked_pool(&table);
+    unsigned char *data = memory_host(most), *back = memory_host(most);
+    pool_buffer_params hidden = {
+        .struct_size = sizeof(hidden), .bytes = most, .flags = POOL_BUFFER_SECRET};
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_buffer *buffer = NULL, *secret = NULL;
+    pool_device *device = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    assert_ok(pool_device_at(pool, 0, &device));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_alloc(device, most, &buffer));
+    assert_ok(pool_buffer_create(device, &hidden, &secret));
+    asked.copies = asked.pageable = 0;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (int with = 0; with < 2; with++) {
+            pool_stream *on = with ? stream : NULL;
+
+            memory_pattern(data, sizes[i], (uint32_t)i);
+            assert_ok(pool_copy_to_device(buffer, 0, data, sizes[i], on));
+            expect_asked(sizes[i] <= 65536, "a copy to the device", sizes[i]);
+            assert_ok(pool_copy_to_host(back, buffer, 0, sizes[i], on));
+            expect_asked(false, "a copy to the host", sizes[i]);
+            memory_check_pattern(back, sizes[i], (uint32_t)i);
+            assert_ok(pool_copy_to_device(secret, 0, data, sizes[i], on));
+            expect_asked(false, "a secret", sizes[i]);
+            memset(back, 0, sizes[i]);
+            assert_ok(pool_copy_to_host(back, secret, 0, sizes[i], on));
+            expect_asked(false, "a secret to the host", sizes[i]);
+            memory_check_pattern(back, sizes[i], (uint32_t)i);
+        }
+    /* A few small rings are enough for all small copies, one after the other. */
+    assert_ok(pool_memory_get_info(device, &info));
+    assert_true(info.staging_bytes > 16 * MIB && info.staging_bytes % (16 * MIB) <= MIB);
+    for (int with = 0; with < 2; with++)
+        for (uint32_t flags = 0; flags <= POOL_BUFFER_SECRET; flags += POOL_BUFFER_SECRET) {
+            check_rows(device, with ? stream : NULL, flags, 13, 7);
+            check_rows(device, with ? stream : NULL, flags, 999, 20011); /* more than a ring */
+            check_rows(device, with ? stream : NULL, flags, 300001, 5);
+            check_rows(device, with ? stream : NULL, flags, MIB, 2);
+            check_rows(device, with ? stream : NULL, flags, MIB + 1, 3); /* than a slot */
+        }
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_destroy(&secret));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_destroy(&pool));
     free(data);
     free(back);
 }
@@ -281,6 +454,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
     const struct CMUnitTest tests[] = {
         TEST(test_pageable_sizes),
+        TEST(test_never_pageable),
         TEST(test_pinned),
         TEST(test_overlap),
         TEST(test_wrong_memory),

@@ -150,16 +150,22 @@ static void test_secret_made_halfway(void **state)
     assert_non_null(strstr(pool_last_error()->call, "StreamSynchronize"));
 }
 
-/* Whether any slot of the device's staging holds anything but zeros. */
+static int rings_are_wiped(const struct memory_rings *rings)
+{
+    int wiped = 1;
+
+    for (struct memory_ring *ring = rings->first; ring; ring = ring->next)
+        wiped = wiped && memory_all(ring->slots, memory_ring_bytes(ring), 0);
+    return wiped;
+}
+
+/* Whether no slot of the device's staging holds anything but zeros. */
 static int staging_is_wiped(void)
 {
     struct device_memory *memory = device_memory_of(memory_device(0));
-    int wiped = 1;
 
-    assert_non_null(memory->staging.rings);
-    for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next)
-        wiped = wiped && memory_all(ring->slots, memory_ring_bytes(ring), 0);
-    return wiped;
+    assert_true(memory->staging.large.first || memory->staging.small.first);
+    return rings_are_wiped(&memory->staging.large) && rings_are_wiped(&memory->staging.small);
 }
 
 static void test_staging_of_secrets(void **state)
@@ -174,6 +180,9 @@ static void test_staging_of_secrets(void **state)
     assert_ok(pool_copy_to_device(plain, 0, data, bytes, NULL));
     assert_false(staging_is_wiped()); /* the look itself can fail */
     assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(pool_copy_to_host(back, plain, 0, 10, NULL));
+    assert_false(staging_is_wiped()); /* also that at small rings */
+    assert_ok(pool_memory_trim(memory_device(0), 0));
     secret = make_secret(bytes, POOL_BUFFER_SECRET);
     pool_mock_set_hook(memory_mock, NULL, NULL);
     assert_ok(pool_copy_to_device(secret, 0, data, bytes, NULL));
@@ -184,6 +193,10 @@ static void test_staging_of_secrets(void **state)
     /* Small ones too go our way and not the driver's. */
     assert_ok(pool_copy_to_device(secret, 0, data, 10, NULL));
     assert_ok(pool_copy_to_host(back, secret, 0, 10, NULL));
+    assert_true(staging_is_wiped());
+    assert_ok(pool_copy_2d(&(pool_pitched){.host = back, .pitch = 8},
+        &(pool_pitched){.buffer = secret, .pitch = 8}, 7, 1000, NULL));
+    assert_memory_equal(back, data, 7);
     assert_true(staging_is_wiped());
     for (uint64_t n = 1; n < 40; n += 6) { /* and when something fails in the middle */
         pool_mock_fail(memory_mock, "cuMemcpyHtoDAsync", n, POOL_CU_INVALID_VALUE, POOL_MOCK_ONCE);

@@ -68,7 +68,8 @@ static void test_driver_calls(void **state)
     assert_non_null(data);
     assert_ok(pool_stream_create(device, NULL, &stream));
     assert_ok(pool_buffer_alloc(device, 20 * MIB, &buffer));
-    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream)); /* creates the ring */
+    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream)); /* creates the rings */
+    assert_ok(pool_copy_to_device(buffer, 0, data, 200 << 10, stream));
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         pool_mock_reset_calls(memory_mock);
         assert_ok(pool_copy_to_device(buffer, 0, data, sizes[i].bytes, stream));
@@ -83,6 +84,15 @@ static void test_driver_calls(void **state)
     assert_ok(pool_copy_to_device(buffer, 0, data, 20 * MIB, stream));
     assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), 20);
     assert_true(memory_calls("cuEventQuery") + memory_calls("cuEventSynchronize") > 4);
+    /* A small copy to the host: a copy, an event and a wait for it. */
+    assert_ok(pool_copy_to_host(data, buffer, 0, 32, stream));
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_to_host(data, buffer, 0, 32, stream));
+    assert_int_equal(memory_calls("cuMemcpyDtoHAsync"), 1);
+    assert_int_equal(memory_calls("cuEventRecord"), 1);
+    assert_int_equal(memory_calls("cuEventQuery"), 0);
+    assert_int_equal(memory_calls("cuEventSynchronize"), 1);
+    assert_int_equal(memory_calls("cuStreamSynchronize"), 0);
     /* To the host each chunk is waited for, so the ring is idle afterwards. */
     assert_ok(pool_copy_to_host(data, buffer, 0, 4 * MIB, stream));
     pool_mock_reset_calls(memory_mock);
@@ -108,8 +118,21 @@ static void test_no_staging(void **state)
     assert_ok(pool_buffer_from_host(memory_device(0), data, bytes, &buffer));
     assert_ok(pool_copy_to_host(back, buffer, 0, bytes, NULL));
     memory_check_pattern(back, bytes, 4);
+    memset(back, 0, 100);
+    assert_ok(pool_copy_to_host(back, buffer, 0, 100, NULL));
+    memory_check_pattern(back, 100, 4);
+    memset(back, 0, 100);
+    assert_ok(pool_copy_2d(&(pool_pitched){.host = back, .pitch = 20},
+        &(pool_pitched){.buffer = buffer, .pitch = 20}, 19, 5, NULL));
+    memory_check_pattern(back, 19, 4);
+    assert_int_equal(back[19], 0);
+    assert_memory_equal(back + 80, data + 80, 19);
     assert_ok(pool_buffer_create(memory_device(0), &hidden, &secret));
     assert_status(pool_copy_to_device(secret, 0, data, bytes, NULL), POOL_ERR_OUT_OF_HOST_MEMORY);
+    assert_status(pool_copy_to_device(secret, 0, data, 32, NULL), POOL_ERR_OUT_OF_HOST_MEMORY);
+    assert_status(pool_copy_2d(&(pool_pitched){.buffer = secret, .pitch = 20},
+                      &(pool_pitched){.host = data, .pitch = 20}, 19, 5, NULL),
+        POOL_ERR_OUT_OF_HOST_MEMORY);
     assert_ok(pool_buffer_destroy(&buffer));
     assert_ok(pool_buffer_destroy(&secret));
     free(data);

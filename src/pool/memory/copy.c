@@ -5,8 +5,8 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
-#include "pool/memory/memory.h"
 #include "pool/device/counters.h"
+#include "pool/memory/memory.h"
 #include "pool/stream/capture.h"
 
 struct host_copy {
@@ -37,32 +37,42 @@ static pool_status check_copy(const char *call, const struct host_copy *copy, ui
 }
 
 /* One driver call; its accesses to pageable memory are complete when it returns. */
-static pool_status copy_direct(struct driver *driver, const struct host_copy *copy)
+static pool_status copy_direct(struct driver *driver, const struct memory_transfer *t, int to_host)
 {
-    const struct memory_transfer *t = &copy->transfer;
     size_t bytes = (size_t)t->bytes;
 
-    if (copy->to_host)
+    if (to_host)
         return DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream), "%s",
             base_size_text(bytes).text);
     return DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream), "%s",
         base_size_text(bytes).text);
 }
 
-static pool_status copy_pageable(
-    struct device_scope *scope, struct device_memory *memory, const struct host_copy *copy)
+/*
+ * Pageable copies to the host exclude each other in a context, the waits for their streams
+ * included: beside kernels of 40 ms with such a copy of 1 KiB or more, another thread's copy took
+ * 40 ms to 1.7 s (H100, driver 580.159). So the driver gets none of any size.
+ *
+ * To the device, copies of up to 64 KiB do not wait: the driver copies the bytes into its command
+ * buffer, and does not exclude others (measured to 64 KiB; from 1 MiB on it does). A staged copy
+ * would cost an event and a slot more. The driver does not overwrite its memory, so secrets do not
+ * pass through it.
+ */
+pool_status memory_copy_pageable(
+    struct device_memory *memory, const struct memory_transfer *transfer, int to_host)
 {
-    const struct memory_transfer *t = &copy->transfer;
-    pool_status status = POOL_ERR_OUT_OF_HOST_MEMORY;
+    struct driver *driver = memory->driver;
+    pool_status status;
 
-    /* The driver does not overwrite its staging memory, so secrets do not pass through it. */
-    if (t->secret || t->bytes > memory->staging.shape.direct_bytes)
-        status = copy->to_host ? memory_stage_out(memory, t) : memory_stage_in(memory, t);
-    if (status == POOL_ERR_OUT_OF_HOST_MEMORY && !t->secret) {
-        status = copy_direct(scope->driver, copy);
-        if (!status && copy->to_host)
-            status = DRIVER_CALL(scope->driver, StreamSynchronize(t->stream));
-    }
+    if (!to_host && !transfer->secret &&
+        transfer->bytes <= memory->staging.large.shape.direct_bytes)
+        return copy_direct(driver, transfer, to_host);
+    status = to_host ? memory_stage_out(memory, transfer) : memory_stage_in(memory, transfer);
+    if (status != POOL_ERR_OUT_OF_HOST_MEMORY || transfer->secret)
+        return status;
+    status = copy_direct(driver, transfer, to_host);
+    if (!status && to_host)
+        status = DRIVER_CALL(driver, StreamSynchronize(transfer->stream));
     return status;
 }
 
@@ -87,9 +97,9 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         pool_device_ordinal(scope->device), t->bytes);
     driver_work_begin(copy->queue);
     if (place == MEMORY_PAGEABLE)
-        status = copy_pageable(scope, memory, copy);
+        status = memory_copy_pageable(memory, t, copy->to_host);
     else
-        status = copy_direct(scope->driver, copy);
+        status = copy_direct(scope->driver, t, copy->to_host);
     driver_work_returned(copy->queue);
     if (!status)
         device_count_copy(

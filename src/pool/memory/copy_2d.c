@@ -5,8 +5,8 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/attributes.h"
-#include "pool/memory/memory.h"
 #include "pool/device/counters.h"
+#include "pool/memory/memory.h"
 #include "pool/stream/capture.h"
 
 struct rows_copy {
@@ -100,7 +100,7 @@ static pool_status copy_linear(const struct rows_copy *copy, pool_stream *stream
         copy->to.buffer, copy->to.offset, copy->from.buffer, copy->from.offset, bytes, stream);
 }
 
-/* Secrets in pageable memory pass through the library's staging memory, which is overwritten. */
+/* Rows of pageable memory that do not fit into a slot. */
 static pool_status copy_by_rows(const struct rows_copy *copy, pool_stream *stream)
 {
     pool_status status = POOL_OK;
@@ -127,19 +127,49 @@ static pool_cu_copy_side side_of(const pool_pitched *side)
         .pitch = (size_t)side->pitch};
 }
 
-static pool_status copy_inside(
-    struct device_scope *scope, const struct rows_copy *copy, bool is_pageable)
+static pool_status copy_direct(struct driver *driver, const struct rows_copy *copy)
 {
     const pool_cu_copy_2d rows = {.from = side_of(&copy->from),
         .to = side_of(&copy->to),
         .width_bytes = (size_t)copy->row_bytes,
         .height = (size_t)copy->rows};
+
+    return DRIVER_CALL_FOR(driver, Memcpy2DAsync(&rows, copy->stream), "%llu rows of %llu bytes",
+        (unsigned long long)copy->rows, (unsigned long long)copy->row_bytes);
+}
+
+/* Through staging memory, or by the driver where that cannot be pinned. */
+static pool_status copy_pageable(
+    struct driver *driver, struct device_memory *memory, const struct rows_copy *copy)
+{
+    const bool to_host = !copy->to.buffer;
+    const pool_pitched *host = to_host ? &copy->to : &copy->from;
+    const pool_pitched *side = to_host ? &copy->from : &copy->to;
+    const struct memory_transfer transfer = {.host = host->host,
+        .device = side->buffer->address + side->offset,
+        .bytes = copy->rows * copy->row_bytes,
+        .stream = copy->stream,
+        .secret = copy->is_secret,
+        .row_bytes = copy->row_bytes,
+        .host_pitch = host->pitch,
+        .device_pitch = side->pitch};
+    pool_status status =
+        to_host ? memory_stage_out(memory, &transfer) : memory_stage_in(memory, &transfer);
+
+    if (status != POOL_ERR_OUT_OF_HOST_MEMORY || copy->is_secret)
+        return status;
+    status = copy_direct(driver, copy);
+    return status ? status : DRIVER_CALL(driver, StreamSynchronize(copy->stream));
+}
+
+static pool_status copy_inside(struct device_scope *scope, struct device_memory *memory,
+    const struct rows_copy *copy, bool is_pageable)
+{
     pool_status status;
 
     driver_work_begin(copy->queue);
-    status = DRIVER_CALL_FOR(scope->driver, Memcpy2DAsync(&rows, copy->stream),
-        "%llu rows of %llu bytes", (unsigned long long)copy->rows,
-        (unsigned long long)copy->row_bytes);
+    status =
+        is_pageable ? copy_pageable(scope->driver, memory, copy) : copy_direct(scope->driver, copy);
     driver_work_returned(copy->queue);
     if (!status)
         device_count_copy(scope->device,
@@ -147,7 +177,7 @@ static pool_status copy_inside(
             : !copy->from.buffer ? COUNTER_COPY_TO_DEVICE
                                  : COUNTER_COPY_ON_DEVICE,
             copy->rows * copy->row_bytes);
-    if (!status && (copy->waits || is_pageable))
+    if (!status && copy->waits)
         status = stream_synchronize(scope->driver, copy->stream, copy->queue);
     return status;
 }
@@ -174,8 +204,9 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
 {
     struct rows_copy copy = {.row_bytes = row_bytes, .rows = rows, .waits = !stream};
     enum memory_kind kind = MEMORY_ON_DEVICE;
+    struct device_memory *memory;
     struct device_scope scope;
-    bool by_rows;
+    bool by_rows = false;
     pool_status status = base_check_pointers("pool_copy_2d", {"to", to}, {"from", from});
 
     if (status)
@@ -202,12 +233,15 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (!status && copy.from.buffer)
         status = memory_check_renewals(copy.from.buffer);
     if (!status)
+        status = memory_of(&scope, &memory);
+    if (!status)
         status = find_host_kind(&scope, &copy, &kind);
     if (!status && kind == MEMORY_PAGEABLE && stream_capture_of(stream))
         status = stream_refuse_captured(stream, MEMORY_PAGEABLE_COPY);
-    by_rows = kind == MEMORY_PAGEABLE && copy.is_secret;
+    if (!status)
+        by_rows = kind == MEMORY_PAGEABLE && row_bytes > memory_longest_row(memory);
     if (!status && !by_rows)
-        status = copy_inside(&scope, &copy, kind == MEMORY_PAGEABLE);
+        status = copy_inside(&scope, memory, &copy, kind == MEMORY_PAGEABLE);
     status = device_leave(&scope, status);
     return status || !by_rows ? status : copy_by_rows(&copy, stream);
 }

@@ -7,8 +7,8 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/cleanup.h"
-#include "pool/memory/memory.h"
 #include "pool/device/counters.h"
+#include "pool/memory/memory.h"
 #include "pool/stream/capture.h"
 
 /*
@@ -144,7 +144,7 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
     pool_status status = DRIVER_CALL(here->driver, StreamSynchronize(copy->pair.stream));
 
     if (!status)
-        status = memory_ring_acquire(here, &ring);
+        status = memory_ring_acquire(here, copy->pair.bytes, copy->pair.stream, &ring);
     if (status)
         return status;
     size = memory_ring_bytes(ring);

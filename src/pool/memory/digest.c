@@ -69,6 +69,10 @@ static pool_status compute(struct device_memory *memory, const struct memory_dig
     CUdeviceptr result = digester->result;
     void *arguments[] = {&address, &items, &result};
     CUstream stream = memory->alloc_order;
+    const struct memory_transfer transfer = {.host = (unsigned char *)digest,
+        .device = result,
+        .bytes = sizeof(*digest),
+        .stream = stream};
     struct driver *driver = memory->driver;
     pool_status status =
         DRIVER_CALL(driver, MemsetD32Async(result, 0, sizeof(*digest) / sizeof(uint32_t), stream));
@@ -76,11 +80,7 @@ static pool_status compute(struct device_memory *memory, const struct memory_dig
     if (!status)
         status = DRIVER_CALL(driver, LaunchKernel(digester->function, (unsigned)blocks, 1, 1,
                                          THREADS, 1, 1, 0, stream, arguments, NULL));
-    if (!status)
-        status = DRIVER_CALL(driver, StreamSynchronize(stream));
-    if (!status)
-        status = DRIVER_CALL(driver, MemcpyDtoH(digest, result, sizeof(*digest)));
-    return status;
+    return status ? status : memory_copy_pageable(memory, &transfer, 1);
 }
 
 pool_status memory_digest(

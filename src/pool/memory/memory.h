@@ -42,10 +42,14 @@ struct memory_staging_shape {
     uint32_t helpers;         /* threads besides the caller */
     uint32_t slots;           /* of a ring; at most MEMORY_SLOTS_MAX */
     uint32_t chunk_bytes;     /* size of a slot */
-    uint64_t direct_bytes;    /* copies up to this size are staged by the driver */
     uint32_t min_chunk_bytes; /* of a copy that is shorter than a few slots; 0: a slot's */
+    uint32_t small_bytes;     /* copies up to this size use small rings, of one slot; 0: none */
+    uint32_t direct_bytes;    /* copies to the device up to this size are not staged */
 };
 #define MEMORY_SLOTS_MAX 64
+/* Defaults of `small_bytes` and `direct_bytes`: see ring.c and copy.c. */
+#define MEMORY_SMALL_BYTES (256u << 10)
+#define MEMORY_DIRECT_BYTES (64u << 10)
 
 /* A block of the device's pool of pinned memory. */
 struct memory_host_block {
@@ -58,6 +62,7 @@ struct memory_host_block {
 /* Pinned slots, used by one copy at a time. */
 struct memory_ring {
     struct memory_ring *next;
+    struct memory_rings *rings; /* that it belongs to */
     struct memory_host_block block;
     unsigned char *slots;
     CUevent done[MEMORY_SLOTS_MAX];
@@ -65,17 +70,29 @@ struct memory_ring {
     int in_use;       /* guarded by memory_staging.lock */
     int is_abandoned; /* the device may use it for an unknown time */
     int in_flight;    /* the last copy was only enqueued: the device may still read slots */
+    CUstream stream;  /* of the last copy */
+    uint64_t order;   /* of the last copy, among all of its kind of rings */
     uint32_t last;    /* slot of its last chunk, whose event is reached after all others */
 };
 
+/* The rings of one size. */
+struct memory_rings {
+    struct memory_ring *first; /* guarded by memory_staging.lock */
+    unsigned count;            /* guarded by memory_staging.lock; includes rings being created */
+    uint64_t copies;           /* guarded by memory_staging.lock */
+    unsigned most;             /* of `count` */
+    unsigned most_of_stream;   /* in flight, of copies to the device on one stream */
+    pthread_cond_t freed;
+    struct memory_staging_shape shape; /* of rings created from now on */
+};
+
+/* Short copies have rings of their own, so that long copies, which hold their rings for as long as
+ * their streams take, do not delay them. */
 struct memory_staging {
     pthread_mutex_t lock;
-    pthread_cond_t freed;
-    struct memory_ring *rings;     /* guarded by lock */
+    struct memory_rings large, small;
     struct memory_ring *abandoned; /* guarded by lock: not reused, freed at the end */
-    unsigned count;                /* guarded by lock; includes rings being created */
-    atomic_uint_least64_t bytes;
-    struct memory_staging_shape shape; /* of rings created from now on */
+    atomic_uint_least64_t bytes;   /* of all rings but abandoned ones */
 };
 
 /* The kernel that computes digests of the device's memory, loaded at its first use. */
@@ -338,15 +355,28 @@ struct memory_transfer {
     uint64_t bytes;
     CUstream stream;
     int secret;
+    uint64_t row_bytes; /* 0: all bytes are adjacent; at most memory_longest_row */
+    uint64_t host_pitch, device_pitch;
 };
+
+/* The rows that fit into a slot, whatever the copy's size. */
+uint64_t memory_longest_row(const struct device_memory *memory);
+
+/*
+ * Copies pageable memory, staged or, if that cannot be, by the driver; to the host the bytes have
+ * been written when it returns, to the device they have been read.
+ */
+pool_status memory_copy_pageable(
+    struct device_memory *memory, const struct memory_transfer *transfer, int to_host);
 
 /* The host bytes have been read when it returns; the device copy follows in the stream's order. */
 pool_status memory_stage_in(struct device_memory *memory, const struct memory_transfer *transfer);
 /* The host bytes have been written when it returns. */
 pool_status memory_stage_out(struct device_memory *memory, const struct memory_transfer *transfer);
 
-/* An idle ring for exclusive use; its slots are one block of pinned memory. */
-pool_status memory_ring_acquire(struct device_memory *memory, struct memory_ring **ring);
+/* An idle ring for the exclusive use of a copy; its slots are one block of pinned memory. */
+pool_status memory_ring_acquire(
+    struct device_memory *memory, uint64_t bytes, CUstream stream, struct memory_ring **ring);
 void memory_ring_release(struct device_memory *memory, struct memory_ring *ring);
 /* For a ring that the device may use for an unknown time: it is not used again. */
 void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring);

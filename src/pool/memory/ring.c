@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Staging rings: pinned slots with one event each. A copy uses a ring exclusively; a device has
- * several rings, so that copies of several threads do not wait for each other's streams.
+ * several rings, so that copies of several threads do not wait for each other's streams. Small
+ * copies have rings of their own, of one slot.
  */
 #include "base/alloc.h"
 #include "base/log.h"
@@ -12,25 +13,54 @@
 #include "pool/device/release.h"
 #include "pool/memory/memory.h"
 
-/* Rings per device: four threads can copy at once, further ones wait. */
-#define RINGS_MAX 4
+/*
+ * Rings per device: four threads can copy at once, further ones wait.
+ *
+ * A copy to the host holds its ring until its stream has reached it, so a job with four threads can
+ * hold all large rings for as long as its kernels take. Results of short jobs (window sums,
+ * digests, openings, up to a few thousand elements) therefore have 64 rings of 256 KiB, as many as
+ * threads that reasonably wait for results at once; a ring is pinned when all others are in use, in
+ * 0.13 ms. Copies to the device are only enqueued, so one thread can have as many of them in flight
+ * as it likes: the ninth on a stream waits for the first.
+ */
+enum { LARGE_RINGS_MAX = 4, SMALL_RINGS_MAX = 64, SMALL_OF_STREAM_MAX = 8 };
+
+static void set_shape(struct memory_staging *staging, const struct memory_staging_shape *shape)
+{
+    staging->large.shape = *shape;
+    staging->small.shape = *shape;
+    staging->small.shape.helpers = 0;
+    staging->small.shape.slots = 1;
+    staging->small.shape.chunk_bytes = shape->small_bytes;
+    staging->small.shape.min_chunk_bytes = 0;
+}
 
 pool_status memory_staging_init(const struct copy_numbers *numbers, struct memory_staging *staging)
 {
-    staging->shape = (struct memory_staging_shape){.helpers = numbers->helpers,
+    const struct memory_staging_shape shape = {.helpers = numbers->helpers,
         .slots = numbers->slots,
         .chunk_bytes = numbers->chunk_bytes,
-        .direct_bytes = numbers->direct_bytes,
-        .min_chunk_bytes = numbers->min_chunk_bytes};
-    staging->rings = NULL;
-    staging->count = 0;
+        .min_chunk_bytes = numbers->min_chunk_bytes,
+        .small_bytes = MEMORY_SMALL_BYTES,
+        .direct_bytes = MEMORY_DIRECT_BYTES};
+
+    staging->large =
+        (struct memory_rings){.most = LARGE_RINGS_MAX, .most_of_stream = LARGE_RINGS_MAX};
+    staging->small =
+        (struct memory_rings){.most = SMALL_RINGS_MAX, .most_of_stream = SMALL_OF_STREAM_MAX};
+    set_shape(staging, &shape);
     if (pthread_mutex_init(&staging->lock, NULL))
         return base_fail_memory("a lock");
-    if (pthread_cond_init(&staging->freed, NULL)) {
-        pthread_mutex_destroy(&staging->lock);
-        return base_fail_memory("a condition");
-    }
+    if (pthread_cond_init(&staging->large.freed, NULL))
+        goto destroy_lock;
+    if (pthread_cond_init(&staging->small.freed, NULL))
+        goto destroy_large;
     return POOL_OK;
+destroy_large:
+    pthread_cond_destroy(&staging->large.freed);
+destroy_lock:
+    pthread_mutex_destroy(&staging->lock);
+    return base_fail_memory("a condition");
 }
 
 /* Continues after a failure and returns the first one. */
@@ -59,7 +89,7 @@ static pool_status destroy_ring(
     return first;
 }
 
-static pool_status create_ring(struct device_memory *memory,
+static pool_status create_ring(struct device_memory *memory, struct memory_rings *rings,
     const struct memory_staging_shape *shape, struct memory_ring **ring)
 {
     struct memory_ring *created = base_calloc(1, sizeof(*created));
@@ -69,6 +99,7 @@ static pool_status create_ring(struct device_memory *memory,
 
     if (!created)
         return base_fail_memory("a staging ring");
+    created->rings = rings;
     created->shape = *shape;
     created->in_use = 1;
     status = memory_host_allocate(memory, memory_ring_bytes(created), 0, &created->block);
@@ -88,27 +119,45 @@ static pool_status create_ring(struct device_memory *memory,
     return POOL_OK;
 }
 
+static void destroy_rings(struct device_memory *memory, struct memory_ring *ring, int driver_alive)
+{
+    while (ring) {
+        struct memory_ring *next = ring->next;
+
+        destroy_ring(memory, ring, driver_alive);
+        ring = next;
+    }
+}
+
 void memory_staging_free(struct device_memory *memory, int driver_alive)
 {
     struct memory_staging *staging = &memory->staging;
 
-    while (staging->abandoned) {
-        struct memory_ring *ring = staging->abandoned;
-
-        staging->abandoned = ring->next;
-        ring->next = staging->rings;
-        staging->rings = ring;
-    }
-    while (staging->rings) {
-        struct memory_ring *ring = staging->rings;
-
-        staging->rings = ring->next;
-        destroy_ring(memory, ring, driver_alive);
-    }
-    /* In a forked child the condition may have waiters, for which its destruction would wait. */
+    destroy_rings(memory, staging->abandoned, driver_alive);
+    destroy_rings(memory, staging->large.first, driver_alive);
+    destroy_rings(memory, staging->small.first, driver_alive);
+    /* In a forked child the conditions may have waiters, for which their destruction would wait. */
     if (!device_is_forked(memory->device)) {
-        pthread_cond_destroy(&staging->freed);
+        pthread_cond_destroy(&staging->large.freed);
+        pthread_cond_destroy(&staging->small.freed);
         pthread_mutex_destroy(&staging->lock);
+    }
+}
+
+/* Moves the rings that are not in use to the list `idle`. Called with the lock held. */
+static void detach_unused(struct memory_rings *rings, struct memory_ring **idle)
+{
+    for (struct memory_ring **at = &rings->first; *at;) {
+        struct memory_ring *ring = *at;
+
+        if (ring->in_use) {
+            at = &ring->next;
+            continue;
+        }
+        *at = ring->next;
+        rings->count--;
+        ring->next = *idle;
+        *idle = ring;
     }
 }
 
@@ -117,21 +166,11 @@ static pool_status trim_rings(struct device_memory *memory, int driver_alive)
 {
     pool_status first = POOL_OK, status;
     struct memory_staging *staging = &memory->staging;
-    struct memory_ring *idle = NULL, **at;
+    struct memory_ring *idle = NULL;
 
     pthread_mutex_lock(&staging->lock);
-    for (at = &staging->rings; *at;) {
-        struct memory_ring *ring = *at;
-
-        if (ring->in_use) {
-            at = &ring->next;
-            continue;
-        }
-        *at = ring->next;
-        staging->count--;
-        ring->next = idle;
-        idle = ring;
-    }
+    detach_unused(&staging->large, &idle);
+    detach_unused(&staging->small, &idle);
     pthread_mutex_unlock(&staging->lock);
     while (idle) {
         struct memory_ring *next = idle->next;
@@ -159,11 +198,13 @@ void memory_staging_renew(struct device_memory *memory)
 
         staging->abandoned = ring->next;
         ring->in_use = 0;
-        ring->next = staging->rings;
-        staging->rings = ring;
-        staging->count++;
+        ring->next = ring->rings->first;
+        ring->rings->first = ring;
+        ring->rings->count++;
     }
-    for (struct memory_ring *ring = staging->rings; ring; ring = ring->next)
+    for (struct memory_ring *ring = staging->large.first; ring; ring = ring->next)
+        ring->in_flight = 0;
+    for (struct memory_ring *ring = staging->small.first; ring; ring = ring->next)
         ring->in_flight = 0;
     pthread_mutex_unlock(&staging->lock);
     (void)trim_rings(memory, !device_has_lost_context(memory->device));
@@ -185,22 +226,52 @@ static pool_status check_idle(struct device_memory *memory, struct memory_ring *
     return status;
 }
 
-/* Finds a ring that is not in use, preferably an idle one; NULL if there is none. Called with the
- * lock held. */
-static pool_status find_ring(struct device_memory *memory, struct memory_ring **found, int *is_idle)
+/* The first ring that is known to be idle. Called with the lock held. */
+static struct memory_ring *find_idle(const struct memory_rings *rings)
 {
-    *found = NULL;
-    for (struct memory_ring *ring = memory->staging.rings; ring; ring = ring->next) {
+    for (struct memory_ring *ring = rings->first; ring; ring = ring->next)
+        if (!ring->in_use && !ring->in_flight)
+            return ring;
+    return NULL;
+}
+
+static struct memory_ring *older(struct memory_ring *one, struct memory_ring *other)
+{
+    return !one || other->order < one->order ? other : one;
+}
+
+/*
+ * Finds a ring for a copy on `stream`: an idle one, or one in flight where no ring may be created;
+ * NULL if there is none. The driver is queried only where no ring is known to be idle. Called with
+ * the lock held.
+ */
+static pool_status find_ring(struct device_memory *memory, const struct memory_rings *rings,
+    CUstream stream, struct memory_ring **found)
+{
+    struct memory_ring *oldest = NULL, *own = NULL;
+    unsigned of_stream = 0;
+
+    *found = find_idle(rings);
+    for (struct memory_ring *ring = rings->first; ring && !*found; ring = ring->next) {
         pool_status status;
 
         if (ring->in_use)
             continue;
         status = check_idle(memory, ring);
-        *is_idle = !status;
-        *found = ring;
-        if (status != POOL_ERR_NOT_READY)
+        if (!status)
+            *found = ring;
+        else if (status != POOL_ERR_NOT_READY)
             return status;
+        oldest = older(oldest, ring);
+        if (ring->stream == stream) {
+            own = older(own, ring);
+            of_stream++;
+        }
     }
+    if (!*found && of_stream >= rings->most_of_stream)
+        *found = own;
+    else if (!*found && rings->count >= rings->most)
+        *found = own ? own : oldest;
     return POOL_OK;
 }
 
@@ -219,46 +290,48 @@ static pool_status wait_until_idle(struct device_memory *memory, struct memory_r
 
 /* Creates a ring and adds it to the list. Called with the lock held, which is released in between.
  */
-static pool_status add_ring(struct device_memory *memory, struct memory_ring **ring)
+static pool_status add_ring(
+    struct device_memory *memory, struct memory_rings *rings, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
-    const struct memory_staging_shape shape = staging->shape;
+    const struct memory_staging_shape shape = rings->shape;
     pool_status status;
 
-    staging->count++;
+    rings->count++;
     pthread_mutex_unlock(&staging->lock);
-    status = create_ring(memory, &shape, ring);
+    status = create_ring(memory, rings, &shape, ring);
     pthread_mutex_lock(&staging->lock);
     if (status) {
-        staging->count--;
-        pthread_cond_signal(&staging->freed);
+        rings->count--;
+        pthread_cond_signal(&rings->freed);
     } else {
-        (*ring)->next = staging->rings;
-        staging->rings = *ring;
+        (*ring)->next = rings->first;
+        rings->first = *ring;
     }
     return status;
 }
 
-pool_status memory_ring_acquire(struct device_memory *memory, struct memory_ring **ring)
+pool_status memory_ring_acquire(
+    struct device_memory *memory, uint64_t bytes, CUstream stream, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
     struct memory_ring *found = NULL;
+    struct memory_rings *rings;
     pool_status status = POOL_OK;
-    int is_idle = 1;
 
     pthread_mutex_lock(&staging->lock);
+    rings = bytes <= staging->small.shape.chunk_bytes ? &staging->small : &staging->large;
     while (!found && !status) {
-        status = find_ring(memory, &found, &is_idle);
-        if (status)
-            break;
-        if (found && (is_idle || staging->count >= RINGS_MAX)) {
-            found->in_use = 1;
-        } else if (staging->count < RINGS_MAX) {
-            found = NULL;
-            status = add_ring(memory, &found);
-        } else {
-            pthread_cond_wait(&staging->freed, &staging->lock);
-        }
+        status = find_ring(memory, rings, stream, &found);
+        if (!status && !found && rings->count < rings->most)
+            status = add_ring(memory, rings, &found);
+        else if (!status && !found)
+            pthread_cond_wait(&rings->freed, &staging->lock);
+    }
+    if (!status) {
+        found->in_use = 1;
+        found->stream = stream;
+        found->order = ++rings->copies;
     }
     pthread_mutex_unlock(&staging->lock);
     if (!status)
@@ -268,13 +341,18 @@ pool_status memory_ring_acquire(struct device_memory *memory, struct memory_ring
     return status;
 }
 
+uint64_t memory_longest_row(const struct device_memory *memory)
+{
+    return memory->staging.large.shape.chunk_bytes;
+}
+
 void memory_ring_release(struct device_memory *memory, struct memory_ring *ring)
 {
     struct memory_staging *staging = &memory->staging;
 
     pthread_mutex_lock(&staging->lock);
     ring->in_use = 0;
-    pthread_cond_signal(&staging->freed);
+    pthread_cond_signal(&ring->rings->freed);
     pthread_mutex_unlock(&staging->lock);
 }
 
@@ -284,14 +362,14 @@ void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
     struct memory_ring **at;
 
     pthread_mutex_lock(&staging->lock);
-    for (at = &staging->rings; *at != ring; at = &(*at)->next)
+    for (at = &ring->rings->first; *at != ring; at = &(*at)->next)
         ;
     *at = ring->next;
-    staging->count--;
+    ring->rings->count--;
     ring->is_abandoned = 1;
     ring->next = staging->abandoned;
     staging->abandoned = ring;
-    pthread_cond_signal(&staging->freed);
+    pthread_cond_signal(&ring->rings->freed);
     pthread_mutex_unlock(&staging->lock);
     if (!driver_is_poisoned(memory->driver))
         base_log(POOL_LOG_WARN,
@@ -306,7 +384,8 @@ pool_status memory_staging_reshape(pool_device *device, const struct memory_stag
     struct device_scope scope;
     pool_status status;
 
-    if (!shape->slots || shape->slots > MEMORY_SLOTS_MAX || !shape->chunk_bytes)
+    if (!shape->slots || shape->slots > MEMORY_SLOTS_MAX || !shape->chunk_bytes ||
+        shape->small_bytes > shape->chunk_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported shape of the staging ring");
     status = device_enter(device, &scope);
     if (status)
@@ -315,7 +394,7 @@ pool_status memory_staging_reshape(pool_device *device, const struct memory_stag
     if (!status) {
         status = memory_staging_trim(memory);
         pthread_mutex_lock(&memory->staging.lock);
-        memory->staging.shape = *shape;
+        set_shape(&memory->staging, shape);
         pthread_mutex_unlock(&memory->staging.lock);
     }
     return device_leave(&scope, status);

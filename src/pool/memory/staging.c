@@ -16,6 +16,7 @@
 #include "base/processors.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "pool/memory/memory.h"
 
@@ -64,27 +65,40 @@ static unsigned char *slot_memory(const struct job *job, uint64_t chunk)
     return job->ring->slots + slot_of(job, chunk) * job->chunk_bytes;
 }
 
+/* Copies a chunk between host memory and its slot, where rows are adjacent. */
+static void move_chunk(const struct job *job, uint64_t chunk)
+{
+    const struct memory_transfer *transfer = job->transfer;
+    unsigned char *slot = slot_memory(job, chunk);
+    size_t bytes = (size_t)chunk_bytes(job, chunk), row = bytes;
+    uint64_t offset = chunk * job->chunk_bytes, pitch = 0;
+
+    if (transfer->row_bytes) {
+        row = (size_t)transfer->row_bytes;
+        pitch = transfer->host_pitch;
+        offset = offset / row * pitch;
+    }
+    for (size_t at = 0; at < bytes; at += row, offset += pitch) {
+        if (job->to_host)
+            memcpy(transfer->host + offset, slot + at, row);
+        else
+            memcpy(slot + at, transfer->host + offset, row);
+    }
+    if (job->to_host && transfer->secret)
+        base_wipe(slot, bytes);
+}
+
 /* Copies the next open chunk; 0 if there is none. Called with the lock held, which is released
  * during the copy. */
 static int copy_chunk(struct job *job)
 {
     uint64_t chunk = job->next;
-    unsigned char *host, *slot;
-    size_t bytes;
 
     if (job->stop || chunk >= job->open)
         return 0;
     job->next++;
-    host = job->transfer->host + chunk * job->chunk_bytes;
-    slot = slot_memory(job, chunk);
-    bytes = (size_t)chunk_bytes(job, chunk);
     pthread_mutex_unlock(&job->lock);
-    if (job->to_host)
-        memcpy(host, slot, bytes);
-    else
-        memcpy(slot, host, bytes);
-    if (job->to_host && job->transfer->secret)
-        base_wipe(slot, bytes);
+    move_chunk(job, chunk);
     pthread_mutex_lock(&job->lock);
     job->moved_chunk[slot_of(job, chunk)] = chunk + 1;
     while (job->contiguous < job->next &&
@@ -130,6 +144,24 @@ static int needs_event(const struct job *job, uint64_t chunk)
            chunk + 1 == job->chunks;
 }
 
+static pool_status enqueue_rows(const struct job *job, unsigned char *slot, size_t bytes)
+{
+    const struct memory_transfer *transfer = job->transfer;
+    const uint64_t first = job->enqueued * job->chunk_bytes / transfer->row_bytes;
+    const pool_cu_copy_side slots = {
+        .memory_type = DRIVER_MEMORYTYPE_HOST, .host = slot, .pitch = (size_t)transfer->row_bytes};
+    const pool_cu_copy_side device = {.memory_type = DRIVER_MEMORYTYPE_DEVICE,
+        .device = transfer->device + first * transfer->device_pitch,
+        .pitch = (size_t)transfer->device_pitch};
+    const pool_cu_copy_2d rows = {.from = job->to_host ? device : slots,
+        .to = job->to_host ? slots : device,
+        .width_bytes = (size_t)transfer->row_bytes,
+        .height = (size_t)(bytes / transfer->row_bytes)};
+
+    return DRIVER_CALL_FOR(job->memory->driver, Memcpy2DAsync(&rows, transfer->stream),
+        "%zu rows of %zu bytes", rows.height, rows.width_bytes);
+}
+
 /* Enqueues the driver's copy of the next chunk and records its event. */
 static pool_status enqueue_chunk(struct job *job)
 {
@@ -140,7 +172,9 @@ static pool_status enqueue_chunk(struct job *job)
     size_t bytes = (size_t)chunk_bytes(job, job->enqueued);
     pool_status status;
 
-    if (job->to_host)
+    if (transfer->row_bytes)
+        status = enqueue_rows(job, slot, bytes);
+    else if (job->to_host)
         status = DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(slot, device, bytes, transfer->stream),
             "%s", base_size_text(bytes).text);
     else
@@ -238,7 +272,7 @@ static pool_status stage_to_host(struct job *job)
         while (!status && job->enqueued < enqueue_limit)
             status = enqueue_chunk(job);
         if (!status)
-            status = poll_completed(job, waiting);
+            status = poll_completed(job, !can_move);
         pthread_mutex_lock(&job->lock);
         set_open(job, job->completed);
         if (!status)
@@ -304,24 +338,27 @@ static void copy_as_thread(void *context, unsigned index, unsigned count)
 }
 
 /* Short copies have short chunks, so that several threads share in them and the first chunk is on
- * the link early. */
-static uint64_t chunk_bytes_of(const struct memory_staging_shape *shape, uint64_t bytes)
+ * the link early. Chunks have whole rows. */
+static uint64_t chunk_bytes_of(
+    const struct memory_staging_shape *shape, const struct memory_transfer *transfer)
 {
-    uint64_t part = base_ceil_div(bytes, MIN_CHUNKS * PAGE_BYTES) * PAGE_BYTES;
+    uint64_t part = base_ceil_div(transfer->bytes, MIN_CHUNKS * PAGE_BYTES) * PAGE_BYTES;
     uint64_t least = shape->min_chunk_bytes ? shape->min_chunk_bytes : shape->chunk_bytes;
+    uint64_t bytes = base_min(base_max(part, least), shape->chunk_bytes);
+    uint64_t row = transfer->row_bytes;
 
-    return base_min(base_max(part, least), shape->chunk_bytes);
+    return row ? base_max(bytes / row, 1) * row : bytes;
 }
 
 static pool_status stage_copy(
     struct device_memory *memory, const struct memory_transfer *transfer, int to_host)
 {
     struct job job = {.memory = memory, .transfer = transfer, .to_host = to_host};
-    pool_status status = memory_ring_acquire(memory, &job.ring);
+    pool_status status = memory_ring_acquire(memory, transfer->bytes, transfer->stream, &job.ring);
 
     if (status)
         return status;
-    job.chunk_bytes = chunk_bytes_of(&job.ring->shape, transfer->bytes);
+    job.chunk_bytes = chunk_bytes_of(&job.ring->shape, transfer);
     job.chunks = base_ceil_div(transfer->bytes, job.chunk_bytes);
     pthread_mutex_init(&job.lock, NULL);
     pthread_cond_init(&job.opened, NULL);

@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "driver/cleanup.h"
+#include "pool/memory/memory.h"
 #include "pool/module/module.h"
 #include "pool/module/registry.h"
 
@@ -200,13 +201,18 @@ static pool_status fill(pool_device *device, CUdeviceptr address, uint32_t count
 static pool_status read_results(
     pool_device *device, CUdeviceptr address, uint32_t *results, uint32_t count)
 {
+    const struct memory_transfer transfer = {.host = (unsigned char *)results,
+        .device = address,
+        .bytes = ((uint64_t)count + 1) * sizeof(*results)};
+    struct device_memory *memory;
     struct device_scope scope;
     pool_status status = device_enter(device, &scope);
 
     if (status)
         return status;
-    status = DRIVER_CALL(
-        scope.driver, MemcpyDtoH(results, address, ((size_t)count + 1) * sizeof(*results)));
+    status = memory_of(&scope, &memory);
+    if (!status)
+        status = memory_copy_pageable(memory, &transfer, 1);
     return device_leave(&scope, status);
 }
 

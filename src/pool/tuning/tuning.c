@@ -54,8 +54,7 @@
  * Of the 16 slots four are being filled, as many are being copied and the others are reserve; they
  * fit in the last-level cache of a server. Shorter copies have eight chunks of at least 256 KiB: 1
  * to 8 MiB at 13 to 22 GB/s to the device (chunks of 1 MiB: 9 to 20) and 13 to 24 GB/s to the host
- * (9 to 21), where chunks of 64 and 128 KiB are slower for 1 MiB (11 GB/s). Copies up to 128 KiB do
- * not need a ring: the driver stages them itself.
+ * (9 to 21), where chunks of 64 and 128 KiB are slower for 1 MiB (11 GB/s).
  */
 /* Affine passes win for coordinates of 12 and 16 words (docs/performance.md): 6.32 to 5.64 ms for
  * 2^20 BLS12-381 terms, 9.22 to 7.87 for G2 of BN254. 8 words gain nothing, 24 were not measured.
@@ -98,7 +97,6 @@ static const struct tuning h200 = {
     .copy = {.helpers = 3,
         .slots = 16,
         .chunk_bytes = 1 << 20,
-        .direct_bytes = 128 << 10,
         .min_chunk_bytes = 256 << 10},
 };
 
@@ -216,7 +214,6 @@ static const struct member other_members[] = {
     {"copy.helpers", TOP(copy.helpers), 0, 0, 63},
     {"copy.slots", TOP(copy.slots), 0, 2, 64},
     {"copy.chunk_bytes", TOP(copy.chunk_bytes), 0, 1 << 12, 1 << 26},
-    {"copy.direct_bytes", TOP(copy.direct_bytes), 0, 0, MAX_CHUNK},
     {"copy.min_chunk_bytes", TOP(copy.min_chunk_bytes), 0, 1 << 12, 1 << 26},
 };
 

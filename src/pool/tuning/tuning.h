@@ -101,7 +101,6 @@ struct copy_numbers {
     uint32_t helpers;         /* threads besides the caller */
     uint32_t slots;           /* of a ring */
     uint32_t chunk_bytes;     /* size of a slot */
-    uint32_t direct_bytes;    /* copies up to this size are staged by the driver */
     uint32_t min_chunk_bytes; /* of short copies, which have smaller chunks than slots */
 };
 

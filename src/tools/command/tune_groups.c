@@ -303,14 +303,11 @@ static void fill_copy(const struct tune_plan *plan, enum tune_kind kind, struct 
             if (bytes != 1 << 20)
                 assign(add_candidate(group), bytes, "copy.chunk_bytes");
         }
-    else if (kind == TUNE_COPY_HELPERS)
+    else
         for (uint32_t helpers = 1; helpers <= 7; helpers += 2) {
             if (helpers != 3)
                 assign(add_candidate(group), helpers, "copy.helpers");
         }
-    else
-        for (uint32_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 4)
-            assign(add_candidate(group), bytes, "copy.direct_bytes");
     for (size_t i = 0; i < count; i++)
         for (size_t way = 0; way < CLI_COUNT_OF(ways); way++)
             add_case(
@@ -388,7 +385,7 @@ static void add_host_groups(struct tune_plan *plan)
         add_group(plan, TUNE_RAMP, "bn254_g1", largest);
     if (plan->operations[NTT] && largest)
         add_group(plan, TUNE_NTT_CHUNKS, "bn254_fr", largest < 1 << 16 ? largest : 1 << 16);
-    for (int kind = TUNE_COPY_CHUNKS; plan->operations[COPY] && kind <= TUNE_COPY_DIRECT; kind++)
+    for (int kind = TUNE_COPY_CHUNKS; plan->operations[COPY] && kind <= TUNE_COPY_HELPERS; kind++)
         add_group(plan, (enum tune_kind)kind, "copies", 0);
 }
 
@@ -459,8 +456,7 @@ bool tune_plan_group(
         [TUNE_NTT_CHUNKS] = "chunks from the host",
         [TUNE_POSEIDON] = "threads per state",
         [TUNE_COPY_CHUNKS] = "slots of staged copies",
-        [TUNE_COPY_HELPERS] = "threads of staged copies",
-        [TUNE_COPY_DIRECT] = "copies without staging"};
+        [TUNE_COPY_HELPERS] = "threads of staged copies"};
     const enum tune_kind kind = plan->groups[index].kind;
     const char *subject = plan->groups[index].subject;
     const uint64_t size = plan->groups[index].size;
@@ -479,7 +475,6 @@ bool tune_plan_group(
         return group->case_count != 0;
     case TUNE_COPY_CHUNKS:
     case TUNE_COPY_HELPERS:
-    case TUNE_COPY_DIRECT:
         fill_copy(plan, kind, group);
         return true;
     default:

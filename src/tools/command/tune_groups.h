@@ -21,9 +21,8 @@ enum tune_kind {
     TUNE_NTT_PASSES,  /* of all sizes: tiles of a wave, the longer passes */
     TUNE_NTT_CHUNKS,  /* of a batch in host memory */
     TUNE_POSEIDON,    /* threads per state */
-    TUNE_COPY_CHUNKS, /* the last three: of copies of pageable memory */
-    TUNE_COPY_HELPERS,
-    TUNE_COPY_DIRECT
+    TUNE_COPY_CHUNKS, /* the last two: of copies of pageable memory */
+    TUNE_COPY_HELPERS
 };
 
 struct tune_plan {
