@@ -5,57 +5,39 @@
 #include "driver/worker/client/client_calls.h"
 
 /* For each class: what goes into the message, and how the reply is returned. */
-#define WRITE(class, kind, name) WRITE_##class(kind, name)
-#define RETURN(class, kind, name) RETURN_##class(kind, name)
+#define WRITE(class, kind, name) CALL_PART_1(ARGUMENT_##class(kind, name))
+#define RETURN(class, kind, name) CALL_PART_2(ARGUMENT_##class(kind, name))
 
-#define WRITE_NONE(kind, name)
-#define WRITE_IN(kind, name) call_word(&call, (uint64_t)name);
-#define WRITE_ADDRESS WRITE_IN
-#define WRITE_OWNED(kind, name) call_owned(&call, name);
-#define WRITE_COPY(kind, name) call_bytes(&call, &name, sizeof(name));
-#define WRITE_DEVICE(kind, name) call_device(&call, name);
-#define WRITE_OUT(kind, name) call_word(&call, name != NULL);
-#define WRITE_OPTIONAL WRITE_OUT
-#define WRITE_CONTEXT_OF WRITE_OUT
-#define WRITE_CHARS(kind, name)                                                                    \
-    call_word(&call, name != NULL);                                                                \
-    call_word(&call, (uint64_t)(int64_t)name##_size);
-#define WRITE_TEXT(kind, name) call_text(&call, name);
-#define WRITE_PINNED(kind, name) call_pinned(&call, name);
-#define WRITE_HANDLE(kind, name) call_handle(&call, WORKER_##kind, (const void *)(uintptr_t)name);
-#define WRITE_NEW WRITE_OUT
-#define WRITE_CONTEXT(kind, name) call_context(&call, name);
-#define WRITE_PEER(kind, name) call_peer(&call, name);
-#define WRITE_PROPS(kind, name)                                                                    \
-    call_props(&call, name, sizeof(kind), name ? &name->location : NULL);
-#define WRITE_ACCESS(kind, name) call_access(&call, name, name##_count);
-#define WRITE_READ(kind, name)                                                                     \
-    call_word(&call, name != NULL);                                                                \
-    call_word(&call, call_load(name, kind));
-#define WRITE_WRITTEN WRITE_OUT
-
-#define RETURN_NONE(kind, name)
-#define RETURN_IN RETURN_NONE
-#define RETURN_ADDRESS RETURN_NONE
-#define RETURN_OWNED RETURN_NONE
-#define RETURN_COPY RETURN_NONE
-#define RETURN_DEVICE RETURN_NONE
-#define RETURN_OUT(kind, name) call_result_bytes(&call, name, sizeof(kind));
-#define RETURN_OPTIONAL RETURN_OUT
-#define RETURN_CONTEXT_OF(kind, name) call_result_context(&call, name);
-#define RETURN_CHARS(kind, name) call_result_text(&call, name, name##_size);
-#define RETURN_TEXT RETURN_NONE
-#define RETURN_PINNED RETURN_NONE
-#define RETURN_HANDLE RETURN_NONE
-#define RETURN_NEW(kind, name)                                                                     \
-    if (name)                                                                                      \
-        *name = (CALL_TYPE_##kind)(uintptr_t)call_result_handle(&call, WORKER_##kind);
-#define RETURN_CONTEXT RETURN_NONE
-#define RETURN_PEER RETURN_NONE
-#define RETURN_PROPS RETURN_NONE
-#define RETURN_ACCESS RETURN_NONE
-#define RETURN_READ RETURN_NONE
-#define RETURN_WRITTEN(kind, name) call_store(name, kind, call_result(&call));
+#define ARGUMENT_NONE(kind, name) (), ()
+#define ARGUMENT_IN(kind, name) (call_word(&call, (uint64_t)name);), ()
+#define ARGUMENT_ADDRESS ARGUMENT_IN
+#define ARGUMENT_OWNED(kind, name) (call_owned(&call, name);), ()
+#define ARGUMENT_COPY(kind, name) (call_bytes(&call, &name, sizeof(name));), ()
+#define ARGUMENT_DEVICE(kind, name) (call_device(&call, name);), ()
+#define ARGUMENT_TEXT(kind, name) (call_text(&call, name);), ()
+#define ARGUMENT_PINNED(kind, name) (call_pinned(&call, name);), ()
+#define ARGUMENT_CONTEXT(kind, name) (call_context(&call, name);), ()
+#define ARGUMENT_PEER(kind, name) (call_peer(&call, name);), ()
+#define ARGUMENT_HANDLE(kind, name)                                                                \
+    (call_handle(&call, WORKER_##kind, (const void *)(uintptr_t)name);), ()
+#define ARGUMENT_OUT(kind, name)                                                                   \
+    (call_word(&call, name != NULL);), (call_result_bytes(&call, name, sizeof(kind));)
+#define ARGUMENT_OPTIONAL ARGUMENT_OUT
+#define ARGUMENT_CONTEXT_OF(kind, name)                                                            \
+    (call_word(&call, name != NULL);), (call_result_context(&call, name);)
+#define ARGUMENT_CHARS(kind, name)                                                                 \
+    (call_word(&call, name != NULL); call_word(&call, (uint64_t)(int64_t)name##_size);),           \
+        (call_result_text(&call, name, name##_size);)
+#define ARGUMENT_NEW(kind, name)                                                                   \
+    (call_word(&call, name != NULL);),                                                             \
+        (if (name) *name = (CALL_TYPE_##kind)(uintptr_t)call_result_handle(&call, WORKER_##kind);)
+#define ARGUMENT_PROPS(kind, name)                                                                 \
+    (call_props(&call, name, sizeof(kind), name ? &name->location : NULL);), ()
+#define ARGUMENT_ACCESS(kind, name) (call_access(&call, name, name##_count);), ()
+#define ARGUMENT_READ(kind, name)                                                                  \
+    (call_word(&call, name != NULL); call_word(&call, call_load(name, kind));), ()
+#define ARGUMENT_WRITTEN(kind, name)                                                               \
+    (call_word(&call, name != NULL);), (call_store(name, kind, call_result(&call));)
 
 /* A buffer of 256 bytes, of which the driver has written a string. */
 static void call_result_text(struct client_call *call, char *to, int size)
