@@ -34,6 +34,10 @@ typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
 #endif
+#if !defined(__cuda_cuda_h__) || CUDA_VERSION < 12040
+typedef struct CUgreenCtx_st *CUgreenCtx;
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
+#endif
 
 /* CUresult, enumerations and callbacks, with the ABI's types. */
 typedef unsigned int pool_cu_result;
@@ -134,6 +138,16 @@ typedef struct pool_cu_graph_update {
     void *error_node;
     void *error_from_node;
 } pool_cu_graph_update;
+
+/* CUdevResource: some multiprocessors of a device, or what a context has of them. */
+typedef struct pool_cu_dev_resource {
+    pool_cu_enum type;          /* 1: multiprocessors; 0: none */
+    unsigned char internal[92]; /* the driver's */
+    unsigned int sm_count;      /* multiprocessors */
+    unsigned int min_partition; /* the fewest that a part may have; 0: an old driver */
+    unsigned int sm_alignment;  /* a part has a multiple of this many; 0: an old driver */
+    unsigned char oversize[36];
+} pool_cu_dev_resource;
 
 /*
  * Result codes of CUDA 13.0: X(name, code, class). The class is the largest thing that the code
@@ -577,7 +591,30 @@ typedef enum pool_cu_attribute {
         (pool_cu_ipc_handle * handle, CUevent event))                                              \
     X(IpcOpenEventHandle, "cuIpcOpenEventHandle", "", 4010, EXTRA,                                 \
         (CUevent * event, pool_cu_ipc_handle handle))                                              \
-    X(CtxGetId, "cuCtxGetId", "", 12000, EXTRA, (CUcontext context, unsigned long long *id))
+    X(CtxGetId, "cuCtxGetId", "", 12000, EXTRA, (CUcontext context, unsigned long long *id))       \
+    X(DeviceGetDevResource, "cuDeviceGetDevResource", "", 12040, EXTRA,                            \
+        (CUdevice device, pool_cu_dev_resource * resource, pool_cu_enum type))                     \
+    X(DevSmResourceSplitByCount, "cuDevSmResourceSplitByCount", "", 12040, EXTRA,                  \
+        (pool_cu_dev_resource * groups, unsigned int *count, const pool_cu_dev_resource *input,    \
+            pool_cu_dev_resource *remaining, unsigned int flags, unsigned int min_count))          \
+    X(DevResourceGenerateDesc, "cuDevResourceGenerateDesc", "", 12040, EXTRA,                      \
+        (CUdevResourceDesc * desc, pool_cu_dev_resource * resources, unsigned int count))          \
+    X(GreenCtxCreate, "cuGreenCtxCreate", "", 12040, EXTRA,                                        \
+        (CUgreenCtx * green, CUdevResourceDesc desc, CUdevice device, unsigned int flags))         \
+    X(GreenCtxDestroy, "cuGreenCtxDestroy", "", 12040, EXTRA, (CUgreenCtx green))                  \
+    X(CtxFromGreenCtx, "cuCtxFromGreenCtx", "", 12040, EXTRA,                                      \
+        (CUcontext * context, CUgreenCtx green))                                                   \
+    X(GreenCtxStreamCreate, "cuGreenCtxStreamCreate", "", 12050, EXTRA,                            \
+        (CUstream * stream, CUgreenCtx green, unsigned int flags, int priority))                   \
+    X(GreenCtxGetDevResource, "cuGreenCtxGetDevResource", "", 12040, EXTRA,                        \
+        (CUgreenCtx green, pool_cu_dev_resource * resource, pool_cu_enum type))                    \
+    X(CtxGetDevResource, "cuCtxGetDevResource", "", 12040, EXTRA,                                  \
+        (CUcontext context, pool_cu_dev_resource * resource, pool_cu_enum type))                   \
+    X(StreamGetGreenCtx, "cuStreamGetGreenCtx", "", 12040, EXTRA,                                  \
+        (CUstream stream, CUgreenCtx * green))                                                     \
+    X(GreenCtxRecordEvent, "cuGreenCtxRecordEvent", "", 12040, EXTRA,                              \
+        (CUgreenCtx green, CUevent event))                                                         \
+    X(GreenCtxWaitEvent, "cuGreenCtxWaitEvent", "", 12040, EXTRA, (CUgreenCtx green, CUevent event))
 
 /* Flags of a table, combined by |. */
 typedef enum pool_cuda_flag {

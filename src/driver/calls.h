@@ -59,6 +59,8 @@
 #define CALL_TYPE_ALLOCATION CUmemGenericAllocationHandle
 #define CALL_TYPE_GRAPH CUgraph
 #define CALL_TYPE_GRAPH_EXEC CUgraphExec
+#define CALL_TYPE_GREEN CUgreenCtx
+#define CALL_TYPE_RESOURCE_DESC CUdevResourceDesc
 
 /* The parameters of a function: CALL_LIST(CALL_DECLARE, …). */
 #define CALL_DECLARE(class, kind, name) CALL_DECLARE_##class(kind, name)
@@ -84,6 +86,12 @@
 #define CALL_DECLARE_PROPS(kind, name) const kind *name
 #define CALL_DECLARE_CONFIG(kind, name) const kind *name
 #define CALL_DECLARE_ACCESS(kind, name) const kind *name, size_t name##_count
+#define CALL_DECLARE_HANDLE_OF(kind, name) CALL_TYPE_##kind *name
+#define CALL_DECLARE_RESOURCE(kind, name) kind *name
+#define CALL_DECLARE_RESOURCE_MAYBE(kind, name) kind *name
+#define CALL_DECLARE_RESOURCE_IN(kind, name) const kind *name
+#define CALL_DECLARE_RESOURCES(kind, name) kind *name, unsigned int name##_count
+#define CALL_DECLARE_GROUPS(kind, name) kind *name, unsigned int *name##_count
 #define CALL_DECLARE_READ(kind, name) void *name
 #define CALL_DECLARE_WRITTEN(kind, name) void *name
 

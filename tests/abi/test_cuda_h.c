@@ -93,6 +93,13 @@ SAME_MEMBER(pool_cu_graph_update, result, CUgraphExecUpdateResultInfo, result);
 SAME_MEMBER(pool_cu_graph_update, error_node, CUgraphExecUpdateResultInfo, errorNode);
 SAME_MEMBER(pool_cu_graph_update, error_from_node, CUgraphExecUpdateResultInfo, errorFromNode);
 
+SAME_SIZE(pool_cu_dev_resource, CUdevResource);
+SAME_MEMBER(pool_cu_dev_resource, type, CUdevResource, type);
+SAME_MEMBER(pool_cu_dev_resource, internal, CUdevResource, _internal_padding);
+SAME_MEMBER(pool_cu_dev_resource, sm_count, CUdevResource, sm.smCount);
+SAME_MEMBER(pool_cu_dev_resource, min_partition, CUdevResource, sm.minSmPartitionSize);
+SAME_MEMBER(pool_cu_dev_resource, sm_alignment, CUdevResource, sm.smCoscheduledAlignment);
+
 /* Callbacks. */
 _Static_assert(__builtin_types_compatible_p(pool_cu_host_function, CUhostFn), "host function");
 _Static_assert(__builtin_types_compatible_p(pool_cu_block_to_shared, CUoccupancyB2DSize), "B2D");
@@ -122,12 +129,14 @@ POOL_CU_ATTRIBUTES(SAME_ATTRIBUTE)
 #define pool_cu_copy_2d CUDA_MEMCPY2D
 #define pool_cu_graph_update CUgraphExecUpdateResultInfo
 #define pool_cu_ipc_handle CUipcMemHandle
+#define pool_cu_dev_resource CUdevResource
 #define OUR_TYPE(field, symbol, suffix, version, need, parameters)                                 \
     typedef pool_cu_result(*our_##field) parameters;
 POOL_CUDA_FUNCTIONS(OUR_TYPE)
 #undef pool_cu_uuid
 #undef pool_cu_mem_pool_props
 #undef pool_cu_ipc_handle
+#undef pool_cu_dev_resource
 #undef pool_cu_mem_access
 #undef pool_cu_mem_allocation_prop
 #undef pool_cu_launch_config
@@ -269,7 +278,20 @@ POOL_CUDA_FUNCTIONS(OUR_TYPE)
     X(IpcCloseMemHandle, cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010)                       \
     X(IpcGetEventHandle, cuIpcGetEventHandle, PFN_cuIpcGetEventHandle_v4010)                       \
     X(IpcOpenEventHandle, cuIpcOpenEventHandle, PFN_cuIpcOpenEventHandle_v4010)                    \
-    X(CtxGetId, cuCtxGetId, PFN_cuCtxGetId_v12000)
+    X(CtxGetId, cuCtxGetId, PFN_cuCtxGetId_v12000)                                                 \
+    X(DeviceGetDevResource, cuDeviceGetDevResource, PFN_cuDeviceGetDevResource_v12040)             \
+    X(DevSmResourceSplitByCount, cuDevSmResourceSplitByCount,                                      \
+        PFN_cuDevSmResourceSplitByCount_v12040)                                                    \
+    X(DevResourceGenerateDesc, cuDevResourceGenerateDesc, PFN_cuDevResourceGenerateDesc_v12040)    \
+    X(GreenCtxCreate, cuGreenCtxCreate, PFN_cuGreenCtxCreate_v12040)                               \
+    X(GreenCtxDestroy, cuGreenCtxDestroy, PFN_cuGreenCtxDestroy_v12040)                            \
+    X(CtxFromGreenCtx, cuCtxFromGreenCtx, PFN_cuCtxFromGreenCtx_v12040)                            \
+    X(GreenCtxStreamCreate, cuGreenCtxStreamCreate, PFN_cuGreenCtxStreamCreate_v12050)             \
+    X(GreenCtxGetDevResource, cuGreenCtxGetDevResource, PFN_cuGreenCtxGetDevResource_v12040)       \
+    X(CtxGetDevResource, cuCtxGetDevResource, PFN_cuCtxGetDevResource_v12040)                      \
+    X(StreamGetGreenCtx, cuStreamGetGreenCtx, PFN_cuStreamGetGreenCtx_v12040)                      \
+    X(GreenCtxRecordEvent, cuGreenCtxRecordEvent, PFN_cuGreenCtxRecordEvent_v12040)                \
+    X(GreenCtxWaitEvent, cuGreenCtxWaitEvent, PFN_cuGreenCtxWaitEvent_v12040)
 
 /* cuda.h has two types of the same layout, where the library has pool_cu_ipc_handle. */
 typedef pool_cu_result (*ipc_get_event_handle)(CUipcEventHandle *handle, CUevent event);

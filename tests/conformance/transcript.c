@@ -71,10 +71,10 @@ static int open_driver(int initialise)
     const char *text;
 
     if (strcmp(device, "sim") == 0) {
-        if (sim_open("sim:mem=8G,report=leak", &cu))
+        if (sim_open("sim:mem=8G,sms=132,report=leak", &cu))
             return 1;
     } else if (worker_spec_is_workers(device, &text)) {
-        if (worker_open(strcmp(text, "sim") == 0 ? "sim:mem=8G" : text, &cu)) {
+        if (worker_open(strcmp(text, "sim") == 0 ? "sim:mem=8G,sms=132" : text, &cu)) {
             printf("skipped: %s\n", pool_last_error()->message);
             return SKIPPED;
         }
@@ -185,6 +185,9 @@ static int for_each(const char *only, char *self, int is_child)
             if (only && strcmp(only, section->name) != 0)
                 continue;
             if (concerns_workers() && strncmp(section->name, "fault", 5) == 0)
+                continue;
+            /* What was not recorded on a GPU so far can only be compared with another device. */
+            if (!is_child && !against && strncmp(section->name, "unrecorded", 10) == 0)
                 continue;
             status = is_child ? run_section(section) : spawn(section, self);
             if (status)

@@ -23,6 +23,8 @@ struct misuse {
     CUmemGenericAllocationHandle ALLOCATION;
     CUgraph GRAPH;
     CUgraphExec GRAPH_EXEC;
+    CUgreenCtx GREEN;
+    CUdevResourceDesc RESOURCE_DESC;
     CUcontext context;
     uint64_t handle;      /* instead of a handle; a stream's only if it is not 0 */
     bool is_with_context; /* also instead of a context's */
@@ -57,20 +59,31 @@ struct misused {
     if (MISUSE_IS(with->handle || (uintptr_t)name != (uintptr_t)with->STREAM, #name, #kind))       \
         name = (CALL_TYPE_##kind)(uintptr_t)with->handle;
 #define MISUSE_CONTEXT(kind, name)                                                                 \
-    kind name = MISUSE_IS(with->is_with_context, #name, "CONTEXT") ? (kind)(uintptr_t)with->handle      \
-                                                              : with->context;
+    kind name = MISUSE_IS(with->is_with_context, #name, "CONTEXT") ? (kind)(uintptr_t)with->handle \
+                                                                   : with->context;
 #define MISUSE_PEER MISUSE_CONTEXT
 #define MISUSE_NEW(kind, name)                                                                     \
     CALL_TYPE_##kind *name = MISUSE_IS(true, #name, "") ? NULL : (void *)room;
 #define MISUSE_OUT(kind, name) kind *name = MISUSE_IS(true, #name, "") ? NULL : (void *)room;
 #define MISUSE_CONTEXT_OF MISUSE_OUT
+#define MISUSE_HANDLE_OF MISUSE_NEW
+#define MISUSE_RESOURCE MISUSE_OUT
+#define MISUSE_RESOURCE_MAYBE MISUSE_OPTIONAL
+#define MISUSE_RESOURCE_IN MISUSE_STRUCT
+#define MISUSE_RESOURCES(kind, name)                                                               \
+    kind *name = MISUSE_IS(true, #name, "") ? NULL : (void *)room;                                 \
+    unsigned name##_count = 1;
+#define MISUSE_GROUPS(kind, name)                                                                  \
+    kind *name = NULL;                                                                             \
+    unsigned name##_value = 1;                                                                     \
+    unsigned *name##_count = MISUSE_IS(true, #name, "") ? NULL : &name##_value;
 #define MISUSE_OPTIONAL(kind, name)                                                                \
     kind *name = (void *)room;                                                                     \
     at++;
 #define MISUSE_READ(kind, name) void *name = MISUSE_IS(true, #name, "") ? NULL : (void *)room;
 #define MISUSE_WRITTEN MISUSE_READ
 #define MISUSE_CHARS(kind, name)                                                                   \
-    char *name = MISUSE_IS(true, #name, "") ? NULL : (char *)room;                              \
+    char *name = MISUSE_IS(true, #name, "") ? NULL : (char *)room;                                 \
     kind name##_size = 64;
 #define MISUSE_STRUCT(kind, name)                                                                  \
     const kind *name = MISUSE_IS(true, #name, "") ? NULL : (const void *)room;
@@ -80,7 +93,7 @@ struct misused {
     const kind *name = MISUSE_IS(true, #name, "") ? NULL : &name##_value;
 #define MISUSE_ACCESS(kind, name)                                                                  \
     const kind name##_value = {.location = {1, 0}, .flags = 3};                                    \
-    const kind *name = MISUSE_IS(true, #name, "") ? NULL : &name##_value;                       \
+    const kind *name = MISUSE_IS(true, #name, "") ? NULL : &name##_value;                          \
     size_t name##_count = 1;
 
 #define MISUSE_PASS(class, kind, name) MISUSE_PASS_##class(name)
@@ -101,6 +114,12 @@ struct misused {
 #define MISUSE_PASS_OUT MISUSE_PASS_IN
 #define MISUSE_PASS_CONTEXT_OF MISUSE_PASS_IN
 #define MISUSE_PASS_OPTIONAL MISUSE_PASS_IN
+#define MISUSE_PASS_HANDLE_OF MISUSE_PASS_IN
+#define MISUSE_PASS_RESOURCE MISUSE_PASS_IN
+#define MISUSE_PASS_RESOURCE_MAYBE MISUSE_PASS_IN
+#define MISUSE_PASS_RESOURCE_IN MISUSE_PASS_IN
+#define MISUSE_PASS_RESOURCES(name) name, name##_count
+#define MISUSE_PASS_GROUPS(name) name, name##_count
 #define MISUSE_PASS_READ MISUSE_PASS_IN
 #define MISUSE_PASS_WRITTEN MISUSE_PASS_IN
 #define MISUSE_PASS_CHARS(name) name, name##_size

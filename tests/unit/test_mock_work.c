@@ -564,6 +564,93 @@ static void test_threads(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Partitions: sizes of an H200, scopes of streams, what keeps the primary context, and leaks. */
+static void test_green_contexts(void **state)
+{
+    pool_cu_dev_resource all, group, rest, mine;
+    CUdevResourceDesc desc = NULL;
+    CUcontext scope = NULL, of = NULL;
+    CUgreenCtx green = NULL, found = NULL;
+    CUstream stream = NULL, plain = NULL, later = NULL;
+    CUevent event = NULL;
+    CUdevice device = -1;
+    CUdeviceptr address;
+    unsigned count = 1, flags;
+    int active = 0;
+
+    (void)state;
+    assert_int_equal(cu->DeviceGetDevResource(1, &all, 1), 0);
+    assert_int_equal(all.sm_count, 132);
+    assert_int_equal(cu->DevSmResourceSplitByCount(&group, &count, &all, &rest, 0, 60), 0);
+    assert_int_equal(group.sm_count, 64);
+    assert_int_equal(rest.sm_count, 68);
+    assert_int_equal(cu->DevResourceGenerateDesc(&desc, &rest, 1), 0);
+    assert_int_equal(cu->GreenCtxCreate(&green, desc, 0, 1), 1);
+    assert_int_equal(cu->GreenCtxCreate(&green, desc, 1, 1), 0);
+    assert_string_equal(pool_mock_leaks(mock) + strlen("primary0 is still retained 1 times\n"
+                                                       "primary1 is still retained 1 times\n"),
+        "green1 on device 1 was not destroyed\na thread still has 1 contexts on its stack\n");
+    assert_int_equal(cu->CtxFromGreenCtx(&scope, green), 0);
+    assert_int_equal(cu->CtxGetDevResource(scope, &mine, 1), 0);
+    assert_int_equal(mine.sm_count, 68);
+    assert_int_equal(cu->CtxGetDevResource(other, &mine, 1), 0);
+    assert_int_equal(mine.sm_count, 132);
+    assert_int_equal(cu->CtxPushCurrent(scope), 0);
+    assert_int_equal(cu->StreamCreateWithPriority(&stream, 1, 0), 0);
+    assert_int_equal(cu->StreamGetGreenCtx(stream, &found), 0);
+    assert_ptr_equal(found, green);
+    assert_int_equal(cu->StreamGetCtx(stream, &of), 0);
+    assert_ptr_equal(of, scope);
+    assert_int_equal(cu->StreamGetCtx(NULL, &of), 0);
+    assert_ptr_equal(of, scope);
+    assert_int_equal(cu->StreamQuery((CUstream)(uintptr_t)2), 400);
+    assert_int_equal(cu->MemAlloc(&address, 64), 0);
+    assert_int_equal(cu->PointerGetAttribute(&of, 1, address), 0);
+    assert_ptr_equal(of, other); /* the primary context's */
+    assert_int_equal(cu->CtxDestroy(scope), 201);
+    assert_int_equal(cu->EventCreate(&event, 2), 0);
+    assert_int_equal(cu->CtxPopCurrent(NULL), 0);
+    /* A recording is reached with the stalled work of its context; waits for it are as long. */
+    pool_mock_stall(mock);
+    assert_int_equal(cu->MemsetD8Async(address, 0, 64, NULL), 0); /* of device 0 */
+    assert_int_equal(cu->GreenCtxRecordEvent(green, event), 0);
+    assert_int_equal(cu->EventQuery(event), 0);
+    assert_int_equal(cu->CtxPushCurrent(scope), 0);
+    assert_int_equal(cu->MemsetD8Async(address, 0, 64, stream), 0);
+    assert_int_equal(cu->GreenCtxRecordEvent(green, event), 0);
+    assert_int_equal(cu->EventQuery(event), 600);
+    assert_int_equal(cu->GreenCtxStreamCreate(&later, green, 1, 0), 0);
+    assert_int_equal(cu->StreamQuery(later), 0);
+    assert_int_equal(cu->GreenCtxWaitEvent(green, event), 0);
+    assert_int_equal(cu->StreamQuery(later), 600);
+    pool_mock_resume(mock);
+    assert_int_equal(cu->CtxPopCurrent(NULL), 0);
+    assert_int_equal(cu->StreamCreateWithPriority(&plain, 1, 0), 0);
+    assert_int_equal(cu->StreamGetGreenCtx(plain, &found), 0);
+    assert_null(found);
+    assert_int_equal(cu->StreamDestroy(plain), 0);
+    /* It keeps the primary context; after its end its CUcontext may still become current. */
+    assert_int_equal(cu->StreamDestroy(stream), 0);
+    assert_int_equal(cu->StreamDestroy(later), 0);
+    assert_int_equal(cu->CtxPushCurrent(other), 0);
+    assert_int_equal(cu->EventDestroy(event), 0);
+    assert_int_equal(cu->MemFree(address), 0);
+    assert_int_equal(cu->CtxPopCurrent(NULL), 0);
+    assert_int_equal(cu->DevicePrimaryCtxRelease(1), 0);
+    assert_int_equal(cu->DevicePrimaryCtxGetState(1, &flags, &active), 0);
+    assert_int_equal(active, 1);
+    assert_int_equal(cu->GreenCtxDestroy(green), 0);
+    assert_int_equal(cu->DevicePrimaryCtxGetState(1, &flags, &active), 0);
+    assert_int_equal(active, 0);
+    assert_int_equal(cu->GreenCtxDestroy(green), 201);
+    assert_int_equal(cu->CtxPushCurrent(scope), 0);
+    assert_int_equal(cu->CtxGetDevice(&device), 0);
+    assert_int_equal(device, 1);
+    assert_int_equal(cu->MemFree(address), 709);
+    assert_int_equal(cu->CtxPopCurrent(NULL), 0);
+    assert_int_equal(cu->DevicePrimaryCtxRetain(&other, 1), 0);
+}
+
 /* What the mock refuses, as mock.h says. */
 static pool_cu_code refusal_of(const char *kind)
 {
@@ -573,7 +660,8 @@ static pool_cu_code refusal_of(const char *kind)
     } codes[] = {{"", POOL_CU_INVALID_VALUE}, {"DEVICE", POOL_CU_INVALID_DEVICE},
         {"CONTEXT", POOL_CU_INVALID_CONTEXT}, {"MEMORY_POOL", POOL_CU_INVALID_VALUE},
         {"ALLOCATION", POOL_CU_INVALID_VALUE}, {"GRAPH", POOL_CU_INVALID_VALUE},
-        {"GRAPH_EXEC", POOL_CU_INVALID_VALUE}};
+        {"GRAPH_EXEC", POOL_CU_INVALID_VALUE}, {"RESOURCE_DESC", POOL_CU_INVALID_VALUE},
+        {"GREEN", POOL_CU_INVALID_CONTEXT}};
 
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
         if (strcmp(codes[i].kind, kind) == 0)
@@ -589,6 +677,7 @@ static void test_misuse(void **state)
     const pool_mock_kernel kernel = {.struct_size = sizeof(kernel), .name = "text"};
     struct misuse with = {.context = context, .is_with_context = true};
     unsigned refused = 0;
+    pool_cu_dev_resource all;
     CUstream stale;
 
     (void)state;
@@ -605,6 +694,9 @@ static void test_misuse(void **state)
     assert_int_equal(cu->StreamBeginCapture(with.STREAM, 0), 0);
     assert_int_equal(cu->StreamEndCapture(with.STREAM, &with.GRAPH), 0);
     assert_int_equal(cu->GraphInstantiateWithFlags(&with.GRAPH_EXEC, with.GRAPH, 0), 0);
+    assert_int_equal(cu->DeviceGetDevResource(0, &all, 1), 0);
+    assert_int_equal(cu->DevResourceGenerateDesc(&with.RESOURCE_DESC, &all, 1), 0);
+    assert_int_equal(cu->GreenCtxCreate(&with.GREEN, with.RESOURCE_DESC, 0, 1), 0);
     for (size_t i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
         struct misused found = {0};
 
@@ -622,6 +714,7 @@ static void test_misuse(void **state)
         }
     }
     assert_true(refused > 150);
+    assert_int_equal(cu->GreenCtxDestroy(with.GREEN), 0);
     assert_int_equal(cu->GraphExecDestroy(with.GRAPH_EXEC), 0);
     assert_int_equal(cu->GraphDestroy(with.GRAPH), 0);
     assert_int_equal(cu->MemRelease(with.ALLOCATION), 0);
@@ -647,6 +740,7 @@ int main(void)
         TEST(test_refused_images),
         TEST(test_threads),
         TEST(test_misuse),
+        TEST(test_green_contexts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

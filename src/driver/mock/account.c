@@ -32,6 +32,8 @@ static const char *const kind_names[MOCK_KINDS] = {
     [MOCK_ALLOCATION] = "allocation",
     [MOCK_GRAPH] = "graph",
     [MOCK_GRAPH_EXEC] = "exec",
+    [MOCK_GREEN] = "green",
+    [MOCK_RESOURCE_DESC] = "desc",
 };
 
 bool mock_object_add(pool_mock *mock, struct mock_object *object, enum mock_kind kind, int device,
@@ -102,12 +104,17 @@ void *mock_object_get(
         return NULL;
     if (kind == MOCK_STREAM)
         call->stream = (CUstream)(uintptr_t)handle;
-    if (kind == MOCK_STREAM && (uintptr_t)handle <= 2)
+    /* A green context has no per-thread stream. */
+    if (kind == MOCK_STREAM && (uintptr_t)handle < (call->scope && call->scope->green ? 2 : 3))
         return mock_default_stream(call);
     if (object && object->kind == kind && is_live(object))
         return object;
-    *code = kind == MOCK_MEMORY_POOL || kind == MOCK_ALLOCATION || kind == MOCK_GRAPH ||
-                    kind == MOCK_GRAPH_EXEC
+    if (kind == MOCK_GREEN) {
+        *code = POOL_CU_INVALID_CONTEXT;
+        return NULL;
+    }
+    *code = kind == MOCK_RESOURCE_DESC || kind == MOCK_MEMORY_POOL || kind == MOCK_ALLOCATION ||
+                    kind == MOCK_GRAPH || kind == MOCK_GRAPH_EXEC
                 ? POOL_CU_INVALID_VALUE
                 : POOL_CU_INVALID_HANDLE;
     return NULL;
@@ -125,7 +132,7 @@ struct mock_context *mock_context_get(const pool_mock *mock, CUcontext handle)
     if (!object || (object->kind != MOCK_CONTEXT && object->kind != MOCK_PRIMARY))
         return NULL;
     struct mock_context *context = (struct mock_context *)object;
-    return context->active ? context : NULL;
+    return context->active || context->object.context ? context : NULL;
 }
 
 static void free_module(struct mock_module *module)
@@ -171,6 +178,15 @@ static void record_orphan(pool_mock *mock, const char *name)
     mock_string_append(&mock->orphaned_names, "%s died with its context\n", name);
 }
 
+void mock_orphan(pool_mock *mock, const struct mock_object *object)
+{
+    char name[40];
+
+    mock_object_name(object, name, sizeof(name));
+    if (!object->release_failed)
+        record_orphan(mock, name);
+}
+
 static void release_context_memory(pool_mock *mock, struct mock_context *context)
 {
     for (size_t i = mock->memory_count; i-- > 0;) {
@@ -208,14 +224,15 @@ void mock_release_context(pool_mock *mock, struct mock_context *context)
     /* Functions have higher serial numbers than their modules and own no other objects. */
     for (size_t i = 0; i < mock->object_count; i++) {
         struct mock_object *object = mock->objects[i];
-        char name[40];
 
         if (!object || object->context != context)
             continue;
-        mock_object_name(object, name, sizeof(name));
-        if (object->kind != MOCK_KERNEL && !object->release_failed)
-            record_orphan(mock, name);
-        mock_object_release(mock, object);
+        if (object->kind != MOCK_KERNEL && object->kind != MOCK_CONTEXT)
+            mock_orphan(mock, object);
+        if (object->kind == MOCK_GREEN)
+            mock_green_end(mock, (struct mock_green *)object);
+        else if (object->kind != MOCK_CONTEXT) /* of a green one */
+            mock_object_release(mock, object);
     }
     context->peer_count = 0;
 }
@@ -230,7 +247,7 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
     balance->failed_releases += object->release_failed ? 1 : 0;
     switch (object->kind) {
     case MOCK_CONTEXT:
-        balance->contexts++;
+        balance->contexts += object->context ? 0 : 1; /* green ones are in pool_mock_leaks */
         balance->peer_accesses += (uint32_t)context->peer_count;
         break;
     case MOCK_PRIMARY:
@@ -254,6 +271,8 @@ static void count_object(const struct mock_object *object, pool_mock_balance *ba
     case MOCK_ALLOCATION:
     case MOCK_GRAPH: /* pool_mock_leaks has them */
     case MOCK_GRAPH_EXEC:
+    case MOCK_GREEN:
+    case MOCK_RESOURCE_DESC:
     case MOCK_KINDS:
         break;
     }
@@ -310,8 +329,9 @@ static void describe_leak(struct mock_string *text, const struct mock_object *ob
     bool is_context = object->kind == MOCK_CONTEXT || object->kind == MOCK_PRIMARY;
     if (is_context && context->peer_count > 0)
         mock_string_append(text, "%s still reaches %zu peers\n", name, context->peer_count);
-    if (object->release_failed || object->kind == MOCK_KERNEL)
-        return;
+    if (object->release_failed || object->kind == MOCK_KERNEL ||
+        object->kind == MOCK_RESOURCE_DESC || (is_context && object->context))
+        return; /* functions and descriptors have no end, and a green one is listed as that */
     if (object->kind == MOCK_PRIMARY) {
         if (context->references > context->failed_releases)
             mock_string_append(text, "%s is still retained %u times\n", name,

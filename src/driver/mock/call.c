@@ -323,10 +323,10 @@ static void find_context(struct mock_call *call, int device)
 {
     struct mock_thread *thread = call->thread;
 
-    call->context = NULL;
-    if (thread->depth > 0)
-        call->context = mock_context_get(call->mock, thread->stack[thread->depth - 1]);
-    call->device = device >= 0 ? device : call->context ? call->context->object.device : -1;
+    call->scope =
+        thread->depth > 0 ? mock_context_get(call->mock, thread->stack[thread->depth - 1]) : NULL;
+    call->context = call->scope && call->scope->active ? mock_root(call->scope) : NULL;
+    call->device = device >= 0 ? device : call->scope ? call->scope->object.device : -1;
 }
 
 /* Finds the mock and locks it; on false, call->code is the result. */

@@ -48,6 +48,14 @@
 #define ARGUMENT_READ ARGUMENT_OUT
 #define ARGUMENT_WRITTEN ARGUMENT_OUT
 #define ARGUMENT_OPTIONAL ARGUMENT_COPY
+#define ARGUMENT_HANDLE_OF ARGUMENT_OUT
+#define ARGUMENT_RESOURCE ARGUMENT_OUT
+#define ARGUMENT_RESOURCE_IN ARGUMENT_OUT
+#define ARGUMENT_RESOURCE_MAYBE ARGUMENT_COPY
+#define ARGUMENT_RESOURCES(kind, name)                                                             \
+    (LOGGED('u', name##_count)), (REFUSED(!name, POOL_CU_INVALID_VALUE)), (, name, name##_count), ()
+#define ARGUMENT_GROUPS(kind, name)                                                                \
+    (), (REFUSED(!name##_count, POOL_CU_INVALID_VALUE)), (, name, name##_count), ()
 #define ARGUMENT_CHARS(kind, name)                                                                 \
     (), (REFUSED(!name, POOL_CU_INVALID_VALUE)), (, name, name##_size), ()
 #define ARGUMENT_STRUCT(kind, name)                                                                \

@@ -31,7 +31,7 @@ static bool push_context(struct mock_thread *thread, CUcontext context)
 }
 
 /* What a context has from its beginning: a primary one each time it becomes active. */
-static void begin_context(pool_mock *mock, struct mock_context *context)
+void mock_context_begin(pool_mock *mock, struct mock_context *context)
 {
     static const size_t limits[MOCK_LIMITS] = {1024, 7340032, 8388608, 2, 2048, 64, 0,
         0}; /* stack, printf, heap, depth, launches, L2, … */
@@ -52,20 +52,31 @@ static bool charge_context(pool_mock *mock, int device)
 
 /* ---- primary contexts ------------------------------------------------------------------------ */
 
+bool mock_primary_retain(struct mock_call *call, int device)
+{
+    struct mock_context *primary = call->mock->devices[device].primary;
+
+    if (!primary->active) {
+        if (!charge_context(call->mock, device))
+            return false;
+        primary->failed_releases = 0;
+        mock_context_begin(call->mock, primary);
+    }
+    primary->references++;
+    return true;
+}
+
 pool_cu_result mock_do_DevicePrimaryCtxRetain(
     struct mock_call *call, CUcontext *context, CUdevice device)
 {
-    struct mock_device *of = &call->mock->devices[device];
-    if (of->attributes[POOL_CU_ATTRIBUTE_COMPUTE_MODE] == COMPUTE_MODE_PROHIBITED)
+    struct mock_context *primary = call->mock->devices[device].primary;
+
+    if (call->mock->devices[device].attributes[POOL_CU_ATTRIBUTE_COMPUTE_MODE] ==
+        COMPUTE_MODE_PROHIBITED)
         return POOL_CU_DEVICE_UNAVAILABLE;
-    if (!of->primary->active) {
-        if (!charge_context(call->mock, device))
-            return POOL_CU_OUT_OF_MEMORY;
-        of->primary->failed_releases = 0;
-        begin_context(call->mock, of->primary);
-    }
-    of->primary->references++;
-    *context = mock_object_handle(call->mock, &of->primary->object);
+    if (!mock_primary_retain(call, device))
+        return POOL_CU_OUT_OF_MEMORY;
+    *context = mock_object_handle(call->mock, &primary->object);
     return POOL_CU_SUCCESS;
 }
 
@@ -78,8 +89,17 @@ static void end_primary(pool_mock *mock, int device)
         return;
     mock_release_context(mock, primary);
     primary->active = false;
+    primary->greens = 0;
     primary->flags = 0;
     mock->devices[device].used -= mock->context_bytes;
+}
+
+void mock_primary_release(pool_mock *mock, int device)
+{
+    const struct mock_context *primary = mock->devices[device].primary;
+
+    if (primary->references == 0 && primary->greens == 0)
+        end_primary(mock, device);
 }
 
 pool_cu_result mock_do_DevicePrimaryCtxRelease(struct mock_call *call, CUdevice device)
@@ -87,8 +107,8 @@ pool_cu_result mock_do_DevicePrimaryCtxRelease(struct mock_call *call, CUdevice 
     struct mock_context *primary = call->mock->devices[device].primary;
     if (primary->references == 0)
         return POOL_CU_INVALID_CONTEXT;
-    if (--primary->references == 0)
-        end_primary(call->mock, device);
+    primary->references--;
+    mock_primary_release(call->mock, device);
     return POOL_CU_SUCCESS;
 }
 
@@ -149,7 +169,7 @@ pool_cu_result mock_do_CtxCreate(
         return POOL_CU_OUT_OF_MEMORY;
     }
     made->flags = flags;
-    begin_context(mock, made);
+    mock_context_begin(mock, made);
     if (!push_context(call->thread, mock_object_handle(mock, &made->object))) {
         mock->devices[device].used -= mock->context_bytes;
         mock_object_release(mock, &made->object);
@@ -171,8 +191,8 @@ pool_cu_result mock_do_CtxDestroy(struct mock_call *call, struct mock_context *c
 
     if (!context)
         return POOL_CU_INVALID_VALUE;
-    if (context->object.kind != MOCK_CONTEXT)
-        return POOL_CU_INVALID_CONTEXT;
+    if (context->object.kind != MOCK_CONTEXT || context->object.context)
+        return POOL_CU_INVALID_CONTEXT; /* also a green one */
     if (top_of(thread) == mock_object_handle(call->mock, &context->object)) {
         thread->depth--;
         thread->unpopped--;
@@ -273,9 +293,9 @@ int64_t pool_mock_unpopped(pool_mock *mock)
 
 pool_cu_result mock_do_CtxGetDevice(struct mock_call *call, CUdevice *device)
 {
-    if (!call->context)
+    if (!call->scope) /* an ended green one has it, as with a GPU's driver */
         return POOL_CU_INVALID_CONTEXT;
-    *device = call->context->object.device;
+    *device = call->scope->object.device;
     return POOL_CU_SUCCESS;
 }
 
@@ -284,7 +304,7 @@ pool_cu_result mock_do_CtxSynchronize(struct mock_call *call)
     pool_cu_result code = mock_context_uncaptured(call);
     if (code)
         return code;
-    mock_stall_wait(call->mock, call->context->stall_number);
+    mock_stall_wait(call->mock, call->scope->stall_number);
     mock_pools_trim(call->mock, call->device);
     return call->mock->sticky;
 }
@@ -307,7 +327,7 @@ pool_cu_result mock_do_CtxGetApiVersion(
 pool_cu_result mock_do_CtxGetId(
     struct mock_call *call, struct mock_context *context, unsigned long long *id)
 {
-    const struct mock_context *asked = context ? context : call->context;
+    const struct mock_context *asked = context ? context : call->scope;
 
     if (!asked)
         return POOL_CU_INVALID_CONTEXT;
@@ -368,6 +388,8 @@ pool_cu_result mock_do_CtxEnablePeerAccess(
     struct mock_call *call, struct mock_context *peer, unsigned int flags)
 {
     struct mock_context *of = call->context;
+
+    peer = mock_root(peer);
     if (flags != 0)
         return POOL_CU_INVALID_VALUE;
     if (!peer || peer == of)
@@ -388,6 +410,8 @@ pool_cu_result mock_do_CtxEnablePeerAccess(
 pool_cu_result mock_do_CtxDisablePeerAccess(struct mock_call *call, struct mock_context *peer)
 {
     struct mock_context *of = call->context;
+
+    peer = mock_root(peer);
     if (!peer)
         return POOL_CU_INVALID_CONTEXT;
     size_t at = find_peer(of, peer->object.serial);

@@ -65,7 +65,7 @@ pool_cu_result mock_capture_wait(
         return mock_capture_violated(call->mock, stream->capture, POOL_CU_STREAM_CAPTURE_ISOLATION);
     if (!origin_of(call->mock, event->capture))
         return POOL_CU_CAPTURED_EVENT;
-    if (stream == &call->context->default_stream)
+    if (stream == &stream->scope->default_stream)
         return mock_capture_violated(call->mock, event->capture, POOL_CU_STREAM_CAPTURE_IMPLICIT);
     if (stream->capture && stream->capture != event->capture)
         return mock_capture_violated(call->mock, event->capture, POOL_CU_STREAM_CAPTURE_MERGE);

@@ -18,6 +18,7 @@
 #include <devicepool/mock.h>
 
 #include "driver/calls.h"
+#include "driver/partition.h"
 
 enum mock_fn {
 #define MOCK_FN(field, symbol, suffix, version, need, parameters) MOCK_FN_##field,
@@ -53,6 +54,8 @@ enum mock_kind {
     MOCK_ALLOCATION,
     MOCK_GRAPH,
     MOCK_GRAPH_EXEC,
+    MOCK_GREEN,
+    MOCK_RESOURCE_DESC,
     MOCK_KINDS
 };
 
@@ -72,6 +75,7 @@ struct mock_object {
 
 struct mock_stream {
     struct mock_object object;
+    struct mock_context *scope; /* the context or green context that it was created in */
     unsigned flags;
     int priority;
     uint64_t stall_number; /* the stall that its most recent work belongs to */
@@ -81,10 +85,14 @@ struct mock_stream {
     uint64_t operations;
 };
 
+/* A green context is a scope of its own for streams; what else is created while it is current
+ * belongs to its root, the primary context. */
 struct mock_context {
-    struct mock_object object;
-    bool active; /* a primary one without references is not */
+    struct mock_object object; /* a green one's context is its root */
+    bool active;               /* a primary one without references is not */
     unsigned references;
+    unsigned greens;          /* of a primary one: its green ones, which keep it active */
+    struct mock_green *green; /* NULL: no green one */
     unsigned failed_releases;
     unsigned flags;
     size_t limits[MOCK_LIMITS];
@@ -102,6 +110,18 @@ struct mock_event {
     uint64_t time_ns;
     uint64_t stall_number;
     uint64_t capture; /* of its last record; 0: none */
+};
+
+/* What a green context is known by besides its CUcontext. */
+struct mock_green {
+    struct mock_object object;
+    struct mock_context *scope;
+    struct partition partition;
+};
+
+struct mock_resource_desc {
+    struct mock_object object;
+    struct partition partition;
 };
 
 /* A graph or, by its kind, an instantiated one. */
@@ -308,6 +328,7 @@ struct pool_mock {
     struct mock_host_call *deferred;
     size_t deferred_count;
     uint64_t last_capture;
+    uint64_t last_split;
 
     struct mock_kernel **kernels;
     size_t kernel_count;
@@ -332,6 +353,8 @@ struct pool_mock {
 #define MOCK_TYPE_ALLOCATION struct mock_allocation
 #define MOCK_TYPE_GRAPH struct mock_graph
 #define MOCK_TYPE_GRAPH_EXEC struct mock_graph
+#define MOCK_TYPE_GREEN struct mock_green
+#define MOCK_TYPE_RESOURCE_DESC struct mock_resource_desc
 
 /* What is left of each function once calls.c has checked its arguments; the mock is locked. Handles
  * have become objects, and contexts too, where NULL may be one. */
@@ -362,7 +385,8 @@ struct mock_call {
     enum mock_fn fn;
     uint64_t number;
     struct mock_thread *thread;
-    struct mock_context *context; /* current and live, or NULL */
+    struct mock_context *context; /* the root of the current and live one, or NULL */
+    struct mock_context *scope;   /* the current one, also an ended green one; or NULL */
     int device;                   /* or -1 */
     pool_cu_result code;          /* the result when mock_enter returns false */
     bool on_demand;               /* the failure was scripted by the test */
@@ -427,7 +451,21 @@ void mock_release_context(pool_mock *mock, struct mock_context *context);
 /* Marks the object as released by the caller when the failure was scripted. */
 void mock_release_failed(struct mock_call *call, const void *handle);
 
+/* A live context, or an ended green one; NULL: the handle is none. */
 struct mock_context *mock_context_get(const pool_mock *mock, CUcontext handle);
+static inline struct mock_context *mock_root(struct mock_context *context)
+{
+    return context && context->object.context ? context->object.context : context;
+}
+/* The object is lost with its context. */
+void mock_orphan(pool_mock *mock, const struct mock_object *object);
+/* The primary context of a device with a reference; false: not enough memory. */
+bool mock_primary_retain(struct mock_call *call, int device);
+void mock_primary_release(pool_mock *mock, int device); /* ends it if there is no other reference */
+/* What a context has from its beginning: a primary one each time it becomes active. */
+void mock_context_begin(pool_mock *mock, struct mock_context *context);
+/* Ends a green context, which stays known. */
+void mock_green_end(pool_mock *mock, struct mock_green *green);
 void mock_primary_release_failed(struct mock_call *call, int device);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
@@ -452,6 +490,10 @@ void mock_allocation_unmap(pool_mock *mock, struct mock_memory *mapping);
 
 /* ---- stream.c -------------------------------------------------------------------------------- */
 
+pool_cu_result mock_stream_create(struct mock_call *call, struct mock_context *scope,
+    unsigned flags, int priority, CUstream *stream);
+/* A recording in work of that stall. */
+void mock_event_record(struct mock_event *event, uint64_t stall_number);
 /* The default stream of the call's context. */
 struct mock_stream *mock_default_stream(struct mock_call *call);
 /* Records that work was enqueued in the stream, or captured: call->is_captured. */

@@ -35,6 +35,7 @@ void mock_stream_work(struct mock_call *call, struct mock_stream *stream)
         return;
     stream->stall_number = call->mock->stall_number;
     stream->object.context->stall_number = call->mock->stall_number;
+    stream->scope->stall_number = call->mock->stall_number;
 }
 
 void pool_mock_stall(pool_mock *mock)
@@ -77,28 +78,38 @@ void pool_mock_resume(pool_mock *mock)
 
 struct mock_stream *mock_default_stream(struct mock_call *call)
 {
-    struct mock_stream *stream = &call->context->default_stream;
+    struct mock_stream *stream = &call->scope->default_stream;
 
+    stream->scope = call->scope;
     stream->object.context = call->context;
     stream->object.device = call->context->object.device;
     return stream;
 }
 
-pool_cu_result mock_do_StreamCreateWithPriority(
-    struct mock_call *call, CUstream *stream, unsigned int flags, int priority)
+pool_cu_result mock_stream_create(struct mock_call *call, struct mock_context *scope,
+    unsigned flags, int priority, CUstream *stream)
 {
-    if ((flags & ~STREAM_NON_BLOCKING))
+    struct mock_stream *made;
+
+    if (flags & ~STREAM_NON_BLOCKING)
         return POOL_CU_INVALID_VALUE;
-    struct mock_stream *made =
-        mock_object_new(call->mock, sizeof(*made), MOCK_STREAM, call->device, call->context);
+    made = mock_object_new(
+        call->mock, sizeof(*made), MOCK_STREAM, scope->object.device, mock_root(scope));
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
+    made->scope = scope;
     made->flags = flags;
     made->priority = priority > 0    ? 0
                      : priority < -5 ? -5
                                      : priority; /* clamped, as by the real driver */
     *stream = mock_object_handle(call->mock, &made->object);
     return POOL_CU_SUCCESS;
+}
+
+pool_cu_result mock_do_StreamCreateWithPriority(
+    struct mock_call *call, CUstream *stream, unsigned int flags, int priority)
+{
+    return mock_stream_create(call, call->scope, flags, priority, stream);
 }
 
 pool_cu_result mock_do_StreamDestroy(struct mock_call *call, struct mock_stream *stream)
@@ -160,7 +171,7 @@ pool_cu_result mock_do_StreamGetFlags(
 pool_cu_result mock_do_StreamGetCtx(
     struct mock_call *call, struct mock_stream *stream, CUcontext *context)
 {
-    *context = mock_object_handle(call->mock, &stream->object.context->object);
+    *context = mock_object_handle(call->mock, &stream->scope->object);
     return POOL_CU_SUCCESS;
 }
 
@@ -194,6 +205,14 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void mock_event_record(struct mock_event *event, uint64_t stall_number)
+{
+    event->capture = 0;
+    event->recorded = true;
+    event->time_ns = now_ns();
+    event->stall_number = stall_number;
+}
+
 pool_cu_result mock_do_EventRecord(
     struct mock_call *call, struct mock_event *event, struct mock_stream *stream)
 {
@@ -203,9 +222,7 @@ pool_cu_result mock_do_EventRecord(
     if (event->capture)
         return POOL_CU_SUCCESS;
     mock_stream_work(call, stream);
-    event->recorded = true;
-    event->time_ns = now_ns();
-    event->stall_number = call->mock->stalled ? call->mock->stall_number : 0;
+    mock_event_record(event, call->mock->stalled ? call->mock->stall_number : 0);
     return POOL_CU_SUCCESS;
 }
 

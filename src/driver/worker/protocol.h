@@ -37,6 +37,7 @@
 #define WORKER_HOST_CALLS 64u      /* host functions of streams that may wait at the same time */
 #define WORKER_CONTEXTS 64u        /* of one device; number 0 is the primary one */
 #define WORKER_TEXT_BYTES 1024u
+#define WORKER_RESOURCES 48u /* parts of a device in a message or a reply */
 
 /* The descriptors that a worker inherits. */
 enum {
@@ -76,7 +77,9 @@ enum worker_kind {
     WORKER_MEMORY_POOL,
     WORKER_ALLOCATION, /* of memory without addresses */
     WORKER_GRAPH,
-    WORKER_GRAPH_EXEC
+    WORKER_GRAPH_EXEC,
+    WORKER_GREEN,
+    WORKER_RESOURCE_DESC
 };
 
 /*

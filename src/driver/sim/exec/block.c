@@ -50,7 +50,9 @@ static uint64_t grid_value(const struct sim_block *block, uint32_t special)
     case SIM_NWARPID:
         return run->warps_per_block;
     case SIM_SMID:
-        return block->number % cores;
+        return launch->multiprocessors
+                   ? launch->multiprocessors[block->number % launch->resident_count]
+                   : block->number % cores;
     case SIM_NSMID:
         return cores;
     case SIM_GRIDID:

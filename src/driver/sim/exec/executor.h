@@ -149,8 +149,10 @@ struct sim_launch {
     const uint32_t *cancel;           /* read atomically; non-zero aborts the launch; may be NULL */
     bool is_cooperative; /* all blocks are resident at once and share the cores in time slices */
     uint32_t checks;     /* of enum sim_check */
-    uint32_t multiprocessor_count; /* %nsmid; 0: 1 */
-    uint64_t grid_id;              /* %gridid */
+    uint32_t multiprocessor_count;   /* %nsmid; 0: 1 */
+    const uint16_t *multiprocessors; /* %smid is one of these; NULL: any */
+    uint32_t resident_count;         /* how many they are */
+    uint64_t grid_id;                /* %gridid */
     /* Receives the output of device code (vprintf), complete lines or parts of them; NULL discards
      * it. Calls are serialised. */
     void (*print)(void *context, const char *text, size_t length);

@@ -59,6 +59,8 @@ pool_cu_result sim_cu_MemFree(CUdeviceptr address)
 
     if (code)
         return code;
+    if (sim_context_is_ended_green(sim_context_current()))
+        return sim_leave(POOL_CU_CONTEXT_IS_DESTROYED);
     if (!address)
         return sim_leave(POOL_CU_SUCCESS);
     found = sim_memory_starting_at(address);

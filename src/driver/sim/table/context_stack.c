@@ -80,15 +80,23 @@ void sim_stack_pop(void)
     thread_stack()->depth--;
 }
 
+/* Whether a context may become current. An ended green one may, as with a GPU's driver. */
+static pool_cu_result check_context(CUcontext context)
+{
+    struct sim_context *found = NULL;
+    pool_cu_result code = sim_context_of(context, &found);
+
+    return sim_context_is_ended_green(found) ? POOL_CU_SUCCESS : code;
+}
+
 pool_cu_result sim_cu_CtxPushCurrent(CUcontext context)
 {
-    struct sim_context *found;
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_CtxPushCurrent, SIM_NEED_INIT, -1);
 
     if (code)
         return code;
-    code = context ? sim_context_of(context, &found) : POOL_CU_INVALID_VALUE;
+    code = context ? check_context(context) : POOL_CU_INVALID_VALUE;
     return sim_leave(code ? code : sim_stack_push(context));
 }
 
@@ -110,7 +118,6 @@ pool_cu_result sim_cu_CtxPopCurrent(CUcontext *context)
 
 pool_cu_result sim_cu_CtxSetCurrent(CUcontext context)
 {
-    struct sim_context *found;
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_CtxSetCurrent, SIM_NEED_INIT, -1);
 
@@ -123,7 +130,7 @@ pool_cu_result sim_cu_CtxSetCurrent(CUcontext context)
             stack->depth--;
         return sim_leave(POOL_CU_SUCCESS);
     }
-    code = sim_context_of(context, &found);
+    code = check_context(context);
     if (code)
         return sim_leave(code);
     if (!has_top)

@@ -89,7 +89,7 @@ static pool_cu_result enqueue_copy(
     struct sim_stream *stream;
     bool is_staged = false;
     struct sim_work *work;
-    pool_cu_result code = sim_stream_of(call->context, handle, &stream);
+    pool_cu_result code = sim_stream_of(call->scope, handle, &stream);
 
     if (code)
         return sim_leave(code);
@@ -267,7 +267,7 @@ static pool_cu_result call_fill(enum sim_driver_function function, CUstream hand
 
     if (code)
         return code;
-    code = sim_stream_of(call.context, handle, &stream);
+    code = sim_stream_of(call.scope, handle, &stream);
     if (code)
         return sim_leave(code);
     if (count == 0)

@@ -98,49 +98,55 @@ pool_cu_result sim_cu_EventDestroy(CUevent handle)
     return sim_leave(sim_state.poison);
 }
 
-pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
+pool_cu_result sim_event_record(
+    const struct sim_call *call, struct sim_event *event, struct sim_stream *stream)
 {
-    struct sim_stream *stream;
-    struct sim_event *event;
     struct sim_marker *marker;
-    struct sim_call call;
     struct sim_work *work;
-    pool_cu_result code = enter_event(&call, SIM_CU_EventRecord, SIM_NEED_CONTEXT, handle, &event);
+    pool_cu_result code;
 
-    if (code)
-        return code;
-    code = sim_stream_of(event->context, stream_handle, &stream);
-    if (!code && !stream_handle && event->context != call.context)
-        code = POOL_CU_INVALID_HANDLE;
-    if (code)
-        return sim_leave(code);
     event->capture = stream->capture ? stream->capture->number : 0;
     event->captured = stream->captured;
     if (stream->capture)
-        return sim_leave(POOL_CU_SUCCESS);
+        return POOL_CU_SUCCESS;
     marker = base_calloc(1, sizeof(*marker));
     work = sim_work_create(SIM_WORK_RECORD);
     if (!marker || !work || (event->shared && !sim_shared_event_begin(event->shared, marker))) {
         base_free(marker);
         base_free(work);
-        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+        return POOL_CU_OUT_OF_MEMORY;
     }
     marker->references = 2; /* one for the event, one for the operation */
     work->u.marker = marker;
-    code = sim_enqueue(&call, stream, work);
+    code = sim_enqueue(call, stream, work);
     if (code) {
         sim_marker_release(marker);
-        return sim_leave(code);
+        return code;
     }
     sim_marker_release(event->marker);
     event->marker = marker;
     if (marker->shared)
         sim_shared_event_publish(marker);
-    return sim_leave(POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
 }
 
-/* The marker of the event's last recording is up to date. */
-static pool_cu_result refresh(struct sim_event *event, bool is_awaited)
+pool_cu_result sim_cu_EventRecord(CUevent handle, CUstream stream_handle)
+{
+    struct sim_stream *stream;
+    struct sim_event *event;
+    struct sim_call call;
+    pool_cu_result code = enter_event(&call, SIM_CU_EventRecord, SIM_NEED_CONTEXT, handle, &event);
+
+    if (code)
+        return code;
+    code = sim_stream_of(
+        event->context == call.context ? call.scope : event->context, stream_handle, &stream);
+    if (!code && !stream_handle && event->context != call.context)
+        code = POOL_CU_INVALID_HANDLE;
+    return sim_leave(code ? code : sim_event_record(&call, event, stream));
+}
+
+pool_cu_result sim_event_refresh(struct sim_event *event, bool is_awaited)
 {
     return event->shared ? sim_shared_event_refresh(event, is_awaited) : POOL_CU_SUCCESS;
 }
@@ -163,7 +169,7 @@ pool_cu_result sim_cu_EventQuery(CUevent handle)
         return code;
     if (event->capture)
         return sim_leave(fail_captured(event));
-    code = refresh(event, false);
+    code = sim_event_refresh(event, false);
     if (!code && event->marker && !event->marker->is_done)
         code = POOL_CU_NOT_READY;
     return sim_leave(code);
@@ -182,7 +188,7 @@ pool_cu_result sim_cu_EventSynchronize(CUevent handle)
         return code;
     if (event->capture)
         return sim_leave(fail_captured(event));
-    code = refresh(event, true);
+    code = sim_event_refresh(event, true);
     marker = event->marker;
     if (code || !marker)
         return sim_leave(code);
@@ -235,7 +241,7 @@ static pool_cu_result wait_captured(struct sim_stream *stream, const struct sim_
         return POOL_CU_CAPTURED_EVENT;
     if (stream == stream->context->null_stream)
         return sim_capture_violated(capture, POOL_CU_STREAM_CAPTURE_IMPLICIT);
-    if (stream->context != event->context) /* one context per graph */
+    if (stream->context->root != event->context) /* one context per graph */
         return sim_capture_violated(capture, POOL_CU_NOT_SUPPORTED);
     if (stream->capture && stream->capture != capture)
         return sim_capture_violated(capture, POOL_CU_STREAM_CAPTURE_MERGE);
@@ -261,14 +267,14 @@ pool_cu_result sim_cu_StreamWaitEvent(CUstream handle, CUevent event_handle, uns
         return code;
     /* The stream may belong to another context or device than the event. */
     stream = sim_handle_get(SIM_HANDLE_STREAM, handle);
-    code = stream ? POOL_CU_SUCCESS : sim_stream_of(call.context, handle, &stream);
+    code = stream ? POOL_CU_SUCCESS : sim_stream_of(call.scope, handle, &stream);
     if (code)
         return sim_leave(code);
     if (flags)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (event->capture || stream->capture)
         return sim_leave(wait_captured(stream, event));
-    code = refresh(event, true);
+    code = sim_event_refresh(event, true);
     if (code || !event->marker || event->marker->is_done)
         return sim_leave(code);
     work = sim_work_create(SIM_WORK_WAIT);

@@ -132,9 +132,11 @@ static void end_capture(struct sim_capture *capture)
     while (*link != capture)
         link = &(*link)->next;
     *link = capture->next;
-    for (struct sim_stream *at = capture->origin->context->streams; at; at = at->next)
-        if (at->capture == capture)
-            at->capture = NULL;
+    for (struct sim_context *context = sim_state.devices[capture->origin->context->device].contexts;
+         context; context = context->next)
+        for (struct sim_stream *at = context->streams; at; at = at->next)
+            if (at->capture == capture)
+                at->capture = NULL;
     free_nodes(&capture->nodes);
     base_free(capture);
 }
@@ -229,7 +231,7 @@ pool_cu_result sim_cu_StreamEndCapture(CUstream handle, CUgraph *out)
         code = POOL_CU_STREAM_CAPTURE_INVALIDATED;
     else if (!is_joined(&capture->nodes, stream->captured))
         code = POOL_CU_STREAM_CAPTURE_UNJOINED;
-    else if (!(graph = create_graph(stream->context, SIM_HANDLE_GRAPH)))
+    else if (!(graph = create_graph(stream->context->root, SIM_HANDLE_GRAPH)))
         code = POOL_CU_OUT_OF_MEMORY;
     if (!code) {
         graph->nodes = capture->nodes;
@@ -375,7 +377,8 @@ pool_cu_result sim_cu_GraphLaunch(CUgraphExec handle, CUstream stream_handle)
 
     if (code)
         return code;
-    code = sim_stream_of(exec->context, stream_handle, &stream);
+    code = sim_stream_of(
+        call.context == exec->context ? call.scope : exec->context, stream_handle, &stream);
     if (!code && exec->is_stale)
         code = POOL_CU_INVALID_HANDLE;
     return sim_leave(code ? code : enqueue_nodes(&call, stream, &exec->nodes));

@@ -115,8 +115,8 @@ static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
     /* A kernel and a stream of one context may be combined whatever context is current. */
     stream = sim_handle_get(SIM_HANDLE_STREAM, stream_handle);
     if (!stream)
-        code = sim_stream_of(call.context, stream_handle, &stream);
-    if (!code && function->module->context != stream->context)
+        code = sim_stream_of(call.scope, stream_handle, &stream);
+    if (!code && function->module->context != stream->context->root)
         code = POOL_CU_INVALID_HANDLE;
     if (code)
         return sim_leave(code);
@@ -126,6 +126,7 @@ static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
     work->u.launch = *shape;
     work->u.launch.function = function;
     work->u.launch.module = function->module;
+    work->u.launch.scope = stream->context;
     code = check_shape(&work->u.launch);
     if (!code)
         code = copy_arguments(&work->u.launch, arguments, extra);
@@ -337,6 +338,9 @@ static void init_launch(
         .block = {work->block[0], work->block[1], work->block[2]},
         .parameters = work->parameters,
         .dynamic_shared_bytes = work->dynamic_shared_bytes,
+        .multiprocessors = work->scope->multiprocessors,
+        .resident_count =
+            work->scope->multiprocessors ? partition_size(&work->scope->partition) : 0,
         .stack_bytes = (uint32_t)context->limits[DRIVER_LIMIT_STACK_SIZE],
         .variables = work->module->variables,
         .memory = {sim_memory_resolve, context},

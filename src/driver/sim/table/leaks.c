@@ -53,8 +53,11 @@ static void add_item(
 
 static void add_context(struct list *list, const struct sim_context *context)
 {
-    add_item(
-        list, context->is_primary ? "retained primary context" : "context", context->device, 0, 0);
+    add_item(list,
+        context->green        ? "green context"
+        : context->is_primary ? "retained primary context"
+                              : "context",
+        context->device, 0, 0);
     for (const struct sim_stream *stream = context->streams; stream; stream = stream->next) {
         if (stream->handle)
             add_item(list, "stream", context->device, 0, 0);

@@ -133,6 +133,7 @@ pool_cu_result sim_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
     code = sim_context_of(peer, &found);
     if (code)
         return sim_leave(code);
+    found = found->root;
     if (found->device == call.context->device || !sim_state.config.has_peer_access)
         return sim_leave(POOL_CU_PEER_ACCESS_UNSUPPORTED);
     unsigned place = find_peer(call.context, found);
@@ -157,6 +158,7 @@ pool_cu_result sim_cu_CtxDisablePeerAccess(CUcontext peer)
     code = sim_context_of(peer, &found);
     if (code)
         return sim_leave(code);
+    found = found->root;
     unsigned place = find_peer(call.context, found);
     if (place == call.context->peer_count)
         return sim_leave(POOL_CU_PEER_ACCESS_NOT_ENABLED);

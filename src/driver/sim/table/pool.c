@@ -244,6 +244,11 @@ static pool_cu_result reserve_bytes(struct sim_memory_pool *pool, uint64_t bytes
     return POOL_CU_SUCCESS;
 }
 
+static struct sim_context *root_of(struct sim_context *context)
+{
+    return context ? context->root : NULL;
+}
+
 pool_cu_result sim_cu_MemAllocFromPoolAsync(
     CUdeviceptr *address, size_t bytes, CUmemoryPool handle, CUstream stream_handle)
 {
@@ -256,7 +261,7 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
 
     if (code)
         return code;
-    code = sim_stream_of(call.context, stream_handle, &stream);
+    code = sim_stream_of(call.scope, stream_handle, &stream);
     if (!code && stream->capture) /* graphs that own memory are not simulated */
         code = sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code)
@@ -264,7 +269,7 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
     /* A pool may be of another device than the stream: its memory lives in a context there. */
     struct sim_context *owner = pool->device == call.context->device
                                     ? call.context
-                                    : sim_state.devices[pool->device].contexts;
+                                    : root_of(sim_state.devices[pool->device].contexts);
     if (!address || !owner)
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (bytes == 0) { /* as the real driver: a successful no-op */
@@ -297,7 +302,7 @@ pool_cu_result sim_cu_MemFreeAsync(CUdeviceptr address, CUstream stream_handle)
 
     if (code)
         return code;
-    code = sim_stream_of(call.context, stream_handle, &stream);
+    code = sim_stream_of(call.scope, stream_handle, &stream);
     if (!code && stream->capture) /* graphs that own memory are not simulated */
         code = sim_capture_violated(stream->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     if (code)

@@ -47,6 +47,7 @@ bool sim_function_enqueues_only(unsigned function)
     case SIM_CU_EventRecord:
     case SIM_CU_StreamWaitEvent:
     case SIM_CU_GraphLaunch:
+    case SIM_CU_GreenCtxRecordEvent:
         return true;
     default:
         return false;

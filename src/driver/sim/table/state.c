@@ -128,10 +128,11 @@ static pool_cu_result apply_rules(struct sim_call *call, int device)
 
 static pool_cu_result check_context(struct sim_call *call)
 {
-    call->context = sim_context_current();
-    if (!call->context)
+    call->scope = sim_context_current();
+    if (!call->scope)
         return POOL_CU_INVALID_CONTEXT;
-    return call->context->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
+    call->context = call->scope->root;
+    return call->scope->is_alive ? POOL_CU_SUCCESS : POOL_CU_CONTEXT_IS_DESTROYED;
 }
 
 static pool_cu_result validate_call(struct sim_call *call, enum sim_need need, int device)
@@ -352,6 +353,7 @@ static void free_state(void)
     sim_memory_reset();
     sim_memory_pools_free();
     sim_virtual_free();
+    sim_greens_free();
     for (int at = 0; at < SIM_MAX_DEVICES; at++)
         base_free(sim_state.devices[at].primary);
     memset(sim_state.devices, 0, sizeof(sim_state.devices));
@@ -365,6 +367,7 @@ static void free_state(void)
     sim_state.is_initialised = false;
     sim_state.next_allocation_id = 0;
     sim_state.last_context_id = 0;
+    sim_state.last_split = 0;
 }
 
 /* Ends all work: running work is cancelled, waiting or hanging work is dropped. */

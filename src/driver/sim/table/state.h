@@ -17,6 +17,7 @@
 #include <devicepool/sim.h>
 
 #include "driver/attributes.h"
+#include "driver/partition.h"
 #include "driver/sim/exec/executor.h"
 #include "driver/sim/table/chip.h"
 #include "driver/sim/table/sim.h"
@@ -51,7 +52,9 @@ enum sim_handle_kind {
     SIM_HANDLE_MEMORY_POOL,
     SIM_HANDLE_ALLOCATION,
     SIM_HANDLE_GRAPH,
-    SIM_HANDLE_GRAPH_EXEC
+    SIM_HANDLE_GRAPH_EXEC,
+    SIM_HANDLE_GREEN,
+    SIM_HANDLE_RESOURCE_DESC
 };
 
 struct sim_slot {
@@ -137,6 +140,7 @@ struct sim_allocation *sim_memory_item(size_t index); /* in order of address */
 
 /* ---- streams, events ------------------------------------------------------------------------- */
 
+struct sim_call;
 struct sim_shared_event;
 
 /* A point in a stream that can be waited for: one recording of an event. */
@@ -175,6 +179,7 @@ struct sim_launch_request {
     uint32_t block[3];
     uint32_t dynamic_shared_bytes;
     bool is_cooperative;
+    struct sim_context *scope; /* whose multiprocessors it runs on */
     void *parameters;
 };
 
@@ -235,12 +240,25 @@ struct sim_event {
     size_t captured;  /* and the node that it follows */
 };
 
+/*
+ * A green context is a scope of its own for streams: it has some of the device's multiprocessors.
+ * What else is created while it is current belongs to its root, the primary context.
+ */
 struct sim_context {
     CUcontext handle;
     int device;
     bool is_primary;
-    bool is_alive;     /* false: a primary context without references */
-    unsigned retained; /* references of a primary context */
+    bool is_alive;            /* false: a primary one without references, or an ended green one */
+    unsigned retained;        /* references of a primary context */
+    unsigned greens;          /* its green contexts, which keep it alive */
+    struct sim_context *root; /* itself but for green ones */
+    CUgreenCtx green;         /* NULL: no green context */
+    struct partition partition;
+    uint16_t *multiprocessors; /* of a green context: their numbers */
+    /* Of a green context, NULL until they are used: streams without handle, of its recordings and
+     * of what all its work waits for; and the latter's last marker, for which new streams wait. */
+    struct sim_stream *event_stream, *gate_stream;
+    struct sim_marker *gate;
     unsigned flags;
     uint64_t id; /* another one each time it becomes alive */
     uint64_t cost;
@@ -263,6 +281,11 @@ void sim_work_execute(struct sim_stream *stream, struct sim_work *work);
 pool_cu_result sim_stream_enqueue(struct sim_stream *stream, struct sim_work *work);
 pool_cu_result sim_stream_create(
     struct sim_context *context, unsigned flags, int priority, struct sim_stream **out);
+/* With a handle, for the caller of the driver. */
+pool_cu_result sim_stream_create_handle(
+    struct sim_context *context, unsigned flags, int priority, CUstream *stream);
+/* What follows in the stream waits for the marker. */
+pool_cu_result sim_stream_await(struct sim_stream *stream, struct sim_marker *marker);
 /* Waits until everything that is in the stream now has completed (for the default stream, also in
  * the blocking streams); returns the sticky code when there is one. */
 pool_cu_result sim_stream_drain(struct sim_stream *stream);
@@ -270,13 +293,20 @@ pool_cu_result sim_context_drain(struct sim_context *context);
 pool_cu_result sim_drain(void); /* all contexts of all devices */
 /* Releases the stream's handle; work in the stream continues. */
 void sim_stream_retire(struct sim_stream *stream);
-/* The stream of a handle in the current context; 400 when it is no stream of this context. */
+/* The stream of a handle in the current context; 400 when it is no stream of this context or of one
+ * with the same root. */
 pool_cu_result sim_stream_of(
     struct sim_context *context, CUstream handle, struct sim_stream **stream);
 /* An event in the current context; `shared` becomes part of it unless the call fails. */
 pool_cu_result sim_event_create(
     struct sim_context *context, unsigned flags, struct sim_shared_event *shared, CUevent *handle);
 void sim_event_free(struct sim_event *event);
+/* A recording of the event that is reached when the stream is. */
+pool_cu_result sim_event_record(
+    const struct sim_call *call, struct sim_event *event, struct sim_stream *stream);
+/* Makes event->marker the last recording; `is_awaited`: it is set to done without a further call.
+ */
+pool_cu_result sim_event_refresh(struct sim_event *event, bool is_awaited);
 void sim_marker_release(struct sim_marker *marker);
 
 /* ---- events of several processes (ipc_event.c) ----------------------------------------------- */
@@ -402,6 +432,7 @@ struct sim_device {
     struct sim_context *primary;  /* created at its first retain */
     unsigned primary_flags;       /* until the primary context is released for the last time */
     struct sim_context *contexts; /* live ones, the primary one included */
+    struct sim_context *ended;    /* green ones */
 };
 
 /* The calling thread's context stack; sim_stack_pop requires a non-empty stack. */
@@ -409,8 +440,22 @@ pool_cu_result sim_stack_push(CUcontext handle);
 CUcontext sim_stack_top(void);
 void sim_stack_pop(void);
 
-/* Ends all work of the context and frees everything in it; `is_gone` frees the struct too. */
+/* Ends all work of the context, its green ones first, and frees everything in it; `is_gone` frees
+ * the struct too, unless it is that of a green context: the driver knows those for ever. */
 void sim_context_end(struct sim_context *context, bool is_gone);
+/* The primary context of the device, alive, with a reference. */
+pool_cu_result sim_primary_retain(int device, struct sim_context **primary);
+void sim_primary_release(struct sim_context *primary); /* of a reference by a green context */
+/* A context that shares all but its streams with the primary one, which has a reference for it. */
+pool_cu_result sim_context_create_green(
+    struct sim_context *primary, const struct partition *partition, struct sim_context **out);
+/* May be current nevertheless. */
+static inline bool sim_context_is_ended_green(const struct sim_context *context)
+{
+    return context && context->root != context && !context->is_alive;
+}
+bool sim_is_device(CUdevice device);
+void sim_greens_free(void); /* green.c: what outlives its context */
 /* A live context by handle; 709 for a destroyed one, 201 for an invalid handle. */
 pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context);
 struct sim_context *sim_context_current(void); /* NULL: none; may be destroyed */
@@ -448,6 +493,8 @@ struct sim_state {
     struct sim_memory_pool *pools;
     struct sim_capture *captures;
     uint64_t last_capture;
+    uint64_t last_split;
+    struct sim_resource_desc *descs;
     struct sim_rules rules;
     bool has_program_rules; /* set through the API: the environment variable is ignored */
     struct base_thread_pool *workers;
@@ -472,7 +519,8 @@ enum sim_need {
 
 struct sim_call {
     enum sim_driver_function function;
-    struct sim_context *context; /* with SIM_NEED_CONTEXT… */
+    struct sim_context *context; /* with SIM_NEED_CONTEXT…: the root of the current one */
+    struct sim_context *scope;   /* the current one */
     const struct sim_rule *rule; /* a hang or a delayed fault to be attached to the enqueued work */
 };
 

@@ -216,6 +216,17 @@ static bool is_context_drained(const struct sim_context *context, uint64_t seque
     return true;
 }
 
+/* The context and its green ones. */
+static bool are_drained(const struct sim_context *context, uint64_t sequence)
+{
+    const struct sim_context *at = sim_state.devices[context->device].contexts;
+
+    for (; at; at = at->next)
+        if (at != context && at->root == context && !is_context_drained(at, sequence))
+            return false;
+    return is_context_drained(context, sequence);
+}
+
 pool_cu_result sim_context_drain(struct sim_context *context)
 {
     const uint64_t sequence = sim_state.sequence;
@@ -227,7 +238,7 @@ pool_cu_result sim_context_drain(struct sim_context *context)
         if (at->capture)
             return sim_capture_violated(at->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
     hold->waiters++;
-    while (is_open && !is_context_drained(context, sequence))
+    while (is_open && !are_drained(context, sequence))
         is_open = sim_wait();
     hold->waiters--;
     free_if_done(hold);
@@ -259,6 +270,17 @@ pool_cu_result sim_drain(void)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
+pool_cu_result sim_stream_await(struct sim_stream *stream, struct sim_marker *marker)
+{
+    struct sim_work *work = sim_work_create(SIM_WORK_WAIT);
+
+    if (!work)
+        return POOL_CU_OUT_OF_MEMORY;
+    work->u.marker = marker;
+    marker->references++;
+    return sim_stream_enqueue(stream, work);
+}
+
 pool_cu_result sim_stream_create(
     struct sim_context *context, unsigned flags, int priority, struct sim_stream **out)
 {
@@ -276,7 +298,10 @@ pool_cu_result sim_stream_create(
     stream->next = context->streams;
     context->streams = stream;
     *out = stream;
-    return POOL_CU_SUCCESS;
+    if (!context->gate || context->gate->is_done || !sim_stream_await(stream, context->gate))
+        return POOL_CU_SUCCESS;
+    sim_stream_retire(stream);
+    return POOL_CU_OUT_OF_MEMORY;
 }
 
 void sim_stream_retire(struct sim_stream *stream)
@@ -328,10 +353,11 @@ pool_cu_result sim_stream_of(
         *stream = context->null_stream;
         return POOL_CU_SUCCESS;
     }
-    if (handle == PER_THREAD_STREAM)
-        return per_thread_stream(context, stream);
+    if (handle == PER_THREAD_STREAM) /* green contexts have none */
+        return context->root == context ? per_thread_stream(context, stream)
+                                        : POOL_CU_INVALID_HANDLE;
     found = sim_handle_get(SIM_HANDLE_STREAM, handle);
-    if (!found || found->context != context)
+    if (!found || found->context->root != context->root)
         return POOL_CU_INVALID_HANDLE;
     *stream = found;
     return POOL_CU_SUCCESS;
@@ -339,28 +365,34 @@ pool_cu_result sim_stream_of(
 
 /* ---- the table's functions ------------------------------------------------------------------- */
 
-pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+pool_cu_result sim_stream_create_handle(
+    struct sim_context *context, unsigned flags, int priority, CUstream *stream)
 {
     struct sim_stream *made;
-    struct sim_call call;
-    pool_cu_result code = sim_enter(&call, SIM_CU_StreamCreateWithPriority, SIM_NEED_CONTEXT, -1);
+    pool_cu_result code;
 
-    if (code)
-        return code;
     if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
-        return sim_leave(POOL_CU_INVALID_VALUE);
+        return POOL_CU_INVALID_VALUE;
     /* Values outside the range are clamped, as cuda.h specifies. */
     priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    code = sim_stream_create(call.context, flags, priority, &made);
+    code = sim_stream_create(context, flags, priority, &made);
     if (code)
-        return sim_leave(code);
+        return code;
     made->handle = sim_handle_create(SIM_HANDLE_STREAM, made);
     if (!made->handle) {
         sim_stream_retire(made);
-        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+        return POOL_CU_OUT_OF_MEMORY;
     }
     *stream = made->handle;
-    return sim_leave(POOL_CU_SUCCESS);
+    return POOL_CU_SUCCESS;
+}
+
+pool_cu_result sim_cu_StreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority)
+{
+    struct sim_call call;
+    pool_cu_result code = sim_enter(&call, SIM_CU_StreamCreateWithPriority, SIM_NEED_CONTEXT, -1);
+
+    return code ? code : sim_leave(sim_stream_create_handle(call.scope, flags, priority, stream));
 }
 
 pool_cu_result sim_stream_enter(struct sim_call *call, enum sim_driver_function function,
@@ -371,7 +403,7 @@ pool_cu_result sim_stream_enter(struct sim_call *call, enum sim_driver_function 
     if (code)
         return code;
     *stream = NULL;
-    code = sim_stream_of(call->context, handle, stream);
+    code = sim_stream_of(call->scope, handle, stream);
     /* The stream's own context applies, whatever context is current. */
     struct sim_stream *found = sim_handle_get(SIM_HANDLE_STREAM, handle);
     if (code && found) {

@@ -106,7 +106,7 @@ void sim_work_execute(struct sim_stream *stream, struct sim_work *work)
         execute_fill(stream, work);
         break;
     case SIM_WORK_LAUNCH:
-        sim_launch_execute(stream->context, &work->u.launch);
+        sim_launch_execute(stream->context->root, &work->u.launch);
         break;
     case SIM_WORK_HOST:
         execute_host(work);

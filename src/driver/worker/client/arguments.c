@@ -45,7 +45,7 @@ void call_access(struct client_call *call, const pool_cu_mem_access *access, siz
     for (size_t i = 0; access && i < count; i++) {
         bool is_own = call->worker && access[i].location.id == call->worker->ordinal;
 
-        if (is_device(&access[i].location) && !is_own)
+        if (is_device(&access[i].location) && call->worker && !is_own)
             fail(call, POOL_CU_PEER_ACCESS_UNSUPPORTED);
         call_word(call, is_own);
         call_bytes(call, &access[i], sizeof(access[i]));
@@ -83,6 +83,83 @@ void call_result_context(struct client_call *call, CUcontext *context)
         *context = number && number <= WORKER_CONTEXTS
                        ? client_context_handle(call->worker, (unsigned)number - 1)
                        : NULL;
+}
+
+void call_result_handle_of(struct client_call *call, enum worker_kind kind, void **handle)
+{
+    uint64_t id = call_result(call);
+
+    if (handle)
+        *handle = id ? client_handle_make(
+                           kind, (unsigned)call->worker->ordinal, call->generation, (uint32_t)id)
+                     : NULL;
+}
+
+/* --- multiprocessors -------------------------------------------------------------------------- */
+
+/* The last bytes of a resource, which drivers leave alone, say here whose it is: ordinal + 1. */
+static unsigned char *owner_of(pool_cu_dev_resource *resource)
+{
+    return &resource->oversize[sizeof(resource->oversize) - 1];
+}
+
+void call_resource(struct client_call *call, const pool_cu_dev_resource *resource)
+{
+    struct client_worker *worker;
+    pool_cu_dev_resource copy;
+    unsigned owner;
+
+    if (!resource) {
+        call_worker(call, &client->workers[0], atomic_load(&client->workers[0].generation));
+        call_bytes(call, NULL, 0);
+        return;
+    }
+    copy = *resource;
+    owner = *owner_of(&copy);
+    *owner_of(&copy) = 0;
+    /* One that is nobody's is refused by any driver. */
+    worker = &client->workers[owner && owner <= client->count ? owner - 1 : 0];
+    call_worker(call, worker, atomic_load(&worker->generation));
+    if (call->worker != worker)
+        fail(call, POOL_CU_INVALID_RESOURCE_CONFIGURATION);
+    call_bytes(call, &copy, sizeof(copy));
+}
+
+void call_resources(struct client_call *call, const pool_cu_dev_resource *resources, unsigned count)
+{
+    call_word(call, resources != NULL);
+    call_word(call, count);
+    if (count > WORKER_RESOURCES)
+        fail(call, POOL_CU_NOT_SUPPORTED);
+    for (unsigned i = 0; resources && i < count && !call->code; i++)
+        call_resource(call, &resources[i]);
+    call_worker(call, &client->workers[0], atomic_load(&client->workers[0].generation));
+}
+
+void call_groups(
+    struct client_call *call, const pool_cu_dev_resource *groups, const unsigned *count)
+{
+    call_word(call, groups != NULL);
+    call_word(call, count != NULL);
+    call_word(call, !count ? 0 : groups && *count > WORKER_RESOURCES ? WORKER_RESOURCES : *count);
+}
+
+void call_result_resource(struct client_call *call, pool_cu_dev_resource *resource)
+{
+    call_result_bytes(call, resource, sizeof(*resource));
+    if (resource && resource->type)
+        *owner_of(resource) = (unsigned char)(call->worker->ordinal + 1);
+}
+
+void call_result_groups(struct client_call *call, pool_cu_dev_resource *groups, unsigned *count)
+{
+    unsigned found = (unsigned)call_result(call);
+
+    if (groups && found > *count)
+        found = *count;
+    for (unsigned i = 0; groups && i < found; i++)
+        call_result_resource(call, &groups[i]);
+    *count = found;
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */

@@ -84,6 +84,8 @@ void call_device(struct client_call *call, CUdevice device)
     }
     call_worker(call, &client->workers[device],
         atomic_load_explicit(&client->workers[device].generation, memory_order_relaxed));
+    if (call->worker != &client->workers[device] && !call->code) /* than that of a handle */
+        call->code = POOL_CU_INVALID_VALUE;
 }
 
 void call_handle(struct client_call *call, enum worker_kind kind, const void *handle)
@@ -99,7 +101,9 @@ void call_handle(struct client_call *call, enum worker_kind kind, const void *ha
     if (read.kind != kind || read.worker >= client->count) {
         call_word(call, 0);
         if (!call->code)
-            call->code = POOL_CU_INVALID_HANDLE;
+            call->code = kind == WORKER_GREEN           ? POOL_CU_INVALID_CONTEXT
+                         : kind == WORKER_RESOURCE_DESC ? POOL_CU_INVALID_VALUE
+                                                        : POOL_CU_INVALID_HANDLE;
         return;
     }
     call_worker(call, &client->workers[read.worker], read.generation);

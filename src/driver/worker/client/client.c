@@ -193,9 +193,11 @@ pool_cu_result client_cu_DeviceGetP2PAttribute(
 
     if (code)
         return code;
+    if (!value)
+        return POOL_CU_INVALID_VALUE;
     if (!is_device(source) || !is_device(destination) || source == destination)
         return POOL_CU_INVALID_DEVICE;
-    if (!value || attribute < DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
+    if (attribute < DRIVER_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK ||
         attribute > DRIVER_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED)
         return POOL_CU_INVALID_VALUE;
     *value = 0;

@@ -69,7 +69,8 @@ struct client_ring {
 };
 
 struct client_context {
-    atomic_uint serial; /* odd: alive */
+    atomic_uint serial;   /* odd: alive */
+    atomic_bool is_green; /* may be made current although it has ended */
 };
 
 /* Kernels by the index of their handle; changed with the worker's lock held. */
@@ -302,7 +303,8 @@ int client_last_lost(void);
 
 /* --- context.c -------------------------------------------------------------------------------- */
 
-CUcontext client_current(void); /* NULL: none */
+CUcontext client_current(void);   /* NULL: none */
+bool client_in_ended_green(void); /* an ended green context is current */
 /* The worker of the current context, or why a call cannot use it: call_check's code, no current
  * context, one that was destroyed or lost. */
 pool_cu_result client_current_worker(struct client_worker **worker);
@@ -383,6 +385,16 @@ void call_access(struct client_call *call, const pool_cu_mem_access *access, siz
 /* Perhaps of another worker, which is refused. */
 void call_peer(struct client_call *call, CUcontext peer);
 void call_result_context(struct client_call *call, CUcontext *context);
+/* A handle of an object that has one, or NULL. */
+void call_result_handle_of(struct client_call *call, enum worker_kind kind, void **handle);
+/* Multiprocessors of a device, whose worker executes the call; and several of one device. */
+void call_resource(struct client_call *call, const pool_cu_dev_resource *resource);
+void call_resources(
+    struct client_call *call, const pool_cu_dev_resource *resources, unsigned count);
+void call_groups(
+    struct client_call *call, const pool_cu_dev_resource *groups, const unsigned *count);
+void call_result_resource(struct client_call *call, pool_cu_dev_resource *resource);
+void call_result_groups(struct client_call *call, pool_cu_dev_resource *groups, unsigned *count);
 /* An address, whose worker executes the call. */
 void call_owned(struct client_call *call, uint64_t address);
 void call_pinned(struct client_call *call, void *memory);

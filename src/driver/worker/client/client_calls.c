@@ -31,6 +31,15 @@
 #define ARGUMENT_NEW(kind, name)                                                                   \
     (call_word(&call, name != NULL);),                                                             \
         (if (name) *name = (CALL_TYPE_##kind)(uintptr_t)call_result_handle(&call, WORKER_##kind);)
+#define ARGUMENT_HANDLE_OF(kind, name)                                                             \
+    (call_word(&call, name != NULL);), (call_result_handle_of(&call, WORKER_##kind, (void **)name);)
+#define ARGUMENT_RESOURCE(kind, name)                                                              \
+    (call_word(&call, name != NULL);), (call_result_resource(&call, name);)
+#define ARGUMENT_RESOURCE_MAYBE ARGUMENT_RESOURCE
+#define ARGUMENT_RESOURCE_IN(kind, name) (call_resource(&call, name);), ()
+#define ARGUMENT_RESOURCES(kind, name) (call_resources(&call, name, name##_count);), ()
+#define ARGUMENT_GROUPS(kind, name)                                                                \
+    (call_groups(&call, name, name##_count);), (call_result_groups(&call, name, name##_count);)
 #define ARGUMENT_PROPS(kind, name)                                                                 \
     (call_props(&call, name, sizeof(kind), name ? &name->location : NULL);), ()
 #define ARGUMENT_ACCESS(kind, name) (call_access(&call, name, name##_count);), ()

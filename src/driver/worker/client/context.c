@@ -106,8 +106,8 @@ static void pop(void)
     client_thread()->depth--;
 }
 
-/* As a context that may become current: a lost worker's context may, so that scopes stay balanced.
- */
+/* As a context that may become current: a lost worker's context may, so that scopes stay balanced,
+ * and an ended green one, as with a driver. */
 static pool_cu_result check_context(CUcontext context)
 {
     struct client_worker *worker;
@@ -116,7 +116,7 @@ static pool_cu_result check_context(CUcontext context)
     pool_cu_result code = client_context_find(context, &worker, &number);
 
     if (read.kind == WORKER_CONTEXT && code != POOL_CU_INVALID_CONTEXT &&
-        code != POOL_CU_CONTEXT_IS_DESTROYED)
+        (code != POOL_CU_CONTEXT_IS_DESTROYED || atomic_load(&worker->contexts[number].is_green)))
         return POOL_CU_SUCCESS;
     return code;
 }
@@ -303,8 +303,10 @@ static pool_cu_result claim_number(
         code = client_lost_code(worker);
     else if (*number == WORKER_CONTEXTS)
         code = POOL_CU_OUT_OF_MEMORY;
-    else
+    else {
+        atomic_store(&worker->contexts[*number].is_green, false);
         set_alive(&worker->contexts[*number], true);
+    }
     pthread_mutex_unlock(&worker->lock);
     return code;
 }
@@ -370,4 +372,78 @@ pool_cu_result client_cu_CtxDestroy(CUcontext context)
     if (client_current() == context)
         pop();
     return POOL_CU_SUCCESS;
+}
+
+/* --- green contexts --------------------------------------------------------------------------- */
+
+bool client_in_ended_green(void)
+{
+    CUcontext current = client_current();
+    struct client_worker *worker;
+    unsigned number;
+
+    return current &&
+           client_context_find(current, &worker, &number) == POOL_CU_CONTEXT_IS_DESTROYED &&
+           atomic_load(&worker->contexts[number].is_green);
+}
+
+/* A number is claimed for the context; that of an earlier call for the same one is used instead. */
+pool_cu_result client_cu_CtxFromGreenCtx(CUcontext *context, CUgreenCtx green)
+{
+    const struct client_handle handle = client_handle_read(green);
+    struct client_worker *worker;
+    struct client_call call;
+    unsigned generation, number;
+    uint64_t used;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (handle.kind != WORKER_GREEN || handle.worker >= client->count)
+        return POOL_CU_INVALID_CONTEXT;
+    if (!context)
+        return POOL_CU_INVALID_VALUE;
+    worker = &client->workers[handle.worker];
+    generation = atomic_load(&worker->generation);
+    if ((generation & 0xffff) != handle.generation)
+        return client_lost_code(worker);
+    code = claim_number(worker, generation, &number);
+    if (code)
+        return code;
+    call_begin(&call, WORKER_CtxFromGreenCtx, CLIENT_WAIT);
+    call_handle(&call, WORKER_GREEN, green);
+    call_word(&call, number);
+    code = call_run(&call);
+    used = code ? WORKER_CONTEXTS : call_result(&call);
+    if (used != number)
+        end_context(worker, number, generation);
+    if (used >= WORKER_CONTEXTS)
+        return code ? code : POOL_CU_INVALID_CONTEXT;
+    atomic_store(&worker->contexts[used].is_green, true);
+    *context = client_context_handle(worker, (unsigned)used);
+    return POOL_CU_SUCCESS;
+}
+
+/* The primary context ends with it if nothing else keeps that. */
+pool_cu_result client_cu_GreenCtxDestroy(CUgreenCtx green)
+{
+    struct client_call call;
+    uint64_t number;
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    call_begin(&call, WORKER_GreenCtxDestroy, CLIENT_END);
+    call_handle(&call, WORKER_GREEN, green);
+    if (!call.worker || call.code)
+        return POOL_CU_INVALID_CONTEXT;
+    pthread_mutex_lock(&call.worker->primary_lock);
+    code = call_run(&call);
+    number = code ? 0 : call_result(&call);
+    if (number && number <= WORKER_CONTEXTS)
+        end_context(call.worker, (unsigned)number - 1, call.generation);
+    if (!code && call.reply.bytes && !call_result(&call))
+        end_context(call.worker, 0, call.generation);
+    pthread_mutex_unlock(&call.worker->primary_lock);
+    return code;
 }

@@ -276,7 +276,7 @@ pool_cu_result client_cu_Memcpy2DAsync(const pool_cu_copy_2d *copy, CUstream str
 }
 
 /* An event of another worker cannot be waited for by this one's streams: the thread waits instead.
- */
+ * So it is for a green context. */
 pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigned int flags)
 {
     struct client_handle of_event = client_handle_read(event), of_stream;
@@ -291,6 +291,19 @@ pool_cu_result client_cu_StreamWaitEvent(CUstream stream, CUevent event, unsigne
     if (of_event.kind == WORKER_EVENT && of_event.worker != worker)
         return client_cu_EventSynchronize(event);
     return remote_StreamWaitEvent(stream, event, flags);
+}
+
+pool_cu_result client_cu_GreenCtxWaitEvent(CUgreenCtx green, CUevent event)
+{
+    struct client_handle of_event = client_handle_read(event), of_green = client_handle_read(green);
+    pool_cu_result code = call_check();
+
+    if (code)
+        return code;
+    if (of_event.kind == WORKER_EVENT && of_green.kind == WORKER_GREEN &&
+        of_event.worker != of_green.worker)
+        return client_cu_EventSynchronize(event);
+    return remote_GreenCtxWaitEvent(green, event);
 }
 
 /* --- attributes of addresses ------------------------------------------------------------------ */

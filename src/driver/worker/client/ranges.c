@@ -252,6 +252,8 @@ pool_cu_result client_cu_MemFree(CUdeviceptr address)
     struct client_call call;
     pool_cu_result code = call_check();
 
+    if (!code && client_in_ended_green())
+        code = POOL_CU_CONTEXT_IS_DESTROYED;
     if (code || !address)
         return code;
     worker = client_address_worker(address);

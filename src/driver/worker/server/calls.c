@@ -48,13 +48,40 @@
         CALL_TYPE_##kind *name = execution_word(execution) ? &name##_value : NULL;),               \
         (name),                                                                                    \
         (code = execution_reply_new(execution, WORKER_##kind, (void *)(uintptr_t)name##_value);    \
-            if (code) api->DESTROY_##kind(name##_value);)
-#define DESTROY_STREAM StreamDestroy
-#define DESTROY_EVENT EventDestroy
-#define DESTROY_MEMORY_POOL MemPoolDestroy
-#define DESTROY_ALLOCATION MemRelease
-#define DESTROY_GRAPH GraphDestroy
-#define DESTROY_GRAPH_EXEC GraphExecDestroy
+            if (code) DESTROY_##kind(name##_value);)
+#define DESTROY_STREAM api->StreamDestroy
+#define DESTROY_EVENT api->EventDestroy
+#define DESTROY_MEMORY_POOL api->MemPoolDestroy
+#define DESTROY_ALLOCATION api->MemRelease
+#define DESTROY_GRAPH api->GraphDestroy
+#define DESTROY_GRAPH_EXEC api->GraphExecDestroy
+#define DESTROY_GREEN api->GreenCtxDestroy
+#define DESTROY_RESOURCE_DESC(desc) (void)(desc) /* the driver has no function for it */
+#define ARGUMENT_HANDLE_OF(kind, name)                                                             \
+    (CALL_TYPE_##kind name##_value = NULL;                                                         \
+        CALL_TYPE_##kind *name = execution_word(execution) ? &name##_value : NULL;),               \
+        (name),                                                                                    \
+        (execution_reply(                                                                          \
+            execution, server_handle_of(execution->server, WORKER_##kind, name##_value, 0));)
+#define ARGUMENT_RESOURCE ARGUMENT_OUT
+#define ARGUMENT_RESOURCE_MAYBE ARGUMENT_OUT
+#define ARGUMENT_RESOURCE_IN(kind, name)                                                           \
+    (kind name##_value;                                                                            \
+        const kind *name = execution_struct(execution, &name##_value, sizeof(name##_value));),     \
+        (name), ()
+#define ARGUMENT_RESOURCES(kind, name)                                                             \
+    (kind name##_value[WORKER_RESOURCES]; unsigned name##_count;                                   \
+        kind *name = execution_resources(execution, name##_value, &name##_count);),                \
+        (name, name##_count), ()
+#define ARGUMENT_GROUPS(kind, name)                                                                \
+    (kind name##_value[WORKER_RESOURCES] = {{0}};                                                  \
+        kind *name = execution_word(execution) ? name##_value : NULL; unsigned name##_most = 0;    \
+        unsigned *name##_count = execution_count(execution, &name##_most);                         \
+        if (name && name##_most > WORKER_RESOURCES) execution->is_malformed = true;),              \
+        (name, name##_count),                                                                      \
+        (execution_reply(execution, name##_most);                                                  \
+            for (unsigned i = 0; name && i < name##_most; i++)                                     \
+                execution_reply_bytes(execution, &name##_value[i], sizeof(name##_value[i]));)
 #define ARGUMENT_PROPS(kind, name)                                                                 \
     (kind name##_value = {0}; uint64_t name##_is_own = execution_word(execution);                  \
         const kind *name = execution_struct(execution, &name##_value, sizeof(name##_value));       \

@@ -60,18 +60,27 @@ pool_cu_result server_DevicePrimaryCtxRetain(struct execution *execution)
     return code;
 }
 
-pool_cu_result server_DevicePrimaryCtxRelease(struct execution *execution)
+/* Replies whether the primary context is alive, after what may have ended it. */
+static void reply_primary(struct execution *execution)
 {
     struct server *server = execution->server;
     unsigned flags;
     int is_active = 1;
-    pool_cu_result code = server->api->DevicePrimaryCtxRelease(server->device);
 
-    if (!code && server->api->DevicePrimaryCtxGetState(server->device, &flags, &is_active))
+    if (server->api->DevicePrimaryCtxGetState(server->device, &flags, &is_active))
         is_active = 1;
-    if (!code && !is_active)
+    if (!is_active)
         server_remove_context(server, 0);
     execution_reply(execution, (uint64_t)is_active);
+}
+
+pool_cu_result server_DevicePrimaryCtxRelease(struct execution *execution)
+{
+    struct server *server = execution->server;
+    pool_cu_result code = server->api->DevicePrimaryCtxRelease(server->device);
+
+    if (!code)
+        reply_primary(execution);
     return code;
 }
 
@@ -112,4 +121,49 @@ pool_cu_result server_CtxDestroy(struct execution *execution)
     if (!code && context)
         server_remove_context(server, (unsigned)number - 1);
     return code;
+}
+
+/* The client has chosen a number for the context, which is used unless it has one. */
+pool_cu_result server_CtxFromGreenCtx(struct execution *execution)
+{
+    struct server *server = execution->server;
+    CUgreenCtx green = execution_handle(execution, WORKER_GREEN);
+    uint64_t number = execution_word(execution), known;
+    CUcontext context = NULL;
+    pool_cu_result code;
+
+    if (number == 0 || number >= WORKER_CONTEXTS)
+        execution->is_malformed = true;
+    code = execution_check(execution);
+    if (!code)
+        code = EXECUTION_CALL(execution, CtxFromGreenCtx, &context, green);
+    if (code)
+        return code;
+    known = server_context_number(server, context);
+    if (!known && !set_context(server, (unsigned)number, context))
+        execution->is_malformed = true;
+    execution_reply(execution, known ? known - 1 : number);
+    return code;
+}
+
+/* Replies with the number + 1 of its context; 0: it has none. The primary one may end with it. */
+pool_cu_result server_GreenCtxDestroy(struct execution *execution)
+{
+    struct server *server = execution->server;
+    CUgreenCtx green = execution_handle(execution, WORKER_GREEN);
+    CUcontext context = NULL;
+    uint64_t number = 0;
+    pool_cu_result code = execution_check(execution);
+
+    if (!code && server->api->CtxFromGreenCtx && !server->api->CtxFromGreenCtx(&context, green))
+        number = server_context_number(server, context);
+    if (!code)
+        code = EXECUTION_CALL(execution, GreenCtxDestroy, green);
+    if (code)
+        return code;
+    if (number)
+        server_remove_context(server, (unsigned)number - 1);
+    execution_reply(execution, number);
+    reply_primary(execution);
+    return POOL_CU_SUCCESS;
 }

@@ -83,7 +83,8 @@ void *execution_handle(struct execution *execution, enum worker_kind kind)
     execution->object = (struct server_object){0};
     if (!is_default && !server_find(execution->server, kind, handle, &execution->object) &&
         !execution->code)
-        execution->code = POOL_CU_INVALID_HANDLE;
+        execution->code =
+            kind == WORKER_GREEN ? POOL_CU_CONTEXT_IS_DESTROYED : POOL_CU_INVALID_HANDLE;
     if (kind == WORKER_STREAM)
         set_stream(execution, handle);
     if (kind == WORKER_EVENT)
@@ -145,6 +146,28 @@ const pool_cu_mem_access *execution_access(
             access[i].location.id = execution->server->device;
     }
     return is_given ? access : NULL;
+}
+
+pool_cu_dev_resource *execution_resources(
+    struct execution *execution, pool_cu_dev_resource *resources, unsigned *count)
+{
+    bool is_given = execution_word(execution) != 0;
+
+    *count = (unsigned)execution_word(execution);
+    if (*count > WORKER_RESOURCES)
+        execution->is_malformed = true;
+    for (unsigned i = 0; is_given && i < *count && !execution->is_malformed; i++)
+        if (!execution_struct(execution, &resources[i], sizeof(resources[i])))
+            execution->is_malformed = true;
+    return is_given ? resources : NULL;
+}
+
+unsigned *execution_count(struct execution *execution, unsigned *count)
+{
+    bool is_given = execution_word(execution) != 0;
+
+    *count = (unsigned)execution_word(execution);
+    return is_given ? count : NULL;
 }
 
 void execution_default_stream(struct execution *execution)

@@ -146,6 +146,11 @@ void *execution_struct(struct execution *execution, void *to, size_t size);
  * the client has none. */
 const pool_cu_mem_access *execution_access(
     struct execution *execution, pool_cu_mem_access *access, size_t *count);
+/* At most WORKER_RESOURCES; NULL: the client has none. */
+pool_cu_dev_resource *execution_resources(
+    struct execution *execution, pool_cu_dev_resource *resources, unsigned *count);
+/* A number that the function changes; NULL: the client has none. */
+unsigned *execution_count(struct execution *execution, unsigned *count);
 /* The call waits for the default stream. */
 void execution_default_stream(struct execution *execution);
 /* Once all arguments are read: POOL_CU_SUCCESS, or why the function must not be called. */
