@@ -23,7 +23,7 @@ __device__ __forceinline__ struct wide wide_add(struct wide a, struct wide b)
 {
     struct wide r;
     asm("add.cc.u32 %0, %3, %6;\n\taddc.cc.u32 %1, %4, %7;\n\taddc.u32 %2, %5, %8;"
-        : POOL_EARLY_CLOBBER(r.low), POOL_EARLY_CLOBBER(r.middle), "=r"(r.high)
+        : "=&r"(r.low), "=&r"(r.middle), "=r"(r.high)
         : "r"(a.low), "r"(a.middle), "r"(a.high), "r"(b.low), "r"(b.middle), "r"(b.high));
     return r;
 }
@@ -32,7 +32,7 @@ __device__ __forceinline__ struct wide wide_sub(struct wide a, struct wide b)
 {
     struct wide r;
     asm("sub.cc.u32 %0, %3, %6;\n\tsubc.cc.u32 %1, %4, %7;\n\tsubc.u32 %2, %5, %8;"
-        : POOL_EARLY_CLOBBER(r.low), POOL_EARLY_CLOBBER(r.middle), "=r"(r.high)
+        : "=&r"(r.low), "=&r"(r.middle), "=r"(r.high)
         : "r"(a.low), "r"(a.middle), "r"(a.high), "r"(b.low), "r"(b.middle), "r"(b.high));
     return r;
 }
@@ -43,7 +43,7 @@ __device__ __forceinline__ struct wide wide_fold(unsigned y0, unsigned y1, int y
     struct wide r;
     asm("sub.cc.u32 %0, %3, %5;\n\tsubc.cc.u32 %1, %4, %6;\n\tsubc.u32 %2, 0, %6;\n\t"
         "add.cc.u32 %1, %1, %5;\n\taddc.u32 %2, %2, %6;"
-        : POOL_EARLY_CLOBBER(r.low), POOL_EARLY_CLOBBER(r.middle), POOL_EARLY_CLOBBER(r.high)
+        : "=&r"(r.low), "=&r"(r.middle), "=&r"(r.high)
         : "r"(y0), "r"(y1), "r"(y2), "r"(y2 >> 31));
     return r;
 }
@@ -55,7 +55,7 @@ __device__ __forceinline__ struct wide wide_fold_x(unsigned y0, unsigned y1, int
     asm("sub.cc.u32 %0, 0, %4;\n\tsubc.u32 %1, %4, 0;\n\t"
         "add.cc.u32 %1, %1, %3;\n\taddc.u32 %2, 0, 0;\n\t"
         "sub.cc.u32 %0, %0, %5;\n\tsubc.cc.u32 %1, %1, %6;\n\tsubc.u32 %2, %2, %6;"
-        : POOL_EARLY_CLOBBER(r.low), POOL_EARLY_CLOBBER(r.middle), POOL_EARLY_CLOBBER(r.high)
+        : "=&r"(r.low), "=&r"(r.middle), "=&r"(r.high)
         : "r"(y0), "r"(y1), "r"(y2), "r"(y2 >> 31));
     return r;
 }
@@ -66,7 +66,7 @@ __device__ __forceinline__ struct wide wide_fold_x2(unsigned y0, unsigned y1, in
     struct wide r;
     asm("sub.cc.u32 %0, 0, %3;\n\tsubc.u32 %1, %3, 0;\n\t"
         "sub.cc.u32 %0, %0, %4;\n\tsubc.cc.u32 %1, %1, %5;\n\tsubc.u32 %2, 0, %6;"
-        : POOL_EARLY_CLOBBER(r.low), POOL_EARLY_CLOBBER(r.middle), POOL_EARLY_CLOBBER(r.high)
+        : "=&r"(r.low), "=&r"(r.middle), "=&r"(r.high)
         : "r"(y0), "r"(y1), "r"(y2), "r"(y2 >> 31));
     return r;
 }

@@ -35,7 +35,7 @@ __device__ __forceinline__ fr join_limbs(const unsigned *limbs)
         "subc.u32 s, s, 0;\n\t"
         "add.u32 %1, s, m;\n\t"
         "}"
-        : POOL_EARLY_CLOBBER(r.word[0]), "=r"(r.word[1])
+        : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"((unsigned)low), "r"((unsigned)high), "r"((unsigned)(high >> 32)));
     return r;
 }

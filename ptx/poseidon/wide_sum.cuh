@@ -27,7 +27,7 @@ __device__ __forceinline__ wide_sum wide_add(wide_sum a, wide_sum b)
     asm("add.cc.u32 %0, %3, %6;\n\t"
         "addc.cc.u32 %1, %4, %7;\n\t"
         "addc.u32 %2, %5, %8;"
-        : POOL_EARLY_CLOBBER(r.word[0]), POOL_EARLY_CLOBBER(r.word[1]), "=r"(r.word[2])
+        : "=&r"(r.word[0]), "=&r"(r.word[1]), "=r"(r.word[2])
         : "r"(a.word[0]), "r"(a.word[1]), "r"(a.word[2]), "r"(b.word[0]), "r"(b.word[1]),
         "r"(b.word[2]));
     return r;
@@ -47,7 +47,7 @@ __device__ __forceinline__ fr wide_reduce(wide_sum x)
         "add.cc.u32 %0, s0, m;\n\t"
         "addc.u32 %1, s1, 0;\n\t"
         "}"
-        : POOL_EARLY_CLOBBER(r.word[0]), "=r"(r.word[1])
+        : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"(x.word[0]), "r"(x.word[1]), "r"(x.word[2]));
     return r;
 }
@@ -89,7 +89,7 @@ __device__ __forceinline__ fr wide_mul_add(wide_sum a, fr x, fr d)
         "madc.hi.u32 x3, %3, %5, 0;\n\t"
         "mul.wide.u32 v, %2, %5;\n\t"
         "mov.b64 {y0, y1}, v;\n\t" WIDE_END_OF_PRODUCT "}"
-        : POOL_EARLY_CLOBBER(r.word[0]), "=r"(r.word[1])
+        : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"(x.word[0]), "r"(x.word[1]), "r"(d.word[0]), "r"(d.word[1]), "r"(a.word[0]),
         "r"(a.word[1]), "r"(a.word[2]));
     return r;
@@ -112,7 +112,7 @@ __device__ __forceinline__ fr wide_mul(fr a, fr b)
         "mov.b64 {x0, x1}, v0;\n\t"
         "mov.b64 {x2, x3}, v1;\n\t"
         "mov.b64 {y0, y1}, v2;\n\t" WIDE_END_OF_PRODUCT "}"
-        : POOL_EARLY_CLOBBER(r.word[0]), "=r"(r.word[1])
+        : "=&r"(r.word[0]), "=r"(r.word[1])
         : "r"(a.word[0]), "r"(a.word[1]), "r"(b.word[0]), "r"(b.word[1]));
     return r;
 }

@@ -23,8 +23,8 @@
 /*
  * The oldest version that was right on a GPU. 11.2 to 12.3 have every function of the table, but
  * transforms over bn254_fr that 11.8.89 compiled were wrong on an H100 (driver 580.159.04),
- * although right on simulated devices, and 12.0 to 12.3 compile the same form of the inline
- * assembly.
+ * although right on simulated devices (and 11.8 knows no early-clobber operands "=&r"); 12.0 to
+ * 12.3 were never tried.
  */
 #define VERSION_MIN 12040
 

@@ -119,7 +119,7 @@ void field_emit_end(struct field_emit_writer *writer, uint32_t arity)
 {
     field_emit(writer, "        \"}\"\n        : ");
     for (uint32_t i = 0; i < writer->words; i++)
-        field_emit(writer, "%sPOOL_EARLY_CLOBBER(r.word[%u])", i == 0 ? "" : ", ", i);
+        field_emit(writer, "%s\"=&r\"(r.word[%u])", i == 0 ? "" : ", ", i);
     field_emit(writer, "\n        : ");
     for (uint32_t argument = 0; argument < arity; argument++)
         for (uint32_t i = 0; i < writer->words; i++)

@@ -105,8 +105,7 @@ void field_emit_less(struct field_emit_writer *writer)
     for (uint32_t i = 0; i < words; i++)
         field_emit(writer, "        \"sub%s.cc.u32 t, %%%u, %%%u;\\n\"\n", i == 0 ? "" : "c", 1 + i,
             1 + words + i);
-    field_emit(writer,
-        "        \"subc.u32 %%0, 0, 0;\\n\"\n        \"}\"\n        : POOL_EARLY_CLOBBER(r)\n");
+    field_emit(writer, "        \"subc.u32 %%0, 0, 0;\\n\"\n        \"}\"\n        : \"=&r\"(r)\n");
     for (uint32_t i = 0; i < 2 * words; i++)
         field_emit(writer, "%s\"r\"(%c.word[%u])", i == 0 ? "        : " : ", ",
             i < words ? 'a' : 'b', i % words);

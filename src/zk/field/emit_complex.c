@@ -84,7 +84,7 @@ static void put_operands(struct field_emit_writer *writer)
         for (uint32_t i = 0; i < writer->words; i++)
             field_emit(writer, "%s%s(%sword[%u])",
                 i == 0 && (element == REAL || element == A) ? "" : ", ",
-                element < A ? "POOL_EARLY_CLOBBER" : "\"r\"", names[element], i);
+                element < A ? "\"=&r\"" : "\"r\"", names[element], i);
     }
     field_emit(writer, ");\n}\n\n");
 }

@@ -153,7 +153,7 @@ static void put_end(
         field_emit_immediate(0));
     put_reductions(writer, bound, multiple);
     field_emit(writer, "        \"}\"\n        : ");
-    put_operands(writer, "POOL_EARLY_CLOBBER", "r", false);
+    put_operands(writer, "\"=&r\"", "r", false);
     field_emit(writer, "\n        : ");
     put_operands(writer, "\"r\"", "sum", false);
     put_accumulators(writer, "\"r\"", true);
@@ -224,7 +224,7 @@ static void put_goldilocks_dot(struct field_emit_writer *writer, uint32_t produc
     for (size_t i = 0; i < sizeof(finish) / sizeof(finish[0]); i++)
         field_emit(writer, "        \"%s;\\n\"\n", finish[i]);
     field_emit(writer, "        \"}\"\n        : ");
-    put_operands(writer, "POOL_EARLY_CLOBBER", "r", false);
+    put_operands(writer, "\"=&r\"", "r", false);
     field_emit(writer, "\n        : ");
     put_operands(writer, "\"r\"", "sum", false);
     for (uint32_t k = 0; k < 2 * products; k++)

@@ -63,22 +63,6 @@ static void to_upper_case(char upper[FIELD_MAX_NAME + 1], const char *prefix)
         upper[i] = (char)toupper((unsigned char)prefix[i]);
 }
 
-/*
- * Defines an operand for results that a statement writes before it has read all arguments. NVRTC
- * 11.8 knows no early-clobber operands, 12.4 does: before that it is an argument, too, whose value
- * NVRTC cannot know, so that no other argument can be given its register.
- */
-static void put_early_clobber(struct field_emit_writer *writer)
-{
-    field_emit(writer, "%s",
-        "#ifndef POOL_EARLY_CLOBBER\n#if 100 * __CUDACC_VER_MAJOR__ + __CUDACC_VER_MINOR__ >= "
-        "1204\n"
-        "#define POOL_EARLY_CLOBBER(x) \"=&r\"(x)\n#else\n"
-        "template <typename T> __device__ __forceinline__ T &pool_early_clobber(T &x)\n{\n"
-        "    asm(\"mov.u32 %0, 0;\" : \"=r\"(x));\n    return x;\n}\n\n"
-        "#define POOL_EARLY_CLOBBER(x) \"+r\"(pool_early_clobber(x))\n#endif\n#endif\n\n");
-}
-
 static void put_type(struct field_emit_writer *writer)
 {
     const pool_field *field = writer->field;
@@ -86,7 +70,6 @@ static void put_type(struct field_emit_writer *writer)
     char upper[FIELD_MAX_NAME + 1] = {0};
 
     to_upper_case(upper, prefix);
-    put_early_clobber(writer);
     field_emit(writer, "/* %s: operations %s %u bits, generated. */\n", prefix,
         field->base ? "in an extension of" : "modulo a prime of", field->bits);
     field_emit(writer, "#define %s_WORDS %u\n#define %s_BITS %u\n#define %s_LAZY %d\n", upper,
