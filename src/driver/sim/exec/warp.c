@@ -10,48 +10,52 @@ static void store_word(struct sim_warp *warp, uint32_t offset, uint32_t bits, ui
     *word = (*word & ~lanes) | (bits & lanes);
 }
 
-/* Source lane of a shuffle, as the PTX manual computes it from c = clamp | segment mask << 8. */
-static unsigned shuffle_source(uint32_t mode, unsigned lane, uint32_t b, uint32_t c, bool *is_valid)
+/* Source lane of a shuffle, as the PTX manual computes it from c = clamp | segment mask << 8.
+ * Without branches, as a loop over lanes with a constant mode is vectorised. */
+static inline __attribute__((always_inline)) void shuffle_sources(
+    uint32_t mode, const uint32_t *b, const uint32_t *c, uint32_t *sources, uint32_t *valid)
 {
-    uint32_t bound = c & 0x1f, segment = c >> 8 & 0x1f;
-    uint32_t highest = (lane & segment) | (bound & ~segment), lowest = lane & segment;
-    int32_t source;
-    b &= 0x1f;
-    switch (mode) {
-    case SIM_SHFL_UP:
-        source = (int32_t)lane - (int32_t)b;
-        *is_valid = source >= (int32_t)highest;
-        break;
-    case SIM_SHFL_DOWN:
-        source = (int32_t)(lane + b);
-        *is_valid = source <= (int32_t)highest;
-        break;
-    case SIM_SHFL_BFLY:
-        source = (int32_t)(lane ^ b);
-        *is_valid = source <= (int32_t)highest;
-        break;
-    default:
-        source = (int32_t)(lowest | (b & ~segment));
-        *is_valid = source <= (int32_t)highest;
-        break;
+    for (uint32_t lane = 0; lane < SIM_LANES; lane++) {
+        uint32_t bound = c[lane] & 0x1f, segment = c[lane] >> 8 & 0x1f, shift = b[lane] & 0x1f;
+        int32_t end = (int32_t)((lane & segment) | (bound & ~segment));
+        int32_t source = (int32_t)(mode == SIM_SHFL_UP     ? lane - shift
+                                   : mode == SIM_SHFL_DOWN ? lane + shift
+                                   : mode == SIM_SHFL_BFLY ? lane ^ shift
+                                                           : (lane & segment) | (shift & ~segment));
+        bool is_valid = mode == SIM_SHFL_UP ? source >= end : source <= end;
+
+        sources[lane] = is_valid ? (uint32_t)source & 31 : lane;
+        valid[lane] = is_valid;
     }
-    return *is_valid ? (unsigned)source & 31 : lane;
 }
 
 static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_active_lanes(warp, op), valid = 0, present, values[SIM_LANES];
+    uint32_t lanes = sim_active_lanes(warp, op), valid = 0, present;
+    uint32_t values[SIM_LANES], sources[SIM_LANES], is_valid[SIM_LANES];
     const uint32_t *b = sim_vreg_at(warp, op->b), *c = sim_vreg_at(warp, op->c);
     const uint32_t *masks = sim_vreg_at(warp, op[1].words[1]);
     if (!sim_sync_is_complete(warp, masks, lanes, &present))
         return sim_sync_wait(warp, op, masks);
     uint32_t *d = sim_vreg_at(warp, op->d);
+    switch (op->aux) {
+    case SIM_SHFL_UP:
+        shuffle_sources(SIM_SHFL_UP, b, c, sources, is_valid);
+        break;
+    case SIM_SHFL_DOWN:
+        shuffle_sources(SIM_SHFL_DOWN, b, c, sources, is_valid);
+        break;
+    case SIM_SHFL_BFLY:
+        shuffle_sources(SIM_SHFL_BFLY, b, c, sources, is_valid);
+        break;
+    default:
+        shuffle_sources(SIM_SHFL_IDX, b, c, sources, is_valid);
+        break;
+    }
     memcpy(values, sim_vreg_at(warp, op->a), sizeof(values));
     for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-        bool is_valid;
-        unsigned source = shuffle_source(op->aux, lane, b[lane], c[lane], &is_valid);
-        valid |= is_valid ? 1u << lane : 0;
-        d[lane] = lanes >> lane & 1 ? values[source] : d[lane];
+        valid |= is_valid[lane] << lane;
+        d[lane] = lanes >> lane & 1 ? values[sources[lane]] : d[lane];
     }
     store_word(warp, op[1].words[0], valid, lanes);
     return op + 2;
