@@ -302,6 +302,6 @@ int main(void)
         cmocka_unit_test(test_hang),
     };
 
-    torture_all_codes = 1;
+    torture_all = 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 #define GROWTH_RUNS 3
 
 unsigned torture_seconds_per_run = 60;
-int torture_all_codes;
+int torture_all;
 static char watchdog_text[256];
 
 /* DEVICEPOOL_TORTURE_TELL: for one who hunts. */
@@ -276,6 +276,7 @@ static void run_point(
     memset(&watch, 0, sizeof(watch));
     watch.point = *point;
     watch.scenario = scenario;
+    watch.is_recording = point->n == 0;
     snprintf(watchdog_text, sizeof(watchdog_text),
         "%s: %s %llu failing %s with %u: no end after %u seconds\n", scenario->name,
         source_names[point->source], (unsigned long long)point->n,
@@ -335,23 +336,26 @@ static void run_source(const struct torture_scenario *scenario, enum source sour
         POOL_CU_INVALID_CONTEXT, POOL_CU_ILLEGAL_ADDRESS, POOL_CU_LAUNCH_FAILED, POOL_CU_UNKNOWN,
         POOL_CU_DEINITIALIZED};
     size_t code_count = source == SOURCE_DRIVER ? sizeof(codes) / sizeof(codes[0]) : 1;
+    size_t chosen = 0;
 
-    for (uint64_t n = 1; n <= count; n++)
-        for (size_t i = 0; i < code_count; i++) {
-            /* Two codes per operation, each code at two of seven operations. */
-            if (source == SOURCE_DRIVER && !torture_all_codes && (n + i) % code_count != 0 &&
-                (n + i) % code_count != 3)
-                continue;
-            for (int from_then_on = 0; from_then_on < 2; from_then_on++) {
+    for (uint64_t n = 1; n <= count; n++) {
+        if (!torture_all && !watch_is_distinct(source, n, count))
+            continue;
+        for (int from_then_on = 0; from_then_on < 2; from_then_on++)
+            for (size_t i = 0; i < code_count; i++) {
                 struct point point = {.source = source,
                     .n = n,
                     .code = source == SOURCE_DRIVER ? codes[i] : 0,
                     .from_then_on = from_then_on};
 
+                /* Two codes per driver call, one of them once and the other one from then on. */
+                if (!torture_all && (chosen + i + 3 * (size_t)from_then_on) % code_count != 0)
+                    continue;
                 run_point_again_if_it_grew(scenario, &point, finding);
                 finding->report->points++;
             }
-        }
+        chosen++;
+    }
 }
 
 int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet)
@@ -394,7 +398,7 @@ int torture_main(
     if (argument_count > 1 && strcmp(arguments[1], "workers:sim") == 0)
         return torture_on_workers(
             scenarios, count, argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
-    torture_all_codes = argument_count > 1 && strcmp(arguments[1], "all") == 0;
+    torture_all = argument_count > 1 && strcmp(arguments[1], "all") == 0;
     unsetenv("DEVICEPOOL_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
     /* A pool absorbs every failure to read a file of tuned numbers; a scenario of pool.c has them.

@@ -85,10 +85,12 @@ struct torture_report {
 int torture_run(const struct torture_scenario *scenario, struct torture_report *report, int quiet);
 
 /*
- * Fail every driver call with each of the seven codes. Otherwise every call fails, with two codes
- * that alternate from call to call.
+ * Every driver call, allocation and file operation fails, driver calls with each of the seven
+ * codes. Otherwise, of those with the same call stack, as in the rounds of a loop, the first and
+ * the last one fail, driver calls once with one code and from then on with another one; the codes
+ * alternate from one to the next.
  */
-extern int torture_all_codes;
+extern int torture_all;
 
 /* How long a run may take before the program is ended as hanging: 10. */
 extern unsigned torture_seconds_per_run;
@@ -102,7 +104,7 @@ uint64_t torture_file_operations(void);
 
 /*
  * Runs a table of scenarios, prints the numbers and returns an exit status. With the argument
- * "all" torture_all_codes is set. With the arguments
+ * "all" torture_all is set. With the arguments
  * "workers:sim [MOST]" torture_on_workers runs them.
  */
 int torture_main(

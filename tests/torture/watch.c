@@ -7,8 +7,10 @@
 #include "torture/watch.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unwind.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -47,6 +49,43 @@ static int is_process_code(pool_cu_result code)
     return code == POOL_CU_ILLEGAL_ADDRESS || code == POOL_CU_LAUNCH_FAILED;
 }
 
+/* ---- where events come from ----------------------------------------------------------------- */
+
+/* Of the last recorded run: a hash of the call stack of each event. */
+enum { MAX_EVENTS = 16384 };
+static uint64_t stacks[SOURCES][MAX_EVENTS];
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *hash)
+{
+    uint64_t *sum = hash;
+
+    *sum = (*sum ^ (uint64_t)_Unwind_GetIP(context)) * UINT64_C(0x100000001b3);
+    return _URC_NO_REASON;
+}
+
+static void record_stack(enum source source, uint64_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    if (n > MAX_EVENTS)
+        return;
+    _Unwind_Backtrace(add_frame, &hash);
+    stacks[source][n - 1] = hash;
+}
+
+int watch_is_distinct(enum source source, uint64_t n, uint64_t count)
+{
+    int before = 0, after = 0;
+
+    if (count > MAX_EVENTS)
+        return 1;
+    for (uint64_t i = 0; i < n - 1 && !before; i++)
+        before = stacks[source][i] == stacks[source][n - 1];
+    for (uint64_t i = n; i < count && !after; i++)
+        after = stacks[source][i] == stacks[source][n - 1];
+    return !before || !after;
+}
+
 /*
  * Whether this event is the one to fail. `only_asks`: the call asks for the words of a failure that
  * is there already, so that its own failure is absorbed.
@@ -57,6 +96,8 @@ static int is_due(enum source source, const char *name, int only_asks)
     const struct point *point = &watch.point;
     uint64_t n = ++watch.seen[source];
 
+    if (watch.is_recording)
+        record_stack(source, n);
     if (!watch.is_on || point->source != source || point->n == 0 || n < point->n ||
         (n > point->n && !point->from_then_on))
         return 0;

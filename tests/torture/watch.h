@@ -21,6 +21,7 @@ struct watch {
     struct point point;
     uint64_t seen[SOURCES];
     int is_on;
+    int is_recording;      /* the call stack of every event */
     uint64_t made;         /* failures */
     uint64_t made_in_run;  /* of them before `finish` */
     int any_not_absorbed;  /* a failure that the scenario may not survive */
@@ -36,6 +37,13 @@ extern struct watch watch;
 
 /* Puts the hooks into mock, memory and files, or takes them off. */
 void watch_set(struct torture *torture, int on);
+
+/*
+ * Whether event n of `count` in the recorded run is the first or the last one from its call stack.
+ * Those in between are other rounds of a loop, in the same code with the same objects alive but for
+ * their number.
+ */
+int watch_is_distinct(enum source source, uint64_t n, uint64_t count);
 
 /* Whether a name of a function (perhaps with its version) is what the pattern means. */
 int watch_matches(const char *name, const char *pattern);
