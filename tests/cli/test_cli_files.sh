@@ -5,6 +5,8 @@
 set -u
 tool=$1
 vectors=$2
+# shellcheck disable=SC2034 # for expect.sh
+shared_cache=yes
 . "$(dirname "$0")/expect.sh"
 export DEVICEPOOL_DEVICES=sim
 
@@ -264,7 +266,7 @@ expect 2 'holds coefficients of matrices, not elements' "$tool" ntt "$key:coeffi
 expect 2 'holds points, not elements' "$tool" poseidon hash "$key:A"
 expect 1 'no section' "$tool" msm "$key:Z" "$witness"
 
-"$tool" cache clear >/dev/null
+export DEVICEPOOL_CACHE_DIR="$scratch/cache"
 expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear babybear_x4 circom-bn254-t3 bn254_g1
 expect 0 'poseidon' "$tool" cache list
 expect 2 "no field, curve or parameter set 'x'" "$tool" warm-up babybear x

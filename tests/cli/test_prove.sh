@@ -7,6 +7,8 @@
 set -u
 tool=$1 vectors=$2/iden3 verifier=$3
 here=$(dirname "$0")
+# shellcheck disable=SC2034 # for expect.sh
+shared_cache=yes
 . "$here/expect.sh"
 snarkjs=${SNARKJS:-snarkjs}
 if [ "$verifier" = snarkjs ] && ! command -v "$snarkjs" >/dev/null; then

@@ -7,6 +7,7 @@
  */
 #include "support/assert.h"
 #include "support/msm.h"
+#include "support/sample.h"
 
 #include "support/pool.h"
 #include "zk/msm/call.h"
@@ -54,6 +55,8 @@ static void test_workspace(void **state)
 {
     (void)state;
     for (int n = 0; n < 16; n++) {
+        if (!is_sampled((size_t)n, 5))
+            continue;
         pool_msm_params params = params_of(n % 3 ? "bn254_g1" : "bls12_381_g2");
         pool_exec exec = exec_here();
         struct msm_problem problem = msm_problem_random(params.curve, 60, 3);
@@ -167,6 +170,8 @@ static void test_ramp(void **state)
 {
     (void)state;
     for (int n = 0; n < 24; n++) {
+        if (!is_sampled((size_t)n, 5))
+            continue;
         const struct msm_shape_of_call shape = {.ramps_up = true,
             .layout = n % 5 == 0 ? POOL_POINT_PROJECTIVE : POOL_POINT_AFFINE,
             .form = (pool_form)(n / 2 % 2),

@@ -19,7 +19,6 @@ git -C "$source" rev-parse --verify -q HEAD >/dev/null 2>&1 || {
 }
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
-export DEVICEPOOL_CACHE=off
 
 # must WHAT COMMAND...
 must() {

@@ -17,7 +17,6 @@ kind=$7
 is_fortified=$8
 directory=$(mktemp -d) || exit 1
 trap 'rm -rf "$directory"' EXIT
-export DEVICEPOOL_CACHE=off
 failed=0
 
 # must WHAT COMMAND...

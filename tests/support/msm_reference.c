@@ -9,7 +9,14 @@
 #include "zk/curve/curve.h"
 #include "zk/field/field.h"
 
-enum { WINDOW_BITS = 8, BUCKETS = (1 << WINDOW_BITS) - 1 };
+enum { MAX_WINDOW_BITS = 8, MAX_BUCKETS = (1 << MAX_WINDOW_BITS) - 1 };
+
+/* The sums over the buckets cost as much as 2^9 points per window of 8 bits, more than most tests
+ * have. */
+static uint32_t choose_window_bits(uint64_t count)
+{
+    return count < 16 ? 2 : count < 512 ? 4 : MAX_WINDOW_BITS;
+}
 
 /* Packed, affine, in standard form. */
 static const pool_point_format format;
@@ -60,6 +67,7 @@ pool_status msm_reference_double_and_add(
 struct operands {
     const pool_curve *curve;
     uint64_t count;
+    uint32_t window_bits; /* a power of two: no window lies in two limbs */
     struct curve_jacobian *points;
     uint64_t *scalars; /* FIELD_MAX_LIMBS each */
 };
@@ -68,20 +76,21 @@ struct operands {
 static void add_window(const struct operands *operands, uint32_t window, struct curve_jacobian *sum)
 {
     const pool_curve *curve = operands->curve;
-    struct curve_jacobian buckets[BUCKETS], running;
+    struct curve_jacobian buckets[MAX_BUCKETS], running;
+    uint32_t bits = operands->window_bits, bucket_count = (1u << bits) - 1;
 
-    for (int b = 0; b < BUCKETS; b++)
+    for (uint32_t b = 0; b < bucket_count; b++)
         curve_jacobian_set_infinity(curve, &buckets[b]);
     for (uint64_t i = 0; i < operands->count; i++) {
-        uint64_t limb = operands->scalars[i * FIELD_MAX_LIMBS + window * WINDOW_BITS / 64];
-        uint64_t digit = limb >> (window * WINDOW_BITS % 64) & BUCKETS;
+        uint64_t limb = operands->scalars[i * FIELD_MAX_LIMBS + window * bits / 64];
+        uint64_t digit = limb >> (window * bits % 64) & bucket_count;
 
         if (digit)
             curve_jacobian_add(
                 curve, &buckets[digit - 1], &buckets[digit - 1], &operands->points[i]);
     }
     curve_jacobian_set_infinity(curve, &running);
-    for (int b = BUCKETS; b-- > 0;) {
+    for (uint32_t b = bucket_count; b-- > 0;) {
         curve_jacobian_add(curve, &running, &running, &buckets[b]);
         curve_jacobian_add(curve, sum, sum, &running);
     }
@@ -90,11 +99,11 @@ static void add_window(const struct operands *operands, uint32_t window, struct 
 /* Horner's rule over the windows. */
 static void sum_windows(const struct operands *operands, struct curve_jacobian *sum)
 {
-    uint32_t windows = operands->curve->scalar_field->limbs * 64 / WINDOW_BITS;
+    uint32_t windows = operands->curve->scalar_field->limbs * 64 / operands->window_bits;
 
     curve_jacobian_set_infinity(operands->curve, sum);
     for (uint32_t window = windows; window-- > 0;) {
-        for (int i = 0; i < WINDOW_BITS; i++)
+        for (uint32_t i = 0; i < operands->window_bits; i++)
             curve_jacobian_double(operands->curve, sum, sum);
         add_window(operands, window, sum);
     }
@@ -105,6 +114,7 @@ pool_status msm_reference_buckets(
 {
     struct operands operands = {.curve = curve,
         .count = count,
+        .window_bits = choose_window_bits(count),
         .points = calloc(count + 1, sizeof(*operands.points)),
         .scalars = calloc(count + 1, FIELD_MAX_LIMBS * sizeof(*operands.scalars))};
     struct curve_jacobian sum;
