@@ -4,7 +4,8 @@
 #   release    gcc, all suites but long
 #   asan       clang with AddressSanitizer and UBSan, all but suites compile, slow and long
 #   tsan       gcc with ThreadSanitizer, suites threads, workers and tsan, but slow and long
-#   long       gcc, suite long: what takes minutes per test; before each release
+#   long       what takes minutes, before each release: gcc, suite long; AddressSanitizer, suite slow;
+#              ThreadSanitizer, suites threads and workers with what is slow of them
 #   valgrind   gcc, the suites unit, kat and torture under valgrind
 #   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
 # A GPU is used too where there is one: suite gpu skips by itself elsewhere.
@@ -28,6 +29,8 @@ failed=0
 release_suites="--no-suite bench --no-suite long"
 asan_suites="--no-suite bench --no-suite gpu --no-suite compile --no-suite slow --no-suite long"
 tsan_suites="--suite threads --suite workers --suite tsan --no-suite slow --no-suite long --no-suite gpu"
+# More than processors, as some wait: for processes that end, deadlines, devices that hang.
+processes=$(($(nproc) + 1))
 
 # build KIND COMPILER MESON-OPTIONS... : builds $suites' tests, or everything where that is empty
 build() {
@@ -54,8 +57,20 @@ run() {
     kind=$1
     shift
     echo "== $kind: testing"
-    meson test -C "build/$kind" --no-rebuild --print-errorlogs "$@" || failed=1
+    meson test -C "build/$kind" --no-rebuild --print-errorlogs --num-processes "$processes" "$@" || failed=1
     logs="$logs $kind=build/$kind/meson-logs/testlog${log_suffix:-}.json"
+}
+
+# Little optimisation: these builds take longer than what it would save their tests.
+build_asan() {
+    build asan clang -Dtests=enabled --buildtype=debugoptimized -Doptimization=1 -Db_lundef=false \
+        -Db_sanitize=address,undefined
+}
+
+build_tsan() {
+    export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
+    build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Doptimization=1 -Db_lundef=false \
+        -Db_sanitize=thread -Dc_args=-Wno-tsan
 }
 
 mkdir -p build
@@ -67,20 +82,24 @@ for kind in $kinds; do
         build release gcc -Dtests=enabled && run release $release_suites --timeout-multiplier 3 || failed=1
         ;;
     asan)
+        suites=$asan_suites
         # shellcheck disable=SC2086
-        build asan clang -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
-            -Db_sanitize=address,undefined && run asan $asan_suites --timeout-multiplier 8 || failed=1
+        build_asan && run asan $asan_suites --timeout-multiplier 8 || failed=1
         ;;
     tsan)
         suites=$tsan_suites
-        export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
         # shellcheck disable=SC2086
-        build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Db_lundef=false \
-            -Db_sanitize=thread -Dc_args=-Wno-tsan && run tsan $tsan_suites --timeout-multiplier 10 || failed=1
+        build_tsan && run tsan $tsan_suites --timeout-multiplier 10 || failed=1
         ;;
     long)
         build release gcc -Dtests=enabled && log_suffix=-long run release --suite long \
             --timeout-multiplier 3 --logbase testlog-long || failed=1
+        suites="--suite slow --no-suite long --no-suite bench --no-suite gpu --no-suite compile"
+        # shellcheck disable=SC2086
+        build_asan && log_suffix=-long run asan $suites --timeout-multiplier 20 --logbase testlog-long || failed=1
+        suites="--suite threads --suite workers --no-suite long --no-suite gpu"
+        # shellcheck disable=SC2086
+        build_tsan && log_suffix=-long run tsan $suites --timeout-multiplier 20 --logbase testlog-long || failed=1
         ;;
     valgrind)
         need valgrind command -v valgrind

@@ -17,9 +17,9 @@
 
 #include "base/clock.h"
 #include "driver/driver.h"
+#include "driver/worker/worker.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "driver/worker/worker.h"
 
 #define MIB ((size_t)1 << 20)
 /* A window of a device of 1 GiB has two of these. */
@@ -38,7 +38,9 @@ enum { MOST_DEVICES = 3, GUARD = 64 };
 static CUcontext contexts[MOST_DEVICES];
 static CUdeviceptr memory[MOST_DEVICES];
 
-static void fill_values(unsigned char *values, size_t bytes, unsigned seed)
+/* A sanitizer's checks of each byte took most of the time of these tests. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static void fill_values(
+    unsigned char *values, size_t bytes, unsigned seed)
 {
     for (size_t i = 0; i < bytes; i++)
         values[i] = (unsigned char)((i * 2654435761u >> 13) + seed);
