@@ -76,6 +76,8 @@
 #define CALL_DECLARE_CONTEXT(kind, name) kind name
 #define CALL_DECLARE_PEER(kind, name) kind name
 #define CALL_DECLARE_OTHER(kind, name) kind name
+#define CALL_DECLARE_ARGUMENTS(kind, name) void **name, void **extra
+#define CALL_DECLARE_ARGUMENTS_ONLY(kind, name) void **name
 #define CALL_DECLARE_HANDLE(kind, name) CALL_TYPE_##kind name
 #define CALL_DECLARE_NEW(kind, name) CALL_TYPE_##kind *name
 #define CALL_DECLARE_OUT(kind, name) kind *name

@@ -52,6 +52,12 @@ struct misused {
 #define MISUSE_COPY(kind, name)                                                                    \
     kind name = {{0}};                                                                             \
     at++;
+#define MISUSE_ARGUMENTS(kind, name)                                                               \
+    void **name = NULL, **extra = NULL;                                                            \
+    at++;
+#define MISUSE_ARGUMENTS_ONLY(kind, name)                                                          \
+    void **name = NULL;                                                                            \
+    at++;
 #define MISUSE_DEVICE(kind, name) kind name = MISUSE_IS(true, #name, "DEVICE") ? 9999 : 0;
 #define MISUSE_TEXT(kind, name) kind name = MISUSE_IS(true, #name, "") ? NULL : "text";
 #define MISUSE_HANDLE(kind, name)                                                                  \
@@ -105,6 +111,8 @@ struct misused {
 #define MISUSE_PASS_PINNED MISUSE_PASS_IN
 #define MISUSE_PASS_OTHER MISUSE_PASS_IN
 #define MISUSE_PASS_COPY MISUSE_PASS_IN
+#define MISUSE_PASS_ARGUMENTS(name) name, extra
+#define MISUSE_PASS_ARGUMENTS_ONLY MISUSE_PASS_IN
 #define MISUSE_PASS_DEVICE MISUSE_PASS_IN
 #define MISUSE_PASS_TEXT MISUSE_PASS_IN
 #define MISUSE_PASS_HANDLE MISUSE_PASS_IN

@@ -22,6 +22,8 @@
 #define ARGUMENT_IN(kind, name) (LOGGED((kind)-1 < (kind)1 ? 'i' : 'u', name)), (), (, name), ()
 #define ARGUMENT_COPY(kind, name) (), (), (, name), ()
 #define ARGUMENT_OTHER ARGUMENT_COPY
+#define ARGUMENT_ARGUMENTS(kind, name) (), (), (, name, extra), ()
+#define ARGUMENT_ARGUMENTS_ONLY ARGUMENT_COPY
 #define ARGUMENT_DEVICE(kind, name)                                                                \
     (LOGGED('i', name)), (REFUSED(!mock_is_device(&call, name), POOL_CU_INVALID_DEVICE)),          \
         (, name), (of_device = of_device < 0 ? name : of_device;)

@@ -37,6 +37,7 @@
 #define WORKER_HOST_CALLS 64u      /* host functions of streams that may wait at the same time */
 #define WORKER_CONTEXTS 64u        /* of one device; number 0 is the primary one */
 #define WORKER_TEXT_BYTES 1024u
+#define WORKER_ATTRIBUTES 8u /* of a launch */
 #define WORKER_RESOURCES 48u /* parts of a device in a message or a reply */
 
 /* The descriptors that a worker inherits. */

@@ -93,6 +93,8 @@ void call_handle(struct client_call *call, enum worker_kind kind, const void *ha
     uint64_t value = (uint64_t)(uintptr_t)handle;
     struct client_handle read;
 
+    if (kind == WORKER_KERNEL)
+        call->kernel = (CUfunction)(uintptr_t)handle;
     if (value == 0 || (kind == WORKER_STREAM && value <= 2)) { /* the default streams */
         call_word(call, value);
         return;

@@ -241,6 +241,7 @@ struct client_call {
     struct client_worker *worker; /* NULL: that of the current context */
     unsigned generation;
     pool_cu_result code; /* of an argument; 0: all of them are valid */
+    CUfunction kernel;   /* the last argument that is one */
     size_t count;        /* words of the message, the header included */
     size_t next;         /* word of the reply */
     union {
@@ -416,6 +417,10 @@ void client_kernels_free(struct client_worker *worker);
 /* The parameters of a kernel of the call's worker; NULL: the kernel is none, or no more. */
 const struct worker_layout *client_kernel_layout(
     const struct client_call *call, CUfunction function);
+
+/* --- launch.c --------------------------------------------------------------------------------- */
+void call_arguments(struct client_call *call, void **arguments, void **extra); /* of call->kernel */
+void call_config(struct client_call *call, const pool_cu_launch_config *config);
 
 /* --- host_function.c -------------------------------------------------------------------------- */
 bool client_in_host_function(void);

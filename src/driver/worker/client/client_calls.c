@@ -40,6 +40,9 @@
 #define ARGUMENT_RESOURCES(kind, name) (call_resources(&call, name, name##_count);), ()
 #define ARGUMENT_GROUPS(kind, name)                                                                \
     (call_groups(&call, name, name##_count);), (call_result_groups(&call, name, name##_count);)
+#define ARGUMENT_CONFIG(kind, name) (call_config(&call, name);), ()
+#define ARGUMENT_ARGUMENTS(kind, name) (call_arguments(&call, name, extra);), ()
+#define ARGUMENT_ARGUMENTS_ONLY(kind, name) (call_arguments(&call, name, NULL);), ()
 #define ARGUMENT_PROPS(kind, name)                                                                 \
     (call_props(&call, name, sizeof(kind), name ? &name->location : NULL);), ()
 #define ARGUMENT_ACCESS(kind, name) (call_access(&call, name, name##_count);), ()

@@ -1,131 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches of kernels and queries about them: functions of the client that write the
- * arguments of a kernel into a message.
+ * What launches of kernels and queries about them have besides plain arguments: the kernel's own,
+ * and configurations.
  */
 #include <string.h>
 
 #include "driver/attributes.h"
 #include "driver/worker/client/client_calls.h"
 
-/* Appends the bytes of the arguments, each at a multiple of 8. */
-static pool_cu_result write_each(struct client_call *call, CUfunction function, void **arguments)
+static void fail(struct client_call *call, pool_cu_result code)
 {
-    const struct worker_layout *layout = client_kernel_layout(call, function);
+    if (!call->code)
+        call->code = code;
+}
 
-    if (!layout) {
+/* Appends the bytes of the arguments, each at a multiple of 8. */
+static void write_each(struct client_call *call, void **arguments)
+{
+    const struct worker_layout *layout = client_kernel_layout(call, call->kernel);
+
+    if (!layout) { /* the worker will refuse the handle */
         call_word(call, WORKER_ARGUMENTS_NONE);
         call_word(call, 0);
-        return POOL_CU_SUCCESS; /* the worker will refuse the handle */
+        return;
     }
-    if (layout->count == WORKER_LAYOUT_UNKNOWN)
-        return POOL_CU_NOT_SUPPORTED;
     call_word(call, WORKER_ARGUMENTS_EACH);
-    if (call->count + 1 + layout->bytes / 8 > WORKER_MESSAGE_BYTES / 8)
-        return POOL_CU_NOT_SUPPORTED;
+    if (layout->count == WORKER_LAYOUT_UNKNOWN ||
+        call->count + 1 + layout->bytes / 8 > WORKER_MESSAGE_BYTES / 8) {
+        fail(call, POOL_CU_NOT_SUPPORTED);
+        return;
+    }
     call_word(call, layout->bytes);
     for (uint32_t i = 0; i < layout->count; i++) {
         size_t words = (size_t)(worker_parameter_bytes(layout->sizes[i]) / 8);
 
-        if (!arguments[i])
-            return POOL_CU_INVALID_VALUE;
+        if (!arguments[i]) {
+            fail(call, POOL_CU_INVALID_VALUE);
+            return;
+        }
         if (words)
             call->message.words[call->count + words - 1] = 0;
         memcpy(call->message.words + call->count, arguments[i], layout->sizes[i]);
         call->count += words;
     }
-    return POOL_CU_SUCCESS;
 }
 
-static pool_cu_result write_arguments(
-    struct client_call *call, CUfunction function, void **arguments, void **extra)
+void call_arguments(struct client_call *call, void **arguments, void **extra)
 {
     const void *buffer = NULL;
     size_t bytes = 0;
 
     if (arguments && extra)
-        return POOL_CU_INVALID_VALUE;
-    if (arguments)
-        return write_each(call, function, arguments);
-    for (; extra && (uintptr_t)*extra != DRIVER_LAUNCH_PARAM_END; extra += 2) {
+        fail(call, POOL_CU_INVALID_VALUE);
+    if (arguments) {
+        write_each(call, arguments);
+        return;
+    }
+    for (; extra && (uintptr_t)*extra != DRIVER_LAUNCH_PARAM_END && !call->code; extra += 2) {
         if ((uintptr_t)*extra == DRIVER_LAUNCH_PARAM_BUFFER_POINTER)
             buffer = extra[1];
         else if ((uintptr_t)*extra == DRIVER_LAUNCH_PARAM_BUFFER_SIZE)
             bytes = *(const size_t *)extra[1];
         else
-            return POOL_CU_INVALID_VALUE;
+            fail(call, POOL_CU_INVALID_VALUE);
     }
     call_word(call, buffer ? WORKER_ARGUMENTS_BUFFER : WORKER_ARGUMENTS_NONE);
     call_bytes(call, buffer, buffer ? bytes : 0);
-    return POOL_CU_SUCCESS;
 }
 
-struct launch {
-    CUfunction function;
-    unsigned grid[3], block[3], dynamic_shared_bytes;
-    CUstream stream;
-    void **arguments, **extra;
-};
-
-static pool_cu_result write_launch(struct client_call *call, const struct launch *launch)
-{
-    call_handle(call, WORKER_KERNEL, launch->function);
-    for (int i = 0; i < 3; i++)
-        call_word(call, launch->grid[i]);
-    for (int i = 0; i < 3; i++)
-        call_word(call, launch->block[i]);
-    call_word(call, launch->dynamic_shared_bytes);
-    call_handle(call, WORKER_STREAM, launch->stream);
-    return write_arguments(call, launch->function, launch->arguments, launch->extra);
-}
-
-static pool_cu_result run_launch(enum worker_function function, const struct launch *launch)
-{
-    struct client_call call;
-    pool_cu_result code;
-
-    call_begin(&call, function, CLIENT_POST);
-    code = write_launch(&call, launch);
-    return code ? code : call_run(&call);
-}
-
-pool_cu_result client_cu_LaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-    unsigned int grid_z, unsigned int block_x, unsigned int block_y, unsigned int block_z,
-    unsigned int dynamic_shared_bytes, CUstream stream, void **arguments, void **extra)
-{
-    struct launch launch = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-        dynamic_shared_bytes, stream, arguments, extra};
-    pool_cu_result code = call_check();
-
-    return code ? code : run_launch(WORKER_LaunchKernel, &launch);
-}
-
-pool_cu_result client_cu_LaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
-    unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-    unsigned int block_z, unsigned int dynamic_shared_bytes, CUstream stream, void **arguments)
-{
-    struct launch launch = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z},
-        dynamic_shared_bytes, stream, arguments, NULL};
-    pool_cu_result code = call_check();
-
-    return code ? code : run_launch(WORKER_LaunchCooperativeKernel, &launch);
-}
-
-/* A launch with attributes, of which a message has at most 8. */
-static pool_cu_result write_extended(struct client_call *call, const pool_cu_launch_config *config,
-    CUfunction function, void **arguments, void **extra)
+/* A message has at most 8 attributes. */
+void call_config(struct client_call *call, const pool_cu_launch_config *config)
 {
     static const pool_cu_launch_config none;
     const pool_cu_launch_config *given = config ? config : &none;
-    struct launch launch = {.function = function,
-        .dynamic_shared_bytes = given->dynamic_shared_bytes,
-        .stream = given->stream,
-        .arguments = arguments,
-        .extra = extra};
     unsigned count = given->attributes ? given->attribute_count : 0;
 
-    memcpy(launch.grid, given->grid, sizeof(launch.grid));
-    memcpy(launch.block, given->block, sizeof(launch.block));
+    if (count > WORKER_ATTRIBUTES) {
+        fail(call, POOL_CU_NOT_SUPPORTED);
+        return;
+    }
     call_word(call, config != NULL);
     call_word(call, given->attribute_count);
     call_word(call, given->attributes != NULL);
@@ -133,60 +86,12 @@ static pool_cu_result write_extended(struct client_call *call, const pool_cu_lau
         call_word(call, given->attributes[i].id);
         call_bytes(call, &given->attributes[i].value, sizeof(given->attributes[i].value));
     }
-    return write_launch(call, &launch);
-}
-
-static pool_cu_result check_extended(const pool_cu_launch_config *config)
-{
-    pool_cu_result code = call_check();
-
-    if (code)
-        return code;
-    return config && config->attributes && config->attribute_count > 8 ? POOL_CU_NOT_SUPPORTED
-                                                                       : POOL_CU_SUCCESS;
-}
-
-pool_cu_result client_cu_LaunchKernelEx(
-    const pool_cu_launch_config *config, CUfunction function, void **arguments, void **extra)
-{
-    struct client_call call;
-    pool_cu_result code = check_extended(config);
-
-    if (code)
-        return code;
-    call_begin(&call, WORKER_LaunchKernelEx, CLIENT_POST);
-    code = write_extended(&call, config, function, arguments, extra);
-    return code ? code : call_run(&call);
-}
-
-static pool_cu_result ask_clusters(
-    enum worker_function name, int *value, CUfunction function, const pool_cu_launch_config *config)
-{
-    struct client_call call;
-    pool_cu_result code = check_extended(config);
-
-    if (code)
-        return code;
-    call_begin(&call, name, CLIENT_WAIT);
-    call_word(&call, value != NULL);
-    code = write_extended(&call, config, function, NULL, NULL);
-    if (!code)
-        code = call_run(&call);
-    if (!code && value)
-        *value = (int)call_result(&call);
-    return code;
-}
-
-pool_cu_result client_cu_OccupancyMaxPotentialClusterSize(
-    int *blocks, CUfunction function, const pool_cu_launch_config *config)
-{
-    return ask_clusters(WORKER_OccupancyMaxPotentialClusterSize, blocks, function, config);
-}
-
-pool_cu_result client_cu_OccupancyMaxActiveClusters(
-    int *clusters, CUfunction function, const pool_cu_launch_config *config)
-{
-    return ask_clusters(WORKER_OccupancyMaxActiveClusters, clusters, function, config);
+    for (int i = 0; i < 3; i++)
+        call_word(call, given->grid[i]);
+    for (int i = 0; i < 3; i++)
+        call_word(call, given->block[i]);
+    call_word(call, given->dynamic_shared_bytes);
+    call_handle(call, WORKER_STREAM, given->stream);
 }
 
 pool_cu_result client_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,

@@ -82,6 +82,15 @@
         (execution_reply(execution, name##_most);                                                  \
             for (unsigned i = 0; name && i < name##_most; i++)                                     \
                 execution_reply_bytes(execution, &name##_value[i], sizeof(name##_value[i]));)
+#define ARGUMENT_CONFIG(kind, name)                                                                \
+    (struct server_config name##_value;                                                            \
+        const kind *name = execution_config(execution, &name##_value);),                           \
+        (name), ()
+#define ARGUMENT_ARGUMENTS(kind, name)                                                             \
+    (struct server_arguments name; execution_arguments(execution, &name);),                        \
+        (name.given, name.given_extra), ()
+#define ARGUMENT_ARGUMENTS_ONLY(kind, name)                                                        \
+    (struct server_arguments name; execution_arguments(execution, &name);), (name.given), ()
 #define ARGUMENT_PROPS(kind, name)                                                                 \
     (kind name##_value = {0}; uint64_t name##_is_own = execution_word(execution);                  \
         const kind *name = execution_struct(execution, &name##_value, sizeof(name##_value));       \

@@ -85,6 +85,8 @@ void *execution_handle(struct execution *execution, enum worker_kind kind)
         !execution->code)
         execution->code =
             kind == WORKER_GREEN ? POOL_CU_CONTEXT_IS_DESTROYED : POOL_CU_INVALID_HANDLE;
+    if (kind == WORKER_KERNEL)
+        execution->layout = execution->object.layout;
     if (kind == WORKER_STREAM)
         set_stream(execution, handle);
     if (kind == WORKER_EVENT)

@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The executors of launches, of kernels and of host functions.
+ * What launches have besides plain arguments; the executors of host functions and of a query with
+ * one.
  */
 #include <string.h>
 
 #include "driver/attributes.h"
 #include "driver/worker/server/server.h"
 
-/* A launch as a message has it. */
-struct launch {
-    CUfunction function;
-    unsigned grid[3], block[3], dynamic_shared_bytes;
-    CUstream stream;
-    void *arguments[WORKER_MAX_PARAMETERS]; /* into the message */
-    void **given;                           /* NULL: the caller passed none */
-    void *extra[5];
-    void **given_extra;
-    size_t extra_bytes;
-};
-
-/* Pointers to the arguments in the message, whose bytes must be exactly the kernel's. */
-static void read_arguments(
-    struct execution *execution, const struct worker_layout *layout, struct launch *launch)
+void execution_arguments(struct execution *execution, struct server_arguments *arguments)
 {
+    const struct worker_layout *layout = execution->layout;
     uint64_t how = execution_word(execution), bytes;
     /* The message is this process's private copy. */
     unsigned char *data = (unsigned char *)(uintptr_t)execution_bytes(execution, &bytes);
 
-    launch->given = launch->given_extra = NULL;
+    arguments->given = arguments->given_extra = NULL;
     if (how > WORKER_ARGUMENTS_BUFFER)
         execution->is_malformed = true;
     if (how == WORKER_ARGUMENTS_EACH && layout) {
@@ -36,147 +24,52 @@ static void read_arguments(
             return;
         }
         for (uint32_t i = 0; i < layout->count; i++) {
-            launch->arguments[i] = data;
+            arguments->each[i] = data;
             data += worker_parameter_bytes(layout->sizes[i]);
         }
-        launch->given = launch->arguments;
+        arguments->given = arguments->each;
     } else if (how == WORKER_ARGUMENTS_BUFFER) {
-        launch->extra_bytes = (size_t)bytes;
-        launch->extra[0] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_POINTER;
-        launch->extra[1] = data;
-        launch->extra[2] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_SIZE;
-        launch->extra[3] = &launch->extra_bytes;
-        launch->extra[4] = (void *)DRIVER_LAUNCH_PARAM_END;
-        launch->given_extra = launch->extra;
+        arguments->extra_bytes = (size_t)bytes;
+        arguments->extra[0] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_POINTER;
+        arguments->extra[1] = data;
+        arguments->extra[2] = (void *)DRIVER_LAUNCH_PARAM_BUFFER_SIZE;
+        arguments->extra[3] = &arguments->extra_bytes;
+        arguments->extra[4] = (void *)DRIVER_LAUNCH_PARAM_END;
+        arguments->given_extra = arguments->extra;
     }
 }
 
-static void read_launch(struct execution *execution, struct launch *launch)
+static void read_attributes(
+    struct execution *execution, pool_cu_launch_attribute *attributes, uint64_t count)
 {
-    const struct worker_layout *layout;
-
-    launch->function = execution_handle(execution, WORKER_KERNEL);
-    layout = execution->object.layout;
-    for (int i = 0; i < 3; i++)
-        launch->grid[i] = (unsigned)execution_word(execution);
-    for (int i = 0; i < 3; i++)
-        launch->block[i] = (unsigned)execution_word(execution);
-    launch->dynamic_shared_bytes = (unsigned)execution_word(execution);
-    launch->stream = execution_handle(execution, WORKER_STREAM);
-    read_arguments(execution, layout, launch);
+    if (count > WORKER_ATTRIBUTES)
+        execution->is_malformed = true;
+    for (uint64_t i = 0; i < count && !execution->is_malformed; i++) {
+        attributes[i].id = (pool_cu_enum)execution_word(execution);
+        if (!execution_struct(execution, &attributes[i].value, sizeof(attributes[i].value)))
+            execution->is_malformed = true;
+    }
 }
 
-pool_cu_result server_LaunchKernel(struct execution *execution)
+const pool_cu_launch_config *execution_config(
+    struct execution *execution, struct server_config *room)
 {
-    struct launch launch;
-    pool_cu_result code;
-
-    read_launch(execution, &launch);
-    code = execution_check(execution);
-    return code ? code
-                : execution->server->api->LaunchKernel(launch.function, launch.grid[0],
-                      launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                      launch.block[2], launch.dynamic_shared_bytes, launch.stream, launch.given,
-                      launch.given_extra);
-}
-
-pool_cu_result server_LaunchCooperativeKernel(struct execution *execution)
-{
-    struct launch launch;
-    pool_cu_result code;
-
-    read_launch(execution, &launch);
-    code = execution_check(execution);
-    return code ? code
-                : execution->server->api->LaunchCooperativeKernel(launch.function, launch.grid[0],
-                      launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                      launch.block[2], launch.dynamic_shared_bytes, launch.stream, launch.given);
-}
-
-#define ATTRIBUTES 8u
-
-/* A launch with attributes, as cuLaunchKernelEx takes it. */
-struct extended {
-    struct launch launch;
-    pool_cu_launch_config config;
-    pool_cu_launch_attribute attributes[ATTRIBUTES];
-    const pool_cu_launch_config *given; /* NULL: the caller passed none */
-};
-
-static void read_extended(struct execution *execution, struct extended *extended)
-{
+    pool_cu_launch_config *config = &room->config;
     uint64_t has_config = execution_word(execution), count = execution_word(execution);
     uint64_t has_attributes = execution_word(execution);
-    pool_cu_launch_attribute *attributes = extended->attributes;
-    pool_cu_launch_config *config = &extended->config;
 
-    memset(extended, 0, sizeof(*extended));
-    for (uint64_t i = 0; has_attributes && i < count && !execution->is_malformed; i++) {
-        uint64_t bytes;
-        const void *value;
-
-        if (i == ATTRIBUTES) {
-            execution->is_malformed = true;
-            break;
-        }
-        attributes[i].id = (pool_cu_enum)execution_word(execution);
-        value = execution_bytes(execution, &bytes);
-        if (bytes != sizeof(attributes[i].value))
-            execution->is_malformed = true;
-        else
-            memcpy(&attributes[i].value, value, sizeof(attributes[i].value));
-    }
-    read_launch(execution, &extended->launch);
+    memset(room, 0, sizeof(*room));
+    if (has_attributes)
+        read_attributes(execution, room->attributes, count);
     config->attribute_count = (unsigned)count;
-    config->attributes = has_attributes ? attributes : NULL;
-    memcpy(config->grid, extended->launch.grid, sizeof(config->grid));
-    memcpy(config->block, extended->launch.block, sizeof(config->block));
-    config->dynamic_shared_bytes = extended->launch.dynamic_shared_bytes;
-    config->stream = extended->launch.stream;
-    extended->given = has_config ? config : NULL;
-}
-
-pool_cu_result server_LaunchKernelEx(struct execution *execution)
-{
-    const pool_cuda_api *api = execution->server->api;
-    struct extended extended;
-    pool_cu_result code;
-
-    read_extended(execution, &extended);
-    code = execution_check(execution);
-    if (code)
-        return code;
-    return api->LaunchKernelEx ? api->LaunchKernelEx(extended.given, extended.launch.function,
-                                     extended.launch.given, extended.launch.given_extra)
-                               : POOL_CU_NOT_SUPPORTED;
-}
-
-static pool_cu_result ask_clusters(struct execution *execution,
-    pool_cu_result (*ask)(int *, CUfunction, const pool_cu_launch_config *))
-{
-    uint64_t has_value = execution_word(execution);
-    struct extended extended;
-    pool_cu_result code;
-    int value = 0;
-
-    read_extended(execution, &extended);
-    code = execution_check(execution);
-    if (code)
-        return code;
-    code = ask ? ask(has_value ? &value : NULL, extended.launch.function, extended.given)
-               : POOL_CU_NOT_SUPPORTED;
-    execution_reply(execution, (uint64_t)value);
-    return code;
-}
-
-pool_cu_result server_OccupancyMaxPotentialClusterSize(struct execution *execution)
-{
-    return ask_clusters(execution, execution->server->api->OccupancyMaxPotentialClusterSize);
-}
-
-pool_cu_result server_OccupancyMaxActiveClusters(struct execution *execution)
-{
-    return ask_clusters(execution, execution->server->api->OccupancyMaxActiveClusters);
+    config->attributes = has_attributes ? room->attributes : NULL;
+    for (int i = 0; i < 3; i++)
+        config->grid[i] = (unsigned)execution_word(execution);
+    for (int i = 0; i < 3; i++)
+        config->block[i] = (unsigned)execution_word(execution);
+    config->dynamic_shared_bytes = (unsigned)execution_word(execution);
+    config->stream = execution_handle(execution, WORKER_STREAM);
+    return has_config ? config : NULL;
 }
 
 /* The driver may ask for any block size; the message has the sizes for multiples of 32. */

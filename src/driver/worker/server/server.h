@@ -86,10 +86,11 @@ struct execution {
     const uint64_t *words;
     size_t count, next;
     bool is_malformed;
-    pool_cu_result code;         /* of an argument; 0: all of them are valid */
-    atomic_uint *stream_failure; /* of the stream argument; NULL: none */
-    atomic_uint *event_failure;  /* of the event argument; NULL: none */
-    struct server_object object; /* of the last handle that was read */
+    pool_cu_result code;                /* of an argument; 0: all of them are valid */
+    atomic_uint *stream_failure;        /* of the stream argument; NULL: none */
+    atomic_uint *event_failure;         /* of the event argument; NULL: none */
+    struct server_object object;        /* of the last handle that was read */
+    const struct worker_layout *layout; /* of the last kernel that was read */
     struct worker_reply *reply;
     size_t reply_words;
 };
@@ -181,6 +182,26 @@ typedef pool_cu_result (*server_executor)(struct execution *execution);
 #undef SIDES_LOCAL
 pool_cu_result server_PinArena(struct execution *execution);
 pool_cu_result server_UnpinArena(struct execution *execution);
+
+/* --- launch.c --- */
+
+/* The arguments of the last kernel that was read, whose bytes must be exactly its own. */
+struct server_arguments {
+    void *each[WORKER_MAX_PARAMETERS]; /* into the message */
+    void **given;                      /* NULL: the caller passed none */
+    void *extra[5];
+    void **given_extra;
+    size_t extra_bytes;
+};
+void execution_arguments(struct execution *execution, struct server_arguments *arguments);
+
+struct server_config {
+    pool_cu_launch_config config;
+    pool_cu_launch_attribute attributes[WORKER_ATTRIBUTES];
+};
+/* NULL: the caller passed none. */
+const pool_cu_launch_config *execution_config(
+    struct execution *execution, struct server_config *room);
 
 /* --- host_call.c --- */
 
