@@ -12,12 +12,13 @@
  * kernel, and an inverse transform. A sample of the openings is compared with MSMs over the setup,
  * of the quotients by synthetic division. tau is known here: use the setup of a ceremony.
  *
- *   kzg_openings [DEVICES] [LOG_SIZE]      n = 2^LOG_SIZE, default 12
+ *   kzg_openings [DEVICES] [LOG_SIZE]      n = 2^LOG_SIZE, default 12, 3 on simulated devices
  */
 #include <devicepool.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plain_field.h"
 
@@ -249,11 +250,17 @@ static uint8_t *create_setup(const pool_curve *curve, const pool_field *field, u
     return setup;
 }
 
+/* What takes a GPU milliseconds takes simulated devices minutes. */
+static uint32_t default_log_size(const char *devices)
+{
+    return devices && strstr(devices, "sim") ? 3 : 12;
+}
+
 int main(int count, char **arguments)
 {
-    const uint32_t log_size = count > 2 ? (uint32_t)atoi(arguments[2]) : 12;
-    pool_params params = {
-        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    const char *devices = count > 1 ? arguments[1] : NULL;
+    const uint32_t log_size = count > 2 ? (uint32_t)atoi(arguments[2]) : default_log_size(devices);
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
     struct openings openings = {.curve = pool_curve_by_name("bn254_g1")};
     element *polynomial;
     uint8_t *setup, *proofs;

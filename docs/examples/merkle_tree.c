@@ -3,7 +3,7 @@
  * A Merkle tree of circom's Poseidon: it is built on a device and opened at a leaf, and the opening
  * is verified on the host. The verification of a modified leaf must fail.
  *
- *   merkle_tree [DEVICES] [LOG_LEAVES]      default: 2^16 leaves
+ *   merkle_tree [DEVICES] [LOG_LEAVES]      default: 2^16 leaves, 2^8 on simulated devices
  */
 #include <devicepool.h>
 
@@ -38,11 +38,18 @@ static uint8_t *build(const pool_poseidon *set, const pool_exec *exec,
     return rows.data;
 }
 
+/* What takes a GPU milliseconds takes simulated devices minutes. */
+static uint32_t default_log_leaves(const char *devices)
+{
+    return devices && strstr(devices, "sim") ? 8 : 16;
+}
+
 int main(int count, char **arguments)
 {
-    pool_params params = {
-        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
-    uint64_t log_leaves = count > 2 ? strtoull(arguments[2], NULL, 10) : 16;
+    const char *devices = count > 1 ? arguments[1] : NULL;
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
+    uint64_t log_leaves =
+        count > 2 ? strtoull(arguments[2], NULL, 10) : default_log_leaves(devices);
     uint64_t leaf_count = UINT64_C(1) << log_leaves, index = leaf_count / 3;
     pool_merkle_params tree = {.struct_size = sizeof(tree), .arity = 2};
     pool_exec exec = {.struct_size = sizeof(exec)};

@@ -11,12 +11,13 @@
  * where z' is z at the next point of the domain and Z = x^n - 1 takes four values on the coset. The
  * result is compared with plain C.
  *
- *   quotient [DEVICES] [LOG_SIZE]      default: 2^16 points
+ *   quotient [DEVICES] [LOG_SIZE]      default: 2^16 points, 2^10 on simulated devices
  */
 #include <devicepool.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plain_field.h"
 
@@ -136,12 +137,18 @@ static void compute(pool_device *device, const pool_field *field, const element 
     must(pool_module_destroy(&module));
 }
 
+/* What takes a GPU milliseconds takes simulated devices minutes. */
+static uint32_t default_log_size(const char *devices)
+{
+    return devices && strstr(devices, "sim") ? 10 : 16;
+}
+
 int main(int count, char **arguments)
 {
+    const char *devices = count > 1 ? arguments[1] : NULL;
     const pool_field *field = pool_field_by_name("bn254_fr");
-    const uint32_t log_size = count > 2 ? (uint32_t)atoi(arguments[2]) : 16;
-    pool_params params = {
-        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    const uint32_t log_size = count > 2 ? (uint32_t)atoi(arguments[2]) : default_log_size(devices);
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
     element scalars[SCALARS], *table, *out;
     pool_device *device;
     device_pool *pool;

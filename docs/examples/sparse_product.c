@@ -4,12 +4,13 @@
  * a constraint system: compressed rows, one thread per row, in a custom kernel that uses the
  * library's field. The result is compared with plain C.
  *
- *   sparse_product [DEVICES] [LOG_ROWS]      default: 2^16 rows
+ *   sparse_product [DEVICES] [LOG_ROWS]      default: 2^16 rows, 2^10 on simulated devices
  */
 #include <devicepool.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plain_field.h"
 
@@ -128,12 +129,18 @@ static void multiply(pool_device *device, const pool_field *field, const struct 
     must(pool_module_destroy(&module));
 }
 
+/* What takes a GPU milliseconds takes simulated devices minutes. */
+static uint32_t default_log_rows(const char *devices)
+{
+    return devices && strstr(devices, "sim") ? 10 : 16;
+}
+
 int main(int count, char **arguments)
 {
+    const char *devices = count > 1 ? arguments[1] : NULL;
     const pool_field *field = pool_field_by_name("bn254_fr");
-    const uint32_t log_rows = count > 2 ? (uint32_t)atoi(arguments[2]) : 16;
-    pool_params params = {
-        .struct_size = sizeof(params), .devices = count > 1 ? arguments[1] : NULL};
+    const uint32_t log_rows = count > 2 ? (uint32_t)atoi(arguments[2]) : default_log_rows(devices);
+    pool_params params = {.struct_size = sizeof(params), .devices = devices};
     struct matrix matrix;
     pool_device *device;
     device_pool *pool;
