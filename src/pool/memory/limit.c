@@ -4,6 +4,7 @@
  * allocated is compared with it before every allocation, by the account of the device; what the
  * memory pool has reserved, after every allocation that succeeded.
  */
+#include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -59,20 +60,27 @@ pool_status memory_measure_held(void *object, uint64_t *held_bytes)
     return status;
 }
 
-static pool_status refuse(struct device_memory *memory, uint64_t asked, uint64_t held)
+/* Where the allocation has been made, the numbers include it: it was the driver's memory pool that
+ * has grown too far. */
+static pool_status refuse(
+    struct device_memory *memory, uint64_t asked, uint64_t held, bool is_allocated)
 {
     struct device_account_info account;
+    uint64_t others;
 
     device_account_read(memory->device, &account);
+    others = account.used - (is_allocated ? base_min(asked, account.used) : 0);
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
         "an allocation of %s on device %d would exceed the memory limit of %s: %llu bytes are used "
-        "by buffers, %llu are held with what the memory pool keeps, and %llu are reserved by %u "
+        "by %sbuffers, %llu %s held with what the memory pool keeps%s, and %llu are reserved by %u "
         "lease%s (%llu of these used); pool_params.memory_limit and DEVICEPOOL_MEMORY_LIMIT set "
         "the limit",
         base_size_text(asked).text, pool_device_ordinal(memory->device),
-        base_size_text(account.limit).text, (unsigned long long)account.used,
-        (unsigned long long)held, (unsigned long long)account.reserved, account.leases,
-        base_plural(account.leases), (unsigned long long)account.charged);
+        base_size_text(account.limit).text, (unsigned long long)others,
+        is_allocated ? "other " : "", (unsigned long long)held, is_allocated ? "would be" : "are",
+        is_allocated ? ", which the driver extends in larger units" : "",
+        (unsigned long long)account.reserved, account.leases, base_plural(account.leases),
+        (unsigned long long)account.charged);
 }
 
 pool_status memory_limit_fail(struct device_memory *memory, uint64_t bytes)
@@ -80,7 +88,7 @@ pool_status memory_limit_fail(struct device_memory *memory, uint64_t bytes)
     uint64_t held = 0;
     pool_status status = memory_measure_held(memory, &held);
 
-    return status ? status : refuse(memory, bytes, held);
+    return status ? status : refuse(memory, bytes, held, false);
 }
 
 /* Pools may keep what the limit leaves beside the memory outside of them. */
@@ -141,7 +149,7 @@ pool_status memory_limit_check(
     if (!status && !request->is_spare)
         status = reduce(memory, request, account.limit, &held);
     if (!status && held > account.limit)
-        status = refuse(memory, request->bytes, held);
+        status = refuse(memory, request->bytes, held, true);
     /* Before the next thread looks, which may be within the limit then. */
     if (status) {
         struct base_error_copy first;
