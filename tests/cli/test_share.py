@@ -21,13 +21,13 @@ def run(*options, code=0):
 
 def test_report():
     report = json.loads(run(*SMALL, "--json", "--seed", "7", "--short", "msm:2^4,ntt:2^5,poseidon:3,open:2^3",
-                            "--long", "ntt:2^6,extend:2^2").stdout)
+                            "--long", "ntt:2^6,tree:2^2").stdout)
     assert report["rate"] == 200 and report["seed"] == 7 and report["clients"] == 2, report
     assert report["device"] and report["version"], report
     rows = report["rows"]
     shorts = [("msm", 16), ("ntt", 32), ("poseidon", 3), ("open", 8)]
     expected = [(*short, None, None, "alone") for short in shorts]
-    for long in [("ntt", 64), ("extend", 4)]:
+    for long in [("ntt", 64), ("tree", 4)]:
         expected.append((None, None, *long, "alone"))
         expected += [(*short, *long, mode) for short in shorts for mode in ("as-it-comes", "priority")]
     found = [tuple(row.get(key) for key in ("short", "short_size", "long", "long_size", "mode")) for row in rows]

@@ -128,9 +128,9 @@ static void test_jobs(void **state)
         {&bench_open, {.subject = "circom-bn254-t3", .size = 9}},
         {&bench_open, {.subject = "circom-bn254-t3", .size = 1}},
         {&bench_tree, {.subject = "circom-bn254-t3", .size = 9, .on_device = true}},
-        {&bench_extend, {.subject = "koalabear", .size = 4, .batch = 3, .log_blowup = 1}},
+        {&bench_extend, {.subject = "babybear", .size = 4, .batch = 3, .log_blowup = 1}},
         {&bench_extend,
-            {.subject = "koalabear", .size = 4, .batch = 3, .log_blowup = 1, .commits = true}},
+            {.subject = "babybear", .size = 4, .batch = 3, .log_blowup = 1, .commits = true}},
     };
 
     (void)state;
