@@ -70,7 +70,7 @@ pool_cu_result sim_cu_MemFree(CUdeviceptr address)
     /* As on a GPU: what may still use the memory ends first. */
     found->is_freeing = true;
     const uint64_t id = found->id;
-    code = sim_context_drain(found->context);
+    code = sim_context_drain_alone(found->context);
     found = sim_memory_starting_at(address);
     if (found && found->id == id)
         sim_memory_release(found);
@@ -145,7 +145,8 @@ static pool_cu_result release_host_range(struct sim_call *call, enum sim_driver_
         return sim_leave(absent);
     found->is_freeing = true;
     const uint64_t id = found->id;
-    code = sim_context_drain(found->context);
+    code = kind == SIM_MEMORY_PINNED ? sim_context_drain_alone(found->context)
+                                     : sim_context_drain(found->context);
     found = sim_memory_starting_at((uint64_t)(uintptr_t)memory);
     if (found && found->id == id)
         sim_memory_release(found);

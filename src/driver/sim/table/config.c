@@ -30,11 +30,12 @@ enum key {
     KEY_NAME,
     KEY_REPORT,
     KEY_P2P,
+    KEY_WAITS,
     KEYS
 };
 
 static const char *const key_names[KEYS] = {
-    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p"};
+    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p", "waits"};
 
 /* A substring of the device string. */
 struct substring {
@@ -215,6 +216,8 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
         return read_reports(value, &config->reports);
     case KEY_P2P:
         return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
+    case KEY_WAITS:
+        return read_bounded("waits", value, 0, 1, &config->has_waits);
     default:
         return base_fail(POOL_ERR_INTERNAL, "device string: key %d", (int)key);
     }
@@ -242,7 +245,7 @@ static pool_status read_part(
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report= p2p=, separated by commas",
+        "mem= free= cc= sms= threads= limit= name= report= p2p= waits=, separated by commas",
         (int)part.length, part.text);
 }
 
@@ -285,6 +288,7 @@ pool_status sim_config_parse(const char *spec, struct sim_config *config)
     result.multiprocessors = DEFAULT_MULTIPROCESSORS;
     result.memory_bytes = DEFAULT_MEMORY;
     result.has_peer_access = 1;
+    result.has_waits = 1;
     for (const char *at = spec + 3; *at;) {
         bool is_first = *at++ == ':';
         struct substring part = {at, strcspn(at, ",")};

@@ -64,6 +64,7 @@ static pool_cu_result activate_context(struct sim_context *context)
     context->limits[0] = 1024;
     context->limits[1] = 1 << 20;
     context->limits[2] = 8 << 20;
+    context->local_bytes = context->limits[0];
     context->is_alive = true;
     context->id = ++sim_state.last_context_id;
     device->used_bytes += context->cost;

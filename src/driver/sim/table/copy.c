@@ -5,7 +5,9 @@
  *
  * Calls wait as on a GPU: copies between pageable host memory and a device complete before the
  * call returns, except that up to 64 KiB to the device are staged; copies of pinned memory are
- * asynchronous where the function says so; fills and copies within devices never wait.
+ * asynchronous where the function says so; fills and copies within devices never wait. And as on a
+ * GPU, one pageable copy to the host of a context at a time waits for its stream, and one to the
+ * device.
  */
 #include <string.h>
 
@@ -13,6 +15,10 @@
 #include "driver/sim/table/state.h"
 
 #define STAGED_BYTES 65536u
+/* Pageable copies of these sizes exclude each other (H100, driver 580.159: 96 bytes to the host do
+ * not, 1 KiB do; to the device 64 KiB do not, 1 MiB do), and to the host all synchronous ones. */
+#define EXCLUSIVE_TO_HOST_BYTES 1024u
+#define EXCLUSIVE_TO_DEVICE_BYTES (1u << 20)
 
 enum side { SIDE_HOST, SIDE_DEVICE };
 
@@ -82,25 +88,45 @@ static bool must_wait(const struct copy *copy, bool is_staged)
     return !is_pinned(copy->to, extent_of(copy, copy->to_pitch));
 }
 
-/* Called with the state locked by sim_enter; unlocks it. */
-static pool_cu_result enqueue_copy(
-    const struct sim_call *call, CUstream handle, const struct copy *copy)
+static bool is_exclusive(const struct copy *copy)
 {
-    struct sim_stream *stream;
-    bool is_staged = false;
-    struct sim_work *work;
-    pool_cu_result code = sim_stream_of(call->scope, handle, &stream);
+    const uint64_t bytes = copy->bytes * (copy->more_rows + 1);
 
-    if (code)
-        return sim_leave(code);
-    if (copy->bytes == 0)
-        return sim_leave(POOL_CU_SUCCESS);
-    if (!is_valid_range(copy->to_side, copy->to, extent_of(copy, copy->to_pitch)) ||
-        !is_valid_range(copy->from_side, copy->from, extent_of(copy, copy->from_pitch)))
-        return sim_leave(POOL_CU_INVALID_VALUE);
-    work = sim_work_create(SIM_WORK_COPY);
+    if (!sim_state.config.has_waits || copy->to_side == copy->from_side)
+        return false;
+    if (copy->to_side == SIDE_HOST)
+        return (bytes >= EXCLUSIVE_TO_HOST_BYTES || !copy->is_async) &&
+               !is_pinned(copy->to, extent_of(copy, copy->to_pitch));
+    return bytes >= EXCLUSIVE_TO_DEVICE_BYTES &&
+           !is_pinned(copy->from, extent_of(copy, copy->from_pitch));
+}
+
+static bool may_copy(const struct sim_context *context, uint64_t side)
+{
+    return !context->is_copying_pageable[side];
+}
+
+static pool_cu_result check_copy(const struct sim_call *call, CUstream handle,
+    const struct copy *copy, struct sim_stream **stream)
+{
+    pool_cu_result code = sim_stream_of(call->scope, handle, stream);
+
+    if (!code && copy->bytes &&
+        (!is_valid_range(copy->to_side, copy->to, extent_of(copy, copy->to_pitch)) ||
+            !is_valid_range(copy->from_side, copy->from, extent_of(copy, copy->from_pitch))))
+        code = POOL_CU_INVALID_VALUE;
+    return code;
+}
+
+static pool_cu_result enqueue_copy(
+    const struct sim_call *call, struct sim_stream *stream, const struct copy *copy)
+{
+    bool is_staged = false;
+    pool_cu_result code = POOL_CU_SUCCESS;
+    struct sim_work *work = sim_work_create(SIM_WORK_COPY);
+
     if (!work)
-        return sim_leave(POOL_CU_OUT_OF_MEMORY);
+        return POOL_CU_OUT_OF_MEMORY;
     work->u.copy.to = copy->to;
     work->u.copy.from = copy->from;
     work->u.copy.bytes = copy->bytes;
@@ -114,11 +140,35 @@ static pool_cu_result enqueue_copy(
     const bool is_waiting = !(copy->is_async && stream->capture) && must_wait(copy, is_staged);
     if (code) {
         sim_work_free(work);
-        return sim_leave(code);
+        return code;
     }
     code = sim_enqueue(call, stream, work);
-    if (!code && is_waiting)
-        code = sim_stream_drain(stream);
+    return !code && is_waiting ? sim_stream_drain(stream) : code;
+}
+
+/* Called with the state locked by sim_enter; unlocks it. */
+static pool_cu_result begin_copy(
+    const struct sim_call *call, CUstream handle, const struct copy *copy)
+{
+    struct sim_context *context = call->context;
+    struct sim_stream *stream;
+    pool_cu_result code = check_copy(call, handle, copy, &stream);
+
+    if (code || !copy->bytes)
+        return sim_leave(code);
+    if (stream->capture || !is_exclusive(copy))
+        return sim_leave(enqueue_copy(call, stream, copy));
+    code = sim_context_wait(context, may_copy, copy->to_side == SIDE_HOST);
+    if (!code) /* they may have been destroyed meanwhile */
+        code = check_copy(call, handle, copy, &stream);
+    if (code)
+        return sim_leave(code);
+    context->is_copying_pageable[copy->to_side == SIDE_HOST] = true;
+    code = enqueue_copy(call, stream, copy);
+    /* The context exists until the lock is released after the wait. */
+    if (code != POOL_CU_DEINITIALIZED)
+        context->is_copying_pageable[copy->to_side == SIDE_HOST] = false;
+    pthread_cond_broadcast(&sim_state.changed);
     return sim_leave(code);
 }
 
@@ -128,7 +178,7 @@ static pool_cu_result call_copy(
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, function, SIM_NEED_CONTEXT, -1);
 
-    return code ? code : enqueue_copy(&call, stream, &copy);
+    return code ? code : begin_copy(&call, stream, &copy);
 }
 
 pool_cu_result sim_cu_MemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes)
@@ -238,7 +288,7 @@ static pool_cu_result call_peer_copy(enum sim_driver_function function, CUstream
     code = check_peer(to_context, copy.to, copy.bytes);
     if (!code)
         code = check_peer(from_context, copy.from, copy.bytes);
-    return code ? sim_leave(code) : enqueue_copy(&call, stream, &copy);
+    return code ? sim_leave(code) : begin_copy(&call, stream, &copy);
 }
 
 pool_cu_result sim_cu_MemcpyPeer(

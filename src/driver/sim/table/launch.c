@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/text.h"
 #include "driver/sim/table/function.h"
 #include "driver/sim/table/state.h"
@@ -101,6 +102,55 @@ static pool_cu_result copy_arguments(
     return POOL_CU_SUCCESS;
 }
 
+/* A kernel and a stream of one context may be combined whatever context is current. */
+static pool_cu_result find_stream(const struct sim_call *call,
+    const struct sim_function_object *function, CUstream handle, struct sim_stream **stream)
+{
+    pool_cu_result code = POOL_CU_SUCCESS;
+
+    *stream = sim_handle_get(SIM_HANDLE_STREAM, handle);
+    if (!*stream)
+        code = sim_stream_of(call->scope, handle, stream);
+    if (!code && function->module->context != (*stream)->context->root)
+        code = POOL_CU_INVALID_HANDLE;
+    return code;
+}
+
+static bool may_launch(const struct sim_context *context, uint64_t value)
+{
+    (void)value;
+    return !context->launch_blocks;
+}
+
+/*
+ * As on a GPU, a launch waits while another thread waits in certain calls, and the first launch of
+ * a kernel that needs more local memory than all before waits for all work of the context. *waits
+ * is false when nothing had to be waited for, and
+ * the kernel and the stream of the launch are therefore those that they were.
+ */
+static pool_cu_result wait_to_launch(
+    const struct sim_function_object *function, const struct sim_stream *stream, bool *waits)
+{
+    struct sim_context *context = stream->context->root;
+    const uint64_t local_bytes = function->kernel->local_bytes;
+    pool_cu_result code;
+
+    *waits = false;
+    if (!sim_state.config.has_waits || stream->capture)
+        return POOL_CU_SUCCESS; /* a captured launch only becomes a part of the graph */
+    *waits = true;
+    if (context->launch_blocks)
+        return sim_context_wait(context, may_launch, 0);
+    if (local_bytes > context->local_bytes) {
+        code = sim_context_wait_for_work(context, false);
+        if (!code)
+            context->local_bytes = base_max(context->local_bytes, local_bytes);
+        return code;
+    }
+    *waits = false;
+    return POOL_CU_SUCCESS;
+}
+
 static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
     const struct sim_launch_request *shape, CUstream stream_handle, void **arguments, void **extra)
 {
@@ -108,16 +158,20 @@ static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
     struct sim_stream *stream;
     struct sim_call call;
     struct sim_work *work;
+    bool waits = true;
     pool_cu_result code = sim_function_enter(&call, name, handle, &function);
 
     if (code)
         return code;
-    /* A kernel and a stream of one context may be combined whatever context is current. */
-    stream = sim_handle_get(SIM_HANDLE_STREAM, stream_handle);
-    if (!stream)
-        code = sim_stream_of(call.scope, stream_handle, &stream);
-    if (!code && function->module->context != stream->context->root)
-        code = POOL_CU_INVALID_HANDLE;
+    while (!code && waits) {
+        code = find_stream(&call, function, stream_handle, &stream);
+        if (!code)
+            code = wait_to_launch(function, stream, &waits);
+        if (!code && waits) { /* they may have been destroyed meanwhile */
+            function = sim_handle_get(SIM_HANDLE_KERNEL, handle);
+            code = function ? POOL_CU_SUCCESS : POOL_CU_INVALID_HANDLE;
+        }
+    }
     if (code)
         return sim_leave(code);
     work = sim_work_create(SIM_WORK_LAUNCH);

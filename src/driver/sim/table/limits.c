@@ -2,6 +2,7 @@
 /*
  * Settings of a context: flags, limits, stream priorities, peers, profiler.
  */
+#include "base/math.h"
 #include "driver/sim/table/state.h"
 
 #define LAST_LIMIT 9 /* CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, CUDA 13.0 */
@@ -91,7 +92,13 @@ pool_cu_result sim_cu_CtxSetLimit(pool_cu_enum limit, size_t value)
     /* A thread can have at most 512 KiB of local memory. */
     if (limit == DRIVER_LIMIT_STACK_SIZE && value > 512u << 10)
         return sim_leave(POOL_CU_INVALID_VALUE);
+    if (limit == DRIVER_LIMIT_STACK_SIZE && value != call.context->limits[limit])
+        code = sim_context_wait_for_work(call.context, false);
+    if (code)
+        return sim_leave(code);
     call.context->limits[limit] = value;
+    if (limit == DRIVER_LIMIT_STACK_SIZE)
+        call.context->local_bytes = base_max(call.context->local_bytes, value);
     return sim_leave(POOL_CU_SUCCESS);
 }
 

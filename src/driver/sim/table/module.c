@@ -240,6 +240,17 @@ static pool_cu_result create_module(
     return POOL_CU_SUCCESS;
 }
 
+/* As on a GPU, loading waits for all work of the context, and no kernel is launched meanwhile. The
+ * context of the handle may end during the wait. */
+static pool_cu_result wait_to_load(CUcontext handle, struct sim_context **context)
+{
+    pool_cu_result code = POOL_CU_NOT_INITIALIZED;
+
+    if (sim_state.is_initialised)
+        code = sim_context_of(handle, context);
+    return code ? code : sim_context_wait_for_work(*context, true);
+}
+
 /* Parses without the lock, then verifies that the context still exists. */
 static pool_cu_result load_module(struct sim_call *call, CUmodule *module, const void *image,
     unsigned count, const pool_cu_enum *options, void **values)
@@ -260,7 +271,7 @@ static pool_cu_result load_module(struct sim_call *call, CUmodule *module, const
     pthread_mutex_lock(&sim_state.lock);
     if (code)
         return sim_leave(code);
-    code = sim_state.is_initialised ? sim_context_of(handle, &context) : POOL_CU_NOT_INITIALIZED;
+    code = wait_to_load(handle, &context);
     if (code) {
         sim_program_free(&program);
         return sim_leave(code);

@@ -24,6 +24,7 @@ struct sim_config {
     uint32_t threads;         /* CPU threads shared by launches; 0: one per core */
     uint32_t reports;         /* POOL_SIM_REPORT_… */
     uint32_t has_peer_access; /* 1: every device can address the memory of every other */
+    uint32_t has_waits;       /* 1: calls wait for other streams where those of a GPU do */
     uint64_t memory_bytes;
     uint64_t
         free_bytes; /* free before the first context; the rest counts as used by other processes */
@@ -36,8 +37,8 @@ bool sim_spec_is_sim(const char *spec);
 
 /*
  * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name,
- * report and p2p. *config is written on success only; the message of POOL_ERR_INVALID_ARGUMENT
- * gives position and reason.
+ * report, p2p and waits. *config is written on success only; the message of
+ * POOL_ERR_INVALID_ARGUMENT gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
 

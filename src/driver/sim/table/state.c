@@ -297,6 +297,7 @@ static bool is_same(const struct sim_config *one, const struct sim_config *other
            one->reports == other->reports && one->memory_bytes == other->memory_bytes &&
            one->free_bytes == other->free_bytes &&
            one->instruction_limit == other->instruction_limit &&
+           one->has_peer_access == other->has_peer_access && one->has_waits == other->has_waits &&
            strcmp(one->name, other->name) == 0;
 }
 

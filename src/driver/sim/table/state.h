@@ -263,7 +263,10 @@ struct sim_context {
     uint64_t id; /* another one each time it becomes alive */
     uint64_t cost;
     uint64_t limits[SIM_LIMITS];
-    struct sim_context *next; /* of the device */
+    uint64_t local_bytes;        /* per thread, that kernels and limits have needed so far */
+    unsigned launch_blocks;      /* threads in calls beside which no kernel can be launched */
+    bool is_copying_pageable[2]; /* to a device, to the host: one such copy at a time */
+    struct sim_context *next;    /* of the device */
     struct sim_stream *streams;
     struct sim_stream *null_stream; /* also in `streams` */
     struct sim_event *events;
@@ -290,6 +293,15 @@ pool_cu_result sim_stream_await(struct sim_stream *stream, struct sim_marker *ma
  * the blocking streams); returns the sticky code when there is one. */
 pool_cu_result sim_stream_drain(struct sim_stream *stream);
 pool_cu_result sim_context_drain(struct sim_context *context);
+/* Likewise; launches of other threads wait meanwhile. */
+pool_cu_result sim_context_drain_alone(struct sim_context *context);
+/* Waits as calls do that wait for the context's work only on a GPU, so with `waits`. The context
+ * may then have been destroyed, which is a failure. */
+pool_cu_result sim_context_wait_for_work(struct sim_context *context, bool blocks_launches);
+/* Waits until `is_ready` is true of the context; it may then have been destroyed, which is a
+ * failure. */
+pool_cu_result sim_context_wait(struct sim_context *context,
+    bool (*is_ready)(const struct sim_context *context, uint64_t value), uint64_t value);
 pool_cu_result sim_drain(void); /* all contexts of all devices */
 /* Releases the stream's handle; work in the stream continues. */
 void sim_stream_retire(struct sim_stream *stream);

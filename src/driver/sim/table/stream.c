@@ -227,25 +227,64 @@ static bool are_drained(const struct sim_context *context, uint64_t sequence)
     return is_context_drained(context, sequence);
 }
 
+static bool wait_for_context(struct sim_context *context,
+    bool (*is_ready)(const struct sim_context *context, uint64_t value), uint64_t value)
+{
+    struct sim_stream *hold = context->null_stream; /* keeps the context alive during the wait */
+    bool is_open = true;
+
+    hold->waiters++;
+    while (is_open && !is_ready(context, value))
+        is_open = sim_wait();
+    hold->waiters--;
+    free_if_done(hold);
+    return is_open;
+}
+
+pool_cu_result sim_context_wait(struct sim_context *context,
+    bool (*is_ready)(const struct sim_context *context, uint64_t value), uint64_t value)
+{
+    if (!wait_for_context(context, is_ready, value))
+        return POOL_CU_DEINITIALIZED;
+    return context->is_alive ? sim_state.poison : POOL_CU_CONTEXT_IS_DESTROYED;
+}
+
 pool_cu_result sim_context_drain(struct sim_context *context)
 {
-    const uint64_t sequence = sim_state.sequence;
-    struct sim_stream *hold = context->null_stream; /* keeps the context alive during the wait */
     const int device = context->device;
-    bool is_open = true;
 
     for (const struct sim_stream *at = context->streams; at; at = at->next)
         if (at->capture)
             return sim_capture_violated(at->capture, POOL_CU_STREAM_CAPTURE_UNSUPPORTED);
-    hold->waiters++;
-    while (is_open && !are_drained(context, sequence))
-        is_open = sim_wait();
-    hold->waiters--;
-    free_if_done(hold);
-    if (!is_open)
+    if (!wait_for_context(context, are_drained, sim_state.sequence))
         return POOL_CU_DEINITIALIZED;
     sim_memory_pools_trim(device);
     return sim_state.poison;
+}
+
+pool_cu_result sim_context_drain_alone(struct sim_context *context)
+{
+    pool_cu_result code;
+
+    /* The context exists until the lock is released after the wait. */
+    context->launch_blocks++;
+    code = sim_context_drain(context);
+    context->launch_blocks--;
+    pthread_cond_broadcast(&sim_state.changed);
+    return code;
+}
+
+pool_cu_result sim_context_wait_for_work(struct sim_context *context, bool blocks_launches)
+{
+    pool_cu_result code;
+
+    if (!sim_state.config.has_waits)
+        return POOL_CU_SUCCESS;
+    context->launch_blocks += blocks_launches;
+    code = sim_context_wait(context, are_drained, sim_state.sequence);
+    context->launch_blocks -= blocks_launches;
+    pthread_cond_broadcast(&sim_state.changed);
+    return code;
 }
 
 static bool is_all_drained(uint64_t sequence)
