@@ -109,8 +109,10 @@ static bool may_copy(const struct sim_context *context, uint64_t side)
 static pool_cu_result check_copy(const struct sim_call *call, CUstream handle,
     const struct copy *copy, struct sim_stream **stream)
 {
-    pool_cu_result code = sim_stream_of(call->scope, handle, stream);
+    pool_cu_result code = POOL_CU_CONTEXT_IS_DESTROYED; /* a green context, during a wait */
 
+    if (call->scope->is_alive)
+        code = sim_stream_of(call->scope, handle, stream);
     if (!code && copy->bytes &&
         (!is_valid_range(copy->to_side, copy->to, extent_of(copy, copy->to_pitch)) ||
             !is_valid_range(copy->from_side, copy->from, extent_of(copy, copy->from_pitch))))

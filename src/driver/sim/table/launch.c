@@ -109,7 +109,9 @@ static pool_cu_result find_stream(const struct sim_call *call,
     pool_cu_result code = POOL_CU_SUCCESS;
 
     *stream = sim_handle_get(SIM_HANDLE_STREAM, handle);
-    if (!*stream)
+    if (!*stream && !call->scope->is_alive) /* a green context that ended during a wait */
+        code = POOL_CU_CONTEXT_IS_DESTROYED;
+    else if (!*stream)
         code = sim_stream_of(call->scope, handle, stream);
     if (!code && function->module->context != (*stream)->context->root)
         code = POOL_CU_INVALID_HANDLE;
