@@ -68,8 +68,10 @@ typedef struct pool_request {
     /* Devices that have a copy of this object when the request is made come before all others.
      * NULL: no preference. */
     const struct pool_resident *near_resident;
-    int32_t priority; /* higher ones first; -POOL_LEASE_PRIORITY_MAX to POOL_LEASE_PRIORITY_MAX */
-    uint32_t flags;   /* POOL_LEASE_… */
+    /* The class: higher ones are granted first, and their streams are more urgent on the device
+     * (pool_params.urgent_classes). -POOL_LEASE_PRIORITY_MAX to POOL_LEASE_PRIORITY_MAX */
+    int32_t priority;
+    uint32_t flags;      /* POOL_LEASE_… */
     uint64_t timeout_ns; /* how long to wait; 0: not at all; POOL_WAIT_FOREVER */
     /* The lease is overdue once it is held longer than that: it is logged and counted, and its
      * devices are watched for progress (pool_params.stall_timeout_ns). 0: never */
@@ -159,9 +161,11 @@ POOL_API pool_status pool_lease_device(
     const pool_lease *lease, uint32_t index, pool_device **device);
 
 /*
- * The lease's stream of its index-th device. It is created at the first call and belongs to the
- * pool: it must not be used after the release and cannot be destroyed by the caller. Streams are
- * reused by later leases, never while a previous lease's work on them is unfinished.
+ * The lease's stream of its index-th device, whose priority follows from the lease's class as
+ * requested; waiting (POOL_LEASE_AGING_NS) changes the order of grants only. It is created at the
+ * first call and belongs to the pool: it must not be used after the release and cannot be destroyed
+ * by the caller. Streams are reused by later leases, never while a previous lease's work on them is
+ * unfinished.
  */
 POOL_API pool_status pool_lease_stream(pool_lease *lease, uint32_t index, pool_stream **stream);
 
@@ -177,7 +181,9 @@ typedef struct pool_lease_info {
     uint64_t held_ns;     /* since the grant */
     uint64_t duration_ns; /* as requested; 0: none */
     int32_t is_overdue;   /* 1: held longer than that */
-    uint32_t reserved;    /* 0 */
+    /* Of its streams: 0 as calls without a lease, 1 to 3 more urgent, -1 and -2 less; see
+     * pool_params.urgent_classes. */
+    int32_t level;
     char label[POOL_LEASE_LABEL_BYTES];
 } pool_lease_info;
 

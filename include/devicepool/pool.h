@@ -173,6 +173,19 @@ typedef struct pool_params {
      */
     uint64_t (*host_memory)(void *user);
     void *host_memory_user;
+    /*
+     * From which classes of leases (pool_request.priority) on their streams are more or less urgent
+     * on the device than those of class 0 and of calls without a lease, which have the middle one
+     * of the driver's priorities. Streams of classes from urgent_classes[0] up are one level more
+     * urgent, from [1] up two, from [2] up three; those from background_classes[0] down one level
+     * less, from [1] down two. Priorities of CUDA are 0, the least urgent, to -5: level 0 is -2. A
+     * driver with fewer has fewer levels. All 0: 1, 10, 100 and -1, -100. INVALID_ARGUMENT:
+     * an urgent class below 1, a background class above -1, or one that is closer to 0 than the
+     * one before.
+     */
+    int32_t urgent_classes[3];
+    int32_t background_classes[2];
+    int32_t reserved; /* 0 */
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

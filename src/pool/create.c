@@ -56,6 +56,7 @@ static pool_status check_adopt(const pool_params *params)
 static pool_status read_params(pool_params *params, const pool_params *given)
 {
     static const pool_params none = {.struct_size = sizeof(none)};
+    struct device_levels levels;
     pool_status status =
         base_struct_read(&params_type, "pool_create", "params", given ? given : &none, params);
 
@@ -65,6 +66,9 @@ static pool_status read_params(pool_params *params, const pool_params *given)
             {"lazy", params->lazy, 0, 1},
             {"isolation", params->isolation, 0, POOL_ISOLATION_WORKERS},
             {"slots", params->slots, 0, 65536});
+    if (status)
+        return status;
+    status = device_levels_read(params, &levels);
     if (status)
         return status;
     if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)
@@ -121,6 +125,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->context_flags = params->context_flags;
     pool->is_lazy = params->lazy != 0;
     pool->slots = params->slots ? params->slots : POOL_LEASE_SLOTS;
+    (void)device_levels_read(params, &pool->levels); /* read_params has checked them */
     pool->fault_hook = params->fault_hook;
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;

@@ -198,6 +198,19 @@ static void write_tuning(struct text_buffer *buffer, const device_pool *pool)
             info->source == POOL_TUNING_FILE ? info->path : "the caller");
 }
 
+/* Which classes of leases have which level of streams; see pool_params. */
+static void write_levels(struct text_buffer *buffer, const device_pool *pool)
+{
+    write_text(
+        buffer, "leases    %u slot%s; streams: level", pool->slots, base_plural(pool->slots));
+    for (int i = -DEVICE_MIN_LEVEL; i > 0; i--)
+        write_text(buffer, " %d from class %d down,", -i, pool->levels.background[i - 1]);
+    write_text(buffer, " 0");
+    for (int i = 1; i <= DEVICE_MAX_LEVEL; i++)
+        write_text(buffer, ", %d from class %d up", i, pool->levels.urgent[i - 1]);
+    write_text(buffer, "\n");
+}
+
 static bool is_same_chip(const device_pool *pool, size_t left, size_t right)
 {
     const pool_device_info *a = &pool->devices[left].properties;
@@ -260,6 +273,7 @@ static pool_status write_description(
         health.usable_devices, device_context_mode_name(pool->context_mode),
         pool->is_lazy ? " created at first use" : "", health.bindings);
     write_tuning(&buffer, pool);
+    write_levels(&buffer, pool);
     if (health.first_cause[0])
         write_text(&buffer, "POISONED  %s\n", health.first_cause);
     write_text(&buffer, "\n");

@@ -245,6 +245,26 @@ static int fill_tuning(cJSON *root, const device_pool *pool)
            add_text(tuning, "message", info->message);
 }
 
+static int fill_classes(cJSON *levels, const char *name, const int32_t *classes, int count)
+{
+    cJSON *array = cJSON_CreateIntArray(classes, count);
+
+    if (array && cJSON_AddItemToObject(levels, name, array))
+        return 1;
+    cJSON_Delete(array);
+    return 0;
+}
+
+/* The classes of leases at which the level of their streams changes, from level 0 outwards. */
+static int fill_levels(cJSON *root, const device_pool *pool)
+{
+    cJSON *levels = cJSON_AddObjectToObject(root, "levels");
+
+    return levels &&
+           fill_classes(levels, "urgent_classes", pool->levels.urgent, DEVICE_MAX_LEVEL) &&
+           fill_classes(levels, "background_classes", pool->levels.background, -DEVICE_MIN_LEVEL);
+}
+
 static int fill_pool(cJSON *root, device_pool *pool)
 {
     pool_health_info health = {.struct_size = sizeof(health)};
@@ -253,7 +273,7 @@ static int fill_pool(cJSON *root, device_pool *pool)
     pool_get_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
            add_number(driver, "version", pool->driver->version) && fill_compiler(root, pool) &&
-           fill_tuning(root, pool) &&
+           fill_tuning(root, pool) && fill_levels(root, pool) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
            add_flag(root, "lazy", pool->is_lazy) &&
            add_text(root, "harmed", pool_error_class_name(health.harmed)) &&

@@ -166,7 +166,8 @@ def test_devices():
         report = run("devices", "-d", "sim:2,mem=4G", *options)
         check("devices", {
             "driver": lambda value: value == {"path": "simulated", "version": 13000},
-            "compiler": lambda _: True, "tuning": lambda _: True, "context_mode": one_of("primary"),
+            "compiler": lambda _: True, "tuning": lambda _: True,
+            "levels": one_of({"urgent_classes": [1, 10, 100], "background_classes": [-1, -100]}), "context_mode": one_of("primary"),
             "lazy": one_of(not is_eager),
             "harmed": one_of("none"), "first_cause": one_of(""), "fault_device": one_of(None),
             "fault_shown_on": one_of(None), "unfinished": one_of([]), "bindings": one_of(0),

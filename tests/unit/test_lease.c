@@ -504,6 +504,94 @@ static void test_streams_are_reused(void **state)
     world_end(&world);
 }
 
+/* The classes -10, 0, 10 and 100 have levels of their own, created by the driver as such. */
+static void test_levels(void **state)
+{
+    static const struct {
+        int32_t class;
+        const char *call;
+    } rows[] = {{-10, "cuStreamCreateWithPriority(1, -1) = 0"},
+        {0, "cuStreamCreateWithPriority(1, -2) = 0"}, {10, "cuStreamCreateWithPriority(1, -4) = 0"},
+        {100, "cuStreamCreateWithPriority(1, -5) = 0"}};
+    struct world world = world_with_pool(1);
+    pool_stream *stream = NULL;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        pool_request request = request_of(0);
+        pool_lease *lease = NULL;
+
+        request.priority = rows[i].class;
+        assert_null(strstr(pool_mock_log(world.mock), rows[i].call));
+        assert_ok(pool_acquire(world.pool, &request, &lease));
+        assert_ok(pool_lease_stream(lease, 0, &stream));
+        assert_non_null(strstr(pool_mock_log(world.mock), rows[i].call));
+        assert_ok(pool_release(&lease));
+    }
+    world_end(&world);
+}
+
+/* The classes are those of the pool's params. */
+static void test_given_levels(void **state)
+{
+    static const struct {
+        int32_t class, level;
+    } rows[] = {{-6, -2}, {-5, -2}, {-4, 0}, {0, 0}, {6, 0}, {7, 2}, {999, 2}, {1000, 3}};
+    struct world world = world_of(1);
+    char *text = NULL;
+
+    (void)state;
+    world.params = (pool_params){.struct_size = sizeof(world.params),
+        .driver = world.params.driver,
+        .urgent_classes = {7, 7, 1000},
+        .background_classes = {-5, -5}};
+    assert_ok(pool_create(&world.pool, &world.params));
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        pool_lease_info info = {.struct_size = sizeof(info)};
+        pool_request request = request_of(0);
+        pool_lease *lease = NULL;
+
+        request.priority = rows[i].class;
+        assert_ok(pool_acquire(world.pool, &request, &lease));
+        assert_ok(pool_lease_get_info(lease, &info));
+        assert_int_equal(info.level, rows[i].level);
+        assert_ok(pool_release(&lease));
+    }
+    assert_ok(pool_describe(world.pool, POOL_TEXT_PLAIN, &text));
+    assert_non_null(strstr(text, "level -2 from class -5 down, -1 from class -5 down, 0, 1 from "
+                                 "class 7 up, 2 from class 7 up, 3 from class 1000 up"));
+    pool_text_free(&text);
+    assert_ok(pool_describe(world.pool, POOL_TEXT_JSON, &text));
+    assert_non_null(strstr(text, "\"urgent_classes\":\t[7, 7, 1000]"));
+    assert_non_null(strstr(text, "\"background_classes\":\t[-5, -5]"));
+    pool_text_free(&text);
+    world_end(&world);
+}
+
+static void test_wrong_levels(void **state)
+{
+    static const struct {
+        int32_t urgent[3], background[2];
+        const char *message;
+    } rows[] = {{{0, 1, 2}, {0}, "`urgent_classes[0]` is 0"},
+        {{5, 4, 6}, {0}, "`urgent_classes[1]` is 4"},
+        {{-1, 4, 6}, {0}, "`urgent_classes[0]` is -1"},
+        {{0}, {-3, -2}, "`background_classes[1]` is -2"},
+        {{0}, {0, -2}, "`background_classes[0]` is 0"},
+        {{0}, {INT32_MIN, 1}, "`background_classes[1]` is 1"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct world world = world_of(1);
+
+        memcpy(world.params.urgent_classes, rows[i].urgent, sizeof(rows[i].urgent));
+        memcpy(world.params.background_classes, rows[i].background, sizeof(rows[i].background));
+        assert_create_fails(&world, POOL_ERR_INVALID_ARGUMENT);
+        assert_says(rows[i].message);
+        pool_mock_destroy(&world.mock);
+    }
+}
+
 /* A stream with unfinished work is not given to the next lease. */
 static void test_busy_streams_are_left(void **state)
 {
@@ -727,6 +815,9 @@ int main(void)
         cmocka_unit_test(test_pool_destroy_is_refused),
         cmocka_unit_test(test_index_beyond_the_last),
         cmocka_unit_test(test_streams_are_reused),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_given_levels),
+        cmocka_unit_test(test_wrong_levels),
         cmocka_unit_test(test_busy_streams_are_left),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_overdue),

@@ -10,6 +10,7 @@
 
 #include "driver/work.h"
 #include "pool/device/release.h"
+#include "pool/stream/stream.h"
 
 static void test_nulls(void **state)
 {
@@ -122,6 +123,89 @@ static void test_priorities(void **state)
     assert_ok(pool_stream_get_flags(stream, &flags));
     assert_int_equal(flags, POOL_STREAM_BLOCKING);
     assert_ok(pool_stream_destroy(&stream));
+}
+
+/* The driver's priority of a level where there are all of CUDA's: 0 to -5, level 0 is -2. */
+static int32_t priority_of(pool_device *device, int32_t level)
+{
+    int32_t least = 0, most = 0, priority = -2 - level;
+
+    assert_ok(pool_stream_get_priority_range(device, &least, &most));
+    if (most == -5)
+        return priority;
+    priority = most / 2 - level; /* a driver with fewer */
+    return priority > least ? least : priority < most ? most : priority;
+}
+
+/* Classes that differ in their level have streams of their own, also after their return. */
+static void test_levels_of_leases(void **state)
+{
+    static const struct {
+        int32_t class, level;
+    } rows[] = {{-1000, -2}, {-100, -2}, {-99, -1}, {-10, -1}, {-1, -1}, {0, 0}, {1, 1}, {9, 1},
+        {10, 2}, {99, 2}, {100, 3}, {1000, 3}};
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    pool_device *device = memory_device(0);
+    pool_stream *streams[ROWS];
+
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < ROWS; i++) {
+            const pool_request request = {.struct_size = sizeof(request),
+                .device = device,
+                .priority = rows[i].class,
+                .timeout_ns = POOL_WAIT_FOREVER};
+            pool_lease_info info = {.struct_size = sizeof(info)};
+            pool_lease *lease = NULL;
+            int32_t priority = 99;
+
+            assert_ok(pool_acquire(memory_pool, &request, &lease));
+            assert_ok(pool_lease_stream(lease, 0, &streams[i]));
+            assert_ok(pool_stream_get_priority(streams[i], &priority));
+            assert_int_equal(priority, priority_of(device, rows[i].level));
+            assert_ok(pool_lease_get_info(lease, &info));
+            assert_int_equal(info.level, rows[i].level);
+            assert_ok(pool_release(&lease));
+            for (int k = 0; k < i; k++)
+                assert_int_equal(streams[k] == streams[i], rows[k].level == rows[i].level);
+        }
+}
+
+/* Streams of the library have the priority of the stream that they work for. */
+static void test_levels_of_sets(void **state)
+{
+    pool_device *device = memory_device(0);
+    const pool_stream_params params = {.struct_size = sizeof(params), .priority = -4};
+    pool_stream *urgent = NULL, *normal = NULL;
+    struct stream_set *sets[2], *again = NULL;
+    struct device_scope scope;
+    int32_t priority = 99;
+
+    (void)state;
+    assert_ok(pool_stream_create(device, &params, &urgent));
+    assert_ok(pool_stream_create(device, NULL, &normal));
+    assert_ok(pool_stream_get_priority(normal, &priority));
+    assert_int_equal(priority, priority_of(device, 0));
+    assert_ok(device_enter(device, &scope));
+    assert_ok(stream_set_take(device, urgent, 1, 1, &sets[0]));
+    stream_set_return(sets[0]);
+    assert_ok(stream_set_take(device, normal, 1, 1, &sets[1]));
+    assert_ptr_not_equal(sets[1], sets[0]);
+    assert_ok(pool_stream_get_priority(sets[0]->stream[0], &priority));
+    assert_int_equal(priority, priority_of(device, 2));
+    assert_ok(pool_stream_get_priority(sets[1]->stream[0], &priority));
+    assert_int_equal(priority, priority_of(device, 0));
+    stream_set_return(sets[1]);
+    assert_ok(stream_set_take(device, urgent, 1, 1, &again));
+    assert_ptr_equal(again, sets[0]);
+    stream_set_return(again);
+    /* Calls on the default stream have the level of class 0. */
+    assert_ok(stream_set_take(device, NULL, 1, 1, &again));
+    assert_ptr_equal(again, sets[1]);
+    stream_set_return(again);
+    assert_ok(device_leave(&scope, POOL_OK));
+    assert_ok(pool_stream_destroy(&urgent));
+    assert_ok(pool_stream_destroy(&normal));
 }
 
 static void test_adopt(void **state)
@@ -315,6 +399,8 @@ int main(int argc, char **argv)
         TEST(test_nulls),
         TEST(test_foreign_handles),
         TEST(test_priorities),
+        TEST(test_levels_of_leases),
+        TEST(test_levels_of_sets),
         TEST(test_adopt),
         TEST(test_events),
         TEST(test_two_devices),

@@ -112,9 +112,9 @@ static void test_failures(void **state)
         pool_cu_code code;
         pool_status status;
     } cases[] = {
+        {"cuCtxGetStreamPriorityRange", POOL_CU_INVALID_CONTEXT, POOL_ERR_DRIVER}, /* asked once */
         {"cuStreamCreateWithPriority", POOL_CU_OUT_OF_MEMORY, POOL_ERR_OUT_OF_DEVICE_MEMORY},
         {"cuEventCreate", POOL_CU_NOT_SUPPORTED, POOL_ERR_UNSUPPORTED},
-        {"cuCtxGetStreamPriorityRange", POOL_CU_INVALID_CONTEXT, POOL_ERR_DRIVER},
     };
     pool_stream_params params = {.struct_size = sizeof(params), .priority = -1};
 

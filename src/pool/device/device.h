@@ -75,6 +75,23 @@ struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
 
+/*
+ * ---- priority.c ---- Levels of streams: 0 is that of class 0 and of calls without a lease, higher
+ * ones are more urgent. The classes at which they change are those of pool_params.
+ */
+enum { DEVICE_MIN_LEVEL = -2, DEVICE_MAX_LEVEL = 3, DEVICE_LEVELS = 6 };
+struct device_levels {
+    int32_t urgent[DEVICE_MAX_LEVEL];      /* the lowest class of level 1, 2, 3 */
+    int32_t background[-DEVICE_MIN_LEVEL]; /* the highest class of level -1, -2 */
+};
+pool_status device_levels_read(const pool_params *params, struct device_levels *levels);
+int device_level_of_class(const device_pool *pool, int32_t class);
+
+/* The driver's priority for streams of a level; or one brought into its range. Inside device_enter.
+ */
+pool_status device_priority_of_level(pool_device *device, int level, int *priority);
+pool_status device_clamp_priority(pool_device *device, int *priority);
+
 /* The pool's threads, for staged copies and compilations. */
 struct base_thread_pool *device_threads(const pool_device *device);
 

@@ -84,6 +84,7 @@ struct pool_device {
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t rate;       /* 0: the model's, see device_rate.c */
+    atomic_int priority_count;        /* of the driver's streams; 0: not known yet */
     atomic_uint_least64_t pinned_threshold;   /* of freed pinned memory that is kept for reuse */
     _Atomic(const struct device_held *) held; /* NULL: the library holds no memory there */
     struct device_reason reason;     /* of the state; guarded by state_lock, as the next four */
@@ -152,7 +153,8 @@ struct device_pool {
     atomic_bool is_ending;  /* no other device is taken into service: the pool is being destroyed */
     atomic_uint references; /* pool_create's and pool_retain's; the last one destroys */
     uint32_t slots;         /* of each device, for leases */
-    struct tuning *tuning;  /* of all devices; NULL: each has its defaults. Constant, as the next */
+    struct device_levels levels; /* constant */
+    struct tuning *tuning; /* of all devices; NULL: each has its defaults. Constant, as the next */
     struct pool_tuning_info tuning_info;
     _Atomic(void *) extension; /* of the layer of leases; NULL until its first use */
     const struct device_pool_extension_type *extension_type; /* constant once that is set */

@@ -213,6 +213,9 @@ void lease_queue_leave(struct lease_queue *queue, int32_t priority);
 
 /* --- streams.c --- */
 
+/* The level of its streams, see device.h. */
+int lease_level(const pool_lease *lease);
+
 /* Returns the streams of a lease to their devices; called before the lease's release. */
 void lease_return_streams(pool_lease *lease);
 

@@ -229,6 +229,7 @@ pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)
     known.held_ns = lease_duration(lease->granted_ns, now);
     known.duration_ns = lease->duration_ns;
     known.is_overdue = lease_is_overdue(lease, now);
+    known.level = lease_level(lease);
     memcpy(known.label, lease->label, sizeof(known.label));
     base_struct_write(&type, &known, info);
     return POOL_OK;

@@ -33,7 +33,7 @@ static pool_status check_streams(
 static pool_status wait_for(pool_stream *from, pool_stream *const *to, size_t count)
 {
     struct stream_set *set;
-    pool_status status = stream_set_take(from->device, 0, 1, &set);
+    pool_status status = stream_set_take(from->device, from, 0, 1, &set);
 
     if (status)
         return status;

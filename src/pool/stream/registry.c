@@ -17,6 +17,9 @@ static pool_status create_registry(pool_device *device, void **object)
 
     if (!registry)
         return base_fail_memory("the streams of a device");
+    status = device_priority_of_level(device, 0, &registry->default_stream.priority);
+    if (status)
+        goto free_registry;
     if (pthread_mutex_init(&registry->lock, NULL)) {
         status = base_fail_memory("a lock");
         goto free_registry;

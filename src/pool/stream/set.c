@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of streams and events for operations that overlap copies with kernels. Creating them takes
- * longer than many calls do, so idle sets stay with the device until the pool is destroyed.
+ * longer than many calls do, so idle sets stay with the device until the pool is destroyed, and
+ * serve operations of the priority that they were created for.
  */
 #include "base/alloc.h"
 #include "driver/cleanup.h"
@@ -16,7 +17,7 @@ static pool_status complete(
     for (uint32_t i = 0; i < streams && !status; i++) {
         if (set->stream[i])
             continue;
-        status = pool_stream_create(device, NULL, &set->stream[i]);
+        status = stream_create(device, 0, set->priority, &set->stream[i]);
         if (!status)
             device_dependent_removed(device, DEVICE_DEPENDENT_STREAM);
     }
@@ -30,21 +31,35 @@ static pool_status complete(
     return status;
 }
 
-pool_status stream_set_take(
-    pool_device *device, uint32_t streams, uint32_t events, struct stream_set **set)
+/* The first idle set of that priority, removed from the list; NULL: there is none. */
+static struct stream_set *take_idle_locked(struct stream_registry *registry, int priority)
+{
+    struct stream_set **at = &registry->idle_sets;
+    struct stream_set *taken;
+
+    while (*at && (*at)->priority != priority)
+        at = &(*at)->next;
+    taken = *at;
+    if (taken)
+        *at = taken->next;
+    return taken;
+}
+
+pool_status stream_set_take(pool_device *device, const pool_stream *caller, uint32_t streams,
+    uint32_t events, struct stream_set **set)
 {
     struct stream_registry *registry;
     struct stream_set *taken;
     unsigned renewals;
+    int priority;
     pool_status status = stream_registry_of(device, &registry);
 
     if (status)
         return status;
+    priority = caller ? caller->priority : registry->default_stream.priority;
     pthread_mutex_lock(&registry->lock);
-    taken = registry->idle_sets;
+    taken = take_idle_locked(registry, priority);
     renewals = device_renewals(device);
-    if (taken)
-        registry->idle_sets = taken->next;
     pthread_mutex_unlock(&registry->lock);
     if (!taken)
         taken = base_calloc(1, sizeof(*taken));
@@ -52,6 +67,7 @@ pool_status stream_set_take(
         return base_fail_memory("a set of streams");
     taken->registry = registry;
     taken->renewals = renewals;
+    taken->priority = priority;
     status = complete(device, taken, streams, events);
     if (status)
         stream_set_return(taken);

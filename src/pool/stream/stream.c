@@ -87,7 +87,7 @@ pool_status stream_synchronize(struct driver *driver, CUstream stream, struct dr
 
 /* Creates the object for a handle and adds it to the device's list. */
 static pool_status wrap_handle(
-    struct device_scope *scope, CUstream handle, int owned, pool_stream **stream)
+    struct device_scope *scope, CUstream handle, int owned, int priority, pool_stream **stream)
 {
     struct stream_registry *registry;
     pool_stream *created;
@@ -101,6 +101,7 @@ static pool_status wrap_handle(
     created->device = scope->device;
     created->handle = handle;
     created->owned = owned;
+    created->priority = priority;
     created->renewals = device_renewals(scope->device);
     created->registry = registry;
     created->queue = driver_queue_acquire(device_work(scope->device), handle);
@@ -144,26 +145,37 @@ pool_status pool_stream_get_priority_range(
 }
 
 static pool_status create_inside(
-    struct device_scope *scope, const pool_stream_params *params, pool_stream **stream)
+    struct device_scope *scope, uint32_t wanted, int priority, pool_stream **stream)
 {
-    unsigned flags = params->flags & POOL_STREAM_BLOCKING ? 0 : DRIVER_STREAM_NON_BLOCKING;
-    int least = 0, most = 0, priority = params->priority;
+    unsigned flags = wanted & POOL_STREAM_BLOCKING ? 0 : DRIVER_STREAM_NON_BLOCKING;
     CUstream handle;
-    pool_status status = POOL_OK;
+    pool_status status = device_clamp_priority(scope->device, &priority);
 
-    if (priority) {
-        status = DRIVER_CALL(scope->driver, CtxGetStreamPriorityRange(&least, &most));
-        if (status)
-            return status;
-        priority = priority < most ? most : priority > least ? least : priority;
-    }
+    if (status)
+        return status;
     status = DRIVER_CALL_FOR(
         scope->driver, StreamCreateWithPriority(&handle, flags, priority), "priority %d", priority);
     if (status)
         return status;
-    status = wrap_handle(scope, handle, 1, stream);
+    status = wrap_handle(scope, handle, 1, priority, stream);
     if (status)
         DRIVER_CLEANUP_QUIETLY(scope->driver, StreamDestroy(handle));
+    return status;
+}
+
+pool_status stream_create(pool_device *device, uint32_t flags, int priority, pool_stream **stream)
+{
+    struct device_scope scope;
+    pool_stream *created = NULL;
+    pool_status status = device_enter(device, &scope);
+
+    if (status)
+        return status;
+    status = device_leave(&scope, create_inside(&scope, flags, priority, &created));
+    if (status && created)
+        stream_discard(created);
+    if (!status)
+        *stream = created;
     return status;
 }
 
@@ -172,7 +184,7 @@ pool_status pool_stream_create(
 {
     pool_stream_params wanted = {.struct_size = sizeof(wanted)};
     struct device_scope scope;
-    pool_stream *created = NULL;
+    int priority;
     pool_status status;
 
     if (!stream)
@@ -186,21 +198,22 @@ pool_status pool_stream_create(
     status = base_flags_check("pool_stream_create", "flags", wanted.flags, POOL_STREAM_BLOCKING);
     if (status)
         return status;
-    status = device_enter(device, &scope);
-    if (status)
-        return status;
-    status = device_leave(&scope, create_inside(&scope, &wanted, &created));
-    if (status && created)
-        stream_discard(created);
-    if (!status)
-        *stream = created;
-    return status;
+    priority = wanted.priority;
+    if (!priority) {
+        status = device_enter(device, &scope);
+        if (status)
+            return status;
+        status = device_leave(&scope, device_priority_of_level(device, 0, &priority));
+    }
+    return status ? status : stream_create(device, wanted.flags, priority, stream);
 }
 
 static pool_status adopt_inside(struct device_scope *scope, CUstream handle, pool_stream **stream)
 {
     CUcontext context = NULL;
     pool_cu_result code = scope->driver->api.StreamGetCtx(handle, &context);
+    int priority;
+    pool_status status;
 
     if (code == POOL_CU_INVALID_VALUE || code == POOL_CU_INVALID_HANDLE ||
         code == POOL_CU_CONTEXT_IS_DESTROYED)
@@ -212,7 +225,11 @@ static pool_status adopt_inside(struct device_scope *scope, CUstream handle, poo
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "stream %p does not belong to the context of device %d", (void *)handle,
             pool_device_ordinal(scope->device));
-    return wrap_handle(scope, handle, 0, stream);
+    /* Default streams have no priority of their own; 1 and 2 stand for two of them. */
+    status = (uintptr_t)handle <= 2
+                 ? device_priority_of_level(scope->device, 0, &priority)
+                 : DRIVER_CALL(scope->driver, StreamGetPriority(handle, &priority));
+    return status ? status : wrap_handle(scope, handle, 0, priority, stream);
 }
 
 pool_status pool_stream_adopt(pool_device *device, CUstream handle, pool_stream **stream)

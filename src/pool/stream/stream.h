@@ -28,6 +28,7 @@ struct pool_stream {
     pool_device *device;
     CUstream handle;
     unsigned renewals; /* of the device when it was created; not of a default stream */
+    int priority;      /* the driver's; of a default stream that of calls without a lease */
     struct stream_registry *registry;
     struct driver_queue *queue; /* work enqueued here and not known to have finished */
     /* Number of the capture that records its work, 0: none; changes under registry->lock. */
@@ -77,6 +78,9 @@ pool_status stream_handle_on(
 pool_status stream_handle_of_work(
     const pool_stream *stream, const pool_device *device, CUstream *handle);
 
+/* pool_stream_create with the driver's priority, which is clamped. */
+pool_status stream_create(pool_device *device, uint32_t flags, int priority, pool_stream **stream);
+
 /* Destroys a stream that no caller has seen; where that fails now, the pool destroys it later. The
  * thread's error detail stays as it was. */
 void stream_discard(pool_stream *stream);
@@ -88,19 +92,21 @@ void stream_forget(pool_stream *stream);
 
 /*
  * Streams and events for one operation at a time. A set is taken with at least the given numbers of
- * them and returned for the next operation, whatever is still enqueued there. A stream of a set
- * must wait for the caller's stream before it does anything.
+ * them and returned for the next operation, whatever is still enqueued there. Its streams have the
+ * priority of `caller`, the stream of the operation, also on another device; NULL: that of a
+ * default stream. A stream of a set must wait for the caller's stream before it does anything.
  */
 enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = STREAM_SET_STREAMS + 1 };
 struct stream_set {
     struct stream_set *next;
     struct stream_registry *registry;
     unsigned renewals; /* of the device when the set was created */
+    int priority;      /* of the streams */
     pool_stream *stream[STREAM_SET_STREAMS];
     pool_event *event[STREAM_SET_EVENTS];
 };
-pool_status stream_set_take(
-    pool_device *device, uint32_t streams, uint32_t events, struct stream_set **set);
+pool_status stream_set_take(pool_device *device, const pool_stream *caller, uint32_t streams,
+    uint32_t events, struct stream_set **set);
 void stream_set_return(struct stream_set *set);
 
 /* Frees the objects of the idle sets, whose driver objects have ended. The registry's lock is held.

@@ -96,8 +96,8 @@ static pool_status open_device(struct ntt_split_run *run, uint32_t index)
     device_operation_begin(&device->operation, device->target.device, "ntt",
         device->target.field->name, run->call->params.batch * run->local);
     device->is_counted = true;
-    status = stream_set_take(device->target.device, ntt_split_is_on_host(&run->call->in),
-        NTT_SPLIT_EVENTS, &device->set);
+    status = stream_set_take(device->target.device, device->target.stream,
+        ntt_split_is_on_host(&run->call->in), NTT_SPLIT_EVENTS, &device->set);
     if (!status && ntt_split_is_on_host(&run->call->out))
         status = open_region(run, device, NTT_SPLIT_FIRST);
     return status ? status : open_region(run, device, NTT_SPLIT_SECOND);

@@ -17,7 +17,7 @@ static pool_status use_stream(
     if (!status)
         fork->stream[0] = stream;
     for (uint32_t i = 1; i < devices->count && !status; i++) {
-        status = stream_set_take(devices->device[i], 1, 0, &fork->set[i]);
+        status = stream_set_take(devices->device[i], stream, 1, 0, &fork->set[i]);
         if (!status)
             fork->stream[i] = fork->set[i]->stream[0];
     }

@@ -315,8 +315,8 @@ static pool_status open_slots(struct run *run)
     pool_status status = POOL_OK;
 
     if (pipeline->slots > 1)
-        status =
-            stream_set_take(target.device, stream_count(pipeline), pipeline->slots + 1, &run->set);
+        status = stream_set_take(target.device, pipeline->target.stream, stream_count(pipeline),
+            pipeline->slots + 1, &run->set);
     if (!status && run->set)
         run->ordered = run->set->event[pipeline->slots];
     for (uint32_t i = 0; i < pipeline->slots && !status; i++) {
