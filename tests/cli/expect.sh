@@ -26,6 +26,16 @@ expect() {
     fi
 }
 
+# also STRING: the output of the last command that was expected contains it as well.
+also() {
+    if printf '%s' "$output" | grep -q -e "$1"; then
+        echo "ok: it prints '$1' as well"
+    else
+        echo "FAILED: it does not print '$1': $output"
+        failed=1
+    fi
+}
+
 # expect_json PYTHON-PROGRAM COMMAND...: the exit code is 0, and the program accepts the standard output.
 expect_json() {
     program=$1

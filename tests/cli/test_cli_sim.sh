@@ -83,10 +83,9 @@ expect 0 ntt "$tool" selftest --only ntt
 hung() {
     timeout 300 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
 }
-expect 3 '^devicepool: 0 .*, ntt: .*: no result after 10 s: the device hangs' \
-    hung selftest --only ntt --timeout 10
-expect 3 '^1 .* ntt .*✓' env LC_ALL=C.UTF-8 timeout 300 \
+expect 3 '^devicepool: 0 .*, ntt: .*: no result after 10 s: the device hangs' env LC_ALL=C.UTF-8 timeout 300 \
     env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 10
+also '^1 .* ntt .*✓'
 expect 3 'ntt bn254_fr 64 on 0 .*: no result after 10 s: the device hangs' \
     hung bench ntt -s 64 -r 8 -d sim --timeout 10
 expect 3 '"passed":.*' hung selftest --only ntt --timeout 10 --json -d sim
@@ -116,12 +115,12 @@ demo() {
     DEVICEPOOL_LIBCUDA="$scratch/none.so" "$tool" demo --data "$vectors" "$@"
 }
 expect 0 'This host has no GPU' demo
-expect 0 '5 of 5 correct in .* over 2 devices' demo
+also '5 of 5 correct in .* over 2 devices'
 demo_prebuilt() {
     DEVICEPOOL_NVRTC=off demo "$@"
 }
 expect 0 'host has no usable NVRTC' demo_prebuilt
-expect 0 '5 of 5 correct in .* over 2 devices' demo_prebuilt
+also '5 of 5 correct in .* over 2 devices'
 expect_json "import json, sys
 rows = json.load(sys.stdin)
 assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
@@ -155,7 +154,7 @@ if command -v script >/dev/null; then
     export TERM=xterm
     terminal="DEVICEPOOL_LIBCUDA=$scratch/none.so '$tool' demo --data '$vectors'"
     expect 0 "$esc\[32m" script -qec "$terminal" /dev/null
-    expect 0 " of 5  [0-9]" script -qec "$terminal" /dev/null
+    also " of 5  [0-9]"
     expect_plain script -qec "NO_COLOR=1 $terminal --quiet" /dev/null
 fi
 # The cache has to be usable, whether or not something needed storing.

@@ -133,10 +133,10 @@ class Checker:
             self.fail(f"{block}: nothing is known of the command '{words[0]}'")
 
     def as_it_runs_here(self, line):
-        """Measures small sizes, as the devices are simulated, draws nothing where there is no gnuplot,
-        and finds the demo's files uninstalled."""
+        """Measures small sizes, as the devices are simulated, and of the suite two operations (the test cli_suite
+        has all of it), draws nothing where there is no gnuplot, and finds the demo's files uninstalled."""
         if "devicepool bench" in line:
-            line = re.sub(r"2\^\d+", "2^6", line).replace("--suite", "--suite --scale 3 --repeat 1")
+            line = re.sub(r"2\^\d+", "2^6", line).replace("--suite", "--suite tree,extend --scale 3 --repeat 1")
         if "devicepool tune" in line:  # finds the candidates and measures none
             line = re.sub(r" --seconds \d+", "", line).replace(" tune", " tune --seconds 0 --dry-run")
         if not shutil.which("gnuplot"):

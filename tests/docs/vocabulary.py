@@ -60,8 +60,9 @@ def main():
                  for folder, _, names in os.walk(root) for name in names]
     else:
         files = listed.stdout.split("\n")
-    expression = re.compile("|".join(r"(?P<w%d>(?<![A-Za-z])(?:%s)(?![A-Za-z]))" % (i, words)
-                                     for i, (words, _) in enumerate(RETIRED)), re.IGNORECASE)
+    # The condition in front stands once: within words it fails before any alternative is tried.
+    expression = re.compile(r"(?<![A-Za-z])(?:%s)(?![A-Za-z])" % "|".join(
+        "(?P<w%d>%s)" % (i, words) for i, (words, _) in enumerate(RETIRED)), re.IGNORECASE)
     counts = collections.Counter()
     for path in sorted(set(files)):
         if not TEXT.search(path) or path.startswith(SKIPPED) or path.startswith("build"):
