@@ -14,7 +14,10 @@
 
 #include "top.h"
 
-enum { PATIENCE_SECONDS = 10, MAX_SNAPSHOT = 64 << 20, LINE = 512 };
+#define PATIENCE_SECONDS 10.0
+#define RETRY_SECONDS 0.05 /* until a busy service is asked for a connection again */
+
+enum { MAX_SNAPSHOT = 64 << 20, LINE = 512 };
 
 /* ---- the socket -------------------------------------------------------------------------------
  */
@@ -67,7 +70,6 @@ static int wait_until(int file, double end)
 /* A connection to the socket, or -1 with errno. */
 static int connect_to(const char *path, double end)
 {
-    enum { RETRY_MILLISECONDS = 50 };
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int error, file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
@@ -76,7 +78,7 @@ static int connect_to(const char *path, double end)
     strcpy(address.sun_path, path);
     /* EAGAIN: too many connections wait for the service. */
     while (connect(file, (const struct sockaddr *)&address, sizeof(address))) {
-        const double next = bench_now() + 1e-3 * RETRY_MILLISECONDS;
+        const double next = bench_now() + RETRY_SECONDS;
 
         error = errno;
         if (error == EAGAIN && next < end) {
