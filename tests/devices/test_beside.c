@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <devicepool.h>
 
@@ -46,6 +47,8 @@ static struct {
     pool_buffer *busy; /* of the work that does not end */
     pool_buffer *buffer, *other;
     pool_event *event, *start;
+    pool_buffer *shareable;
+    pool_event *shareable_event;
     pool_pinned *pinned;
     pool_module *module, *spares[SPARES];
     unsigned spare;
@@ -203,6 +206,25 @@ static pool_status virtual_memory(void)
     return pool_buffer_destroy(&buffer); /* the range is kept: see the exceptions */
 }
 
+static pool_status shared_memory(void)
+{
+    pool_physical *physical = NULL, *imported = NULL;
+    pool_shared_buffer shared;
+    pool_shared_event event;
+    int descriptor;
+    uint64_t unit;
+
+    TRY(pool_buffer_share(with.shareable, &shared));
+    TRY(pool_event_share(with.shareable_event, &event));
+    TRY(pool_virtual_granularity(with.device, &unit));
+    TRY(pool_physical_create(with.device, unit, POOL_PHYSICAL_EXPORTABLE, &physical));
+    TRY(pool_physical_export(physical, &descriptor));
+    TRY(pool_physical_import(with.device, descriptor, unit, &imported));
+    close(descriptor);
+    TRY(pool_physical_destroy(&imported));
+    return pool_physical_destroy(&physical);
+}
+
 /* ---- streams, events, graphs ----------------------------------------------------------------- */
 
 static void nothing(void *user)
@@ -308,6 +330,17 @@ static pool_status kernels(void)
     return pool_module_variable(with.module, "counter", &address, &bytes);
 }
 
+/* Simulated devices have no clusters, and say so without a wait. */
+static pool_status clusters(void)
+{
+    const pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .grid = {2, 1, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}};
+    uint32_t largest, resident;
+    pool_status status = pool_kernel_get_clusters(with.kernel, &shape, &largest, &resident);
+
+    return status == POOL_ERR_UNSUPPORTED ? POOL_OK : status;
+}
+
 static pool_status module_destroy(void)
 {
     return pool_module_destroy(&with.spares[with.spare++]);
@@ -407,6 +440,13 @@ static pool_status another_pool(void)
 static pool_status probe(void)
 {
     return pool_device_probe(with.device, UINT64_C(20000000000));
+}
+
+static pool_status quarantine(void)
+{
+    TRY(pool_device_quarantine(with.peer, "a test"));
+    TRY(pool_device_probe(with.peer, UINT64_C(20000000000)));
+    return pool_device_resume(with.peer);
 }
 
 /* ---- operations, after their warm-up --------------------------------------------------------- */
@@ -661,6 +701,54 @@ static pool_status domains(void)
     return POOL_OK;
 }
 
+static pool_status bases_in_files(void)
+{
+    const pool_bases_params params = {.struct_size = sizeof(params), .curve = with.curve};
+    const pool_exec exec = exec_on(with.stream);
+    char path[] = "/tmp/devicepool-beside-XXXXXX";
+    pool_bases *loaded = NULL;
+    int file = mkstemp(path);
+    uint64_t bytes, more;
+    pool_status status;
+
+    if (file < 0)
+        return POOL_ERR_IO;
+    close(file);
+    status = pool_bases_save(with.bases, path);
+    if (!status)
+        status = pool_bases_load_workspace(&params, &exec, path, &more, &bytes);
+    if (!status)
+        status = pool_bases_load(&params, &exec, path, &loaded);
+    unlink(path);
+    TRY(status);
+    return pool_bases_destroy(&loaded);
+}
+
+static pool_status residents(void)
+{
+    const pool_bases_params of_bases = {.struct_size = sizeof(of_bases), .curve = with.curve};
+    const pool_span points = span_of(with.points, ITEMS), scalars = span_of(with.scalars, ITEMS),
+                    result = span_of(with.results, 1);
+    const pool_resident_params params = {
+        .struct_size = sizeof(params), .name = "beside", .bases = &of_bases, .points = &points};
+    const pool_exec exec = exec_on(with.stream);
+    pool_resident_info info = {.struct_size = sizeof(info)};
+    pool_msm_params sum = {.struct_size = sizeof(sum)};
+    pool_resident *resident = NULL;
+    pool_resident_use *use = NULL;
+    uint64_t bytes;
+
+    TRY(pool_resident_create(with.pool, &params, &resident));
+    TRY(pool_resident_open_workspace(resident, &exec, &bytes));
+    TRY(pool_resident_open(resident, &exec, &use));
+    sum.bases = pool_resident_bases(use);
+    TRY(pool_msm(&sum, &exec, NULL, &scalars, &result));
+    TRY(pool_resident_close(&use));
+    TRY(pool_resident_get_info(resident, with.device, &info));
+    TRY(pool_resident_evict(resident, with.device));
+    return pool_resident_destroy(&resident);
+}
+
 static pool_status profiler(void)
 {
     TRY(pool_profiler_start(with.device));
@@ -742,7 +830,15 @@ static const struct one cases[] = {{"pool_buffer_create", buffers}, {"pool_buffe
     {"pool_ntt_workspace", workspaces}, {"pool_msm_workspace", workspaces},
     {"pool_bases_create_workspace", workspaces}, {"pool_poseidon_hash_workspace", workspaces},
     {"pool_bases_fingerprint", found_bases}, {"pool_bases_find", found_bases},
-    {"pool_ntt_domain_destroy", domains}, {"pool_profiler_start", profiler},
+    {"pool_ntt_domain_destroy", domains}, {"pool_bases_save", bases_in_files},
+    {"pool_bases_load", bases_in_files}, {"pool_bases_load_workspace", bases_in_files},
+    {"pool_resident_create", residents}, {"pool_resident_open_workspace", residents},
+    {"pool_resident_open", residents}, {"pool_resident_close", residents},
+    {"pool_resident_get_info", residents}, {"pool_resident_evict", residents},
+    {"pool_resident_destroy", residents}, {"pool_buffer_share", shared_memory},
+    {"pool_event_share", shared_memory}, {"pool_physical_export", shared_memory},
+    {"pool_physical_import", shared_memory}, {"pool_kernel_get_clusters", clusters},
+    {"pool_device_quarantine", quarantine}, {"pool_profiler_start", profiler},
     {"pool_profiler_stop", profiler}, {"pool_bases_create", bases}, {"pool_bases_destroy", bases}};
 
 /* How long each case takes without other work: the simulated kernels take their time. */
@@ -777,18 +873,16 @@ static const char *const of_the_host[] = {"pool_*_init", "pool_cache_*", "pool_c
     "pool_range_mapped_bytes", "pool_retain", "pool_device_count", "pool_usable_count",
     "pool_device_at", "pool_device_by_*", "pool_device_index", "pool_device_ordinal",
     "pool_device_uuid", "pool_device_set_rate", "pool_lease_device_count", "pool_ticket_fd",
-    "pool_set_phase_timing", "pool_bases_curve", "pool_bases_device", "pool_bases_count",
-    "pool_bases_bytes", "pool_bases_precompute_factor", "pool_bases_window_bits",
-    "pool_bases_retain", "pool_ntt_domain_create", "pool_ntt_domain_retain",
-    "pool_ntt_domain_field", "pool_ntt_domain_log_size", "pool_ntt_domain_root",
-    "pool_ntt_domain_coset", "pool_ntt_domain_bytes", NULL};
+    "pool_set_phase_timing", "pool_device_each", "pool_module_build", "pool_resident_bases",
+    "pool_resident_buffer", "pool_resident_bytes", "pool_bases_curve", "pool_bases_device",
+    "pool_bases_count", "pool_bases_bytes", "pool_bases_precompute_factor",
+    "pool_bases_window_bits", "pool_bases_retain", "pool_ntt_domain_create",
+    "pool_ntt_domain_retain", "pool_ntt_domain_field", "pool_ntt_domain_log_size",
+    "pool_ntt_domain_root", "pool_ntt_domain_coset", "pool_ntt_domain_bytes", NULL};
 
 /* Functions without a case yet. A new one belongs into `cases`. */
-static const char *const untried[] = {"pool_buffer_share", "pool_buffer_open", "pool_memory_adopt",
-    "pool_event_share", "pool_event_open", "pool_physical_export", "pool_physical_import",
-    "pool_module_build", "pool_kernel_get_clusters", "pool_warm_up", "pool_*_workspace",
-    "pool_device_each", "pool_device_quarantine", "pool_device_readmit", "pool_measure_rates",
-    "pool_bases_save", "pool_bases_load", "pool_resident_*", NULL};
+static const char *const untried[] = {"pool_buffer_open", "pool_event_open", "pool_memory_adopt",
+    "pool_warm_up", "pool_*_workspace", "pool_device_readmit", "pool_measure_rates", NULL};
 
 static const char *const functions[] = {
 #define X(name, kind, arguments) #name,
@@ -1015,6 +1109,12 @@ static void create_objects(void)
     MUST(pool_buffer_zeroed(with.device, BYTES, &with.other));
     MUST(pool_event_create(with.device, POOL_EVENT_TIMING, &with.event));
     MUST(pool_event_create(with.device, POOL_EVENT_TIMING, &with.start));
+    MUST(pool_event_create(with.device, POOL_EVENT_SHAREABLE, &with.shareable_event));
+    MUST(pool_buffer_create(with.device,
+        &(pool_buffer_params){.struct_size = sizeof(pool_buffer_params),
+            .bytes = 2 << 20,
+            .flags = POOL_BUFFER_SHAREABLE},
+        &with.shareable));
     MUST(pool_pinned_create(with.device, 4096, 0, &with.pinned));
     MUST(pool_module_load(with.device, ptx, sizeof(ptx) - 1, &with.module));
     for (int i = 0; i < SPARES; i++)
@@ -1070,6 +1170,8 @@ static int tear_down(void **state)
     MUST(pool_pinned_destroy(&with.pinned));
     MUST(pool_event_destroy(&with.event));
     MUST(pool_event_destroy(&with.start));
+    MUST(pool_event_destroy(&with.shareable_event));
+    MUST(pool_buffer_destroy(&with.shareable));
     MUST(pool_buffer_destroy(&with.busy));
     MUST(pool_buffer_destroy(&with.buffer));
     MUST(pool_buffer_destroy(&with.other));
