@@ -29,7 +29,7 @@ enum {
     ITEMS = 64,
     ELEMENT = 32,
     SPARES = 8,
-    TRIES = 3 /* other programs may delay a call */
+    TRIES = 6 /* other programs may delay a call */
 };
 #define LIMIT_NS UINT64_C(50000000)
 #define GIVE_UP_S 20
