@@ -244,6 +244,7 @@ typedef struct pool_mock_launch {
     const void *const *arguments; /* each points to a copy of the argument's value */
     const uint32_t *argument_bytes;
     uint32_t cluster[3]; /* zeros: none */
+    int32_t priority;    /* of the launch; 0: none */
 } pool_mock_launch;
 
 /*

@@ -216,7 +216,7 @@ typedef struct pool_launch_shape {
     uint32_t argument_count;       /* entries of `arguments` in pool_launch */
     const size_t *argument_bytes;  /* NULL, or the size of each, to be checked */
     int32_t pdl;                   /* 1: programmatic dependent launch, see above */
-    /* The priority of this launch's blocks, as pool_stream_params has it; 0: that of the stream.
+    /* The driver's priority of this launch's blocks; 0: the stream's, on default streams level 0.
      * Drivers since CUDA 11.7 (POOL_ERR_UNSUPPORTED); no effect on simulated devices. */
     int32_t priority;
     /* Blocks per thread-block cluster in x, y, z; all zero: no clusters. The grid is a multiple of

@@ -81,10 +81,10 @@ assert abs(row['median_seconds'] - mean) < 1e-9 * mean, row" \
 # The kernels are compiled before, as 10 s without a result are a device that hangs.
 expect 0 ntt "$tool" selftest --only ntt
 hung() {
-    timeout 300 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" "$@"
+    timeout 300 env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@7=hang' "$tool" "$@"
 }
 expect 3 '^devicepool: 0 .*, ntt: .*: no result after 10 s: the device hangs' env LC_ALL=C.UTF-8 timeout 300 \
-    env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel@7=hang' "$tool" selftest --only ntt --timeout 10
+    env DEVICEPOOL_SIM_FAULTS='dev0.cuLaunchKernel*@7=hang' "$tool" selftest --only ntt --timeout 10
 also '^1 .* ntt .*✓'
 expect 3 'ntt bn254_fr 64 on 0 .*: no result after 10 s: the device hangs' \
     hung bench ntt -s 64 -r 8 -d sim --timeout 10
@@ -100,13 +100,13 @@ rows = json.load(sys.stdin)
 assert {row['device'][0] for row in rows} == {'0', '1'}, rows
 assert len(rows) >= 10 and all(row['checked'] is True and row['subject'] for row in rows), rows" \
     "$tool" selftest --only vector --each --json
-expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
+expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@4=719' \
     "$tool" selftest --only ntt -d sim
 # Without NVRTC, operations with prebuilt PTX are tested, and the others are reported as skipped.
 expect 0 'tests were skipped because they need NVRTC' env DEVICEPOOL_NVRTC=off \
     "$tool" selftest --only ntt -d sim
 # A faulting device gives exit code 5, with the first cause.
-expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@4=719' \
+expect 5 'LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@4=719' \
     "$tool" bench ntt -s 64 -r 3
 
 # The demo: without --devices and without a GPU it reports that it uses two simulated devices.
@@ -136,7 +136,7 @@ printf '\001' | dd of="$scratch/data/kzg/valid_blob_3.blob" bs=1 seek=1000 conv=
 expect 3 '4 of 5 correct' "$tool" demo --data "$scratch/data" --devices sim:2
 rm "$scratch/data/kzg/trusted_setup.txt"
 expect 1 'trusted_setup.txt' "$tool" demo --data "$scratch/data" --devices sim:2
-expect 5 'wrong\|LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@9=719' \
+expect 5 'wrong\|LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@9=719' \
     "$tool" demo --data "$vectors" --devices sim:2
 
 # No escape sequences without a terminal; colours and the progress line with one.

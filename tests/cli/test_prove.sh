@@ -112,7 +112,7 @@ sim*)
         export DEVICEPOOL_SIM_FAULTS="$fault"
         refused 1 . "$key" "$witness"
     done
-    export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel@9=719'
+    export DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@9=719'
     refused 5 LAUNCH_FAILED "$key" "$witness"
     ;;
 esac

@@ -105,7 +105,7 @@ static int set_up(struct setting *setting)
     memset(pool_pinned_data(setting->flag), 0, BYTES);
     address = (CUdeviceptr)(uintptr_t)pool_pinned_data(setting->flag);
     if (strncmp(device_text, "sim", 3) == 0) /* its kernels have a limit of instructions */
-        CHILD_OK(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+        CHILD_OK(pool_sim_set_faults("cuLaunchKernel*@1=hang"));
     CHILD_OK(pool_kernel_get(setting->of_hung.module, "spin", &spin));
     CHILD_OK(pool_launch(spin, &shape, arguments, setting->of_hung.stream));
     if (strncmp(device_text, "sim", 3) == 0)

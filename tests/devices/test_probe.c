@@ -94,7 +94,7 @@ static void test_hung_probe(void **state)
 
     (void)state;
     assert_ok(pool_device_quarantine(device, "suspected"));
-    assert_ok(pool_sim_set_faults("dev1.cuLaunchKernel@1=hang"));
+    assert_ok(pool_sim_set_faults("dev1.cuLaunchKernel*@1=hang"));
     start = base_clock_ns();
     assert_int_equal(pool_device_probe(device, SECOND / 5), POOL_ERR_TIMEOUT);
     assert_true(base_clock_ns() - start < 10 * SECOND);
@@ -104,7 +104,7 @@ static void test_hung_probe(void **state)
     assert_says("1 probe");
     assert_ok(pool_device_probe(device_at(pool, 0), 60 * SECOND));
     /* The late result does not count: the next probe fails, and the device stays quarantined. */
-    assert_ok(pool_sim_set_faults("dev1.cuLaunchKernel@1=701"));
+    assert_ok(pool_sim_set_faults("dev1.cuLaunchKernel*@1=701"));
     assert_ok(pool_sim_resume());
     start = base_clock_ns();
     while ((status = pool_device_probe(device, 60 * SECOND)) == POOL_ERR_BUSY) {
@@ -129,7 +129,7 @@ static void test_failing_probe(void **state)
     pool_device_info info = {.struct_size = sizeof(info)};
 
     (void)state;
-    assert_ok(pool_sim_set_faults("cuLaunchKernel@1=701"));
+    assert_ok(pool_sim_set_faults("cuLaunchKernel*@1=701"));
     assert_int_not_equal(pool_device_probe(device, 60 * SECOND), POOL_OK);
     assert_says("cuLaunchKernel");
     assert_ok(pool_sim_set_faults(NULL));

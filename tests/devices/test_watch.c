@@ -91,7 +91,7 @@ static void launch(struct setting *setting, int stream)
 
 static void hang(struct setting *setting, int stream)
 {
-    assert_ok(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+    assert_ok(pool_sim_set_faults("cuLaunchKernel*@1=hang"));
     launch(setting, stream);
     assert_ok(pool_sim_set_faults(NULL));
 }

@@ -107,7 +107,7 @@ static pool_stream *hang(pool_device *device, pool_kernel *kernel)
     pool_stream *stream = NULL;
 
     OK(pool_stream_create(device, NULL, &stream));
-    OK(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+    OK(pool_sim_set_faults("cuLaunchKernel*@1=hang"));
     launch(kernel, stream);
     OK(pool_sim_set_faults(NULL));
     return stream;
@@ -262,14 +262,14 @@ static void test_fault_names_labels(void **state)
     long_label[sizeof(long_label) - 1] = '\0';
     /* The first is named although its launch is no longer among the last 64. */
     stream_set_label(streams[0], long_label);
-    OK(pool_sim_set_faults("cuLaunchKernel@1=hang"));
+    OK(pool_sim_set_faults("cuLaunchKernel*@1=hang"));
     launch(stop, streams[0]);
     stream_set_label(streams[0], "of no launch");
     for (int i = 0; i < 100; i++)
         launch(nothing, streams[2]);
     OK(pool_stream_synchronize(streams[2]));
     stream_set_label(streams[1], "proof 17");
-    OK(pool_sim_set_faults("cuLaunchKernel@1=hang; cuMemAllocFromPoolAsync@1=719"));
+    OK(pool_sim_set_faults("cuLaunchKernel*@1=hang; cuMemAllocFromPoolAsync@1=719"));
     launch(nothing, streams[1]);
     launch(nothing, streams[1]);
     stream_set_label(streams[1], "proof 18");

@@ -754,7 +754,7 @@ static void test_fault(void **state)
     (void)state;
     assert_ok(small_ntt());
     if (is_last())
-        assert_ok(pool_sim_set_faults("cuLaunchKernel@1=700"));
+        assert_ok(pool_sim_set_faults("cuLaunchKernel*@1=700"));
     assert_status(small_ntt(), POOL_ERR_PROCESS_POISONED);
     assert_names_last();
     assert_status(small_ntt(), POOL_ERR_PROCESS_POISONED);

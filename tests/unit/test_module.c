@@ -291,6 +291,59 @@ static void test_priority(void **state)
     pool_module_destroy(&module);
 }
 
+/* What a launch on the stream got. */
+static int32_t launched_priority(pool_kernel *kernel, pool_stream *stream, int32_t wanted)
+{
+    pool_launch_shape shape = {
+        .struct_size = sizeof(shape), .argument_count = 2, .priority = wanted};
+    uint64_t pointer = 77;
+    uint32_t number = 5;
+    void *arguments[] = {&pointer, &number};
+    pool_mock_launch seen = {.priority = 99};
+
+    assert_int_equal(pool_launch(kernel, &shape, arguments, stream), POOL_OK);
+    assert_int_equal(
+        pool_mock_get_launch(mock, pool_mock_launches(mock, NULL) - 1, &seen), POOL_OK);
+    return seen.priority;
+}
+
+/* Default streams have none of their own: launches there get that of streams created with 0. */
+static void test_priority_on_default_streams(void **state)
+{
+    pool_module *module = load(devices[0]);
+    pool_stream *by_default, *adopted, *created;
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(pool_stream_default(devices[0], &by_default), POOL_OK);
+    assert_int_equal(pool_stream_adopt(devices[0], NULL, &adopted), POOL_OK);
+    assert_int_equal(pool_stream_create(devices[0], NULL, &created), POOL_OK);
+    assert_int_equal(launched_priority(kernel, NULL, 0), -2);
+    assert_int_equal(launched_priority(kernel, by_default, 0), -2);
+    assert_int_equal(launched_priority(kernel, adopted, 0), -2);
+    assert_int_equal(launched_priority(kernel, NULL, -1), -1);
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 0);
+    assert_int_equal(launched_priority(kernel, created, 0), 0);
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 1);
+    assert_int_equal(pool_stream_destroy(&adopted), POOL_OK);
+    assert_int_equal(pool_stream_destroy(&created), POOL_OK);
+    pool_module_destroy(&module);
+}
+
+/* An older driver has no priorities of launches. */
+static void test_default_streams_of_an_older_driver(void **state)
+{
+    pool_module *module = load(devices[0]);
+    pool_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
+    assert_int_equal(launched_priority(kernel, NULL, 0), 0);
+    assert_int_equal(pool_mock_calls(mock, "cuLaunchKernel"), 1);
+    pool_module_destroy(&module);
+}
+
 static void refuse_clusters(pool_kernel *kernel, const pool_launch_shape *shape, void **arguments,
     pool_status expected, const char *message)
 {
@@ -441,10 +494,10 @@ static void test_launch(void **state)
     assert_int_equal(seen.block[1], 2);
     assert_int_equal(*(const uint32_t *)seen.arguments[1], 5);
     assert_int_equal(seen.cooperative, 0);
-    pool_mock_fail(mock, "cuLaunchKernel", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES, POOL_MOCK_ONCE);
+    pool_mock_fail(mock, "cuLaunchKernel*", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES, POOL_MOCK_ONCE);
     BAD(pool_launch(kernel, &shape, arguments, NULL));
     assert_string_equal(pool_last_error()->call,
-        "cuLaunchKernel(\"fill\", 3 x 1 x 1 blocks of 64 x 2 x 1 threads)");
+        "cuLaunchKernelEx(\"fill\", 3 x 1 x 1 blocks of 64 x 2 x 1 threads)");
     assert_non_null(
         strstr(pool_last_error()->message, ") on device 0 failed: CUDA_ERROR_LAUNCH_OUT"));
     shape.argument_bytes = wrong;
@@ -508,11 +561,13 @@ static int pdl(void)
     void *arguments[] = {&pointer, &number};
     pool_mock_launch seen;
     pool_kernel *kernel;
+    pool_stream *stream;
 
+    assert_int_equal(pool_stream_create(devices[0], NULL, &stream), POOL_OK);
     shape.dynamic_shared_bytes = 100000;
     shape.pdl = 1;
     assert_int_equal(pool_kernel_get(module, "fill", &kernel), POOL_OK);
-    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL), POOL_OK);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, stream), POOL_OK);
     assert_int_equal(pool_mock_get_launch(mock, 0, &seen), POOL_OK);
     assert_int_equal(seen.grid[0], 3);
     assert_int_equal(seen.grid[2], 2);
@@ -520,13 +575,14 @@ static int pdl(void)
     assert_int_equal(seen.dynamic_shared_bytes, 100000);
     assert_int_equal(*(const uint32_t *)seen.arguments[1], 5);
     shape.cooperative = 1;
-    BAD(pool_launch(kernel, &shape, arguments, NULL));
+    BAD(pool_launch(kernel, &shape, arguments, stream));
     shape.cooperative = 0;
     assert_int_equal(pool_mock_fail(mock, "cuLaunchKernelEx", 1, POOL_CU_LAUNCH_OUT_OF_RESOURCES,
                          POOL_MOCK_ONCE),
         POOL_OK);
-    assert_int_equal(pool_launch(kernel, &shape, arguments, NULL) != POOL_OK, seen.pdl);
+    assert_int_equal(pool_launch(kernel, &shape, arguments, stream) != POOL_OK, seen.pdl);
     pool_mock_clear_failures(mock);
+    assert_int_equal(pool_stream_destroy(&stream), POOL_OK);
     pool_module_destroy(&module);
     return seen.pdl;
 }
@@ -650,6 +706,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_devices, tear_down),
         cmocka_unit_test_setup_teardown(test_no_early_start, set_up_older_driver, tear_down),
         cmocka_unit_test_setup_teardown(test_priority, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_priority_on_default_streams, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            test_default_streams_of_an_older_driver, set_up_older_driver, tear_down),
         cmocka_unit_test_setup_teardown(
             test_priority_needs_a_newer_driver, set_up_older_driver, tear_down),
         cmocka_unit_test_setup_teardown(test_clusters, set_up, tear_down),

@@ -238,7 +238,9 @@ pool_cu_result mock_read_launch_attributes(
             launch->pdl = attribute->value.number;
         else if (attribute->id == LAUNCH_CLUSTER)
             memcpy(launch->cluster, attribute->value.cluster, sizeof(launch->cluster));
-        else if (attribute->id != LAUNCH_IGNORE && attribute->id != LAUNCH_PRIORITY)
+        else if (attribute->id == LAUNCH_PRIORITY)
+            launch->priority = attribute->value.number;
+        else if (attribute->id != LAUNCH_IGNORE)
             return POOL_CU_INVALID_VALUE;
     }
     return POOL_CU_SUCCESS;

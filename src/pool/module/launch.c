@@ -234,9 +234,19 @@ static pool_status raise_limits(
     return status ? status : allow_cluster(scope->driver, kernel, shape);
 }
 
+/* A default stream has the driver's least priority and cannot have another: the launch gets that of
+ * calls without a lease, where the driver has priorities of launches. */
+static pool_status add_priority(
+    struct device_scope *scope, const pool_stream *stream, pool_launch_shape *shape)
+{
+    if (shape->priority || !stream_is_default_handle(stream) || !scope->driver->api.LaunchKernelEx)
+        return POOL_OK;
+    return device_priority_of_level(scope->device, 0, &shape->priority);
+}
+
 /* The launch is recorded before it is made, because its kernel may fault immediately. */
 static pool_status launch_inside(struct device_scope *scope, struct pool_kernel *kernel,
-    const pool_launch_shape *shape, void **arguments, pool_stream *stream)
+    pool_launch_shape *shape, void **arguments, pool_stream *stream)
 {
     struct driver_queue *queue = stream_queue_on(stream, scope->device);
     struct driver_ticket ticket;
@@ -247,6 +257,8 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
     if (status)
         return status;
     status = raise_limits(scope, kernel, shape);
+    if (!status)
+        status = add_priority(scope, stream, shape);
     if (status) {
         module_end_use(kernel->module);
         return status;

@@ -225,7 +225,7 @@ static pool_status adopt_inside(struct device_scope *scope, CUstream handle, poo
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "stream %p does not belong to the context of device %d", (void *)handle,
             pool_device_ordinal(scope->device));
-    /* Default streams have no priority of their own; 1 and 2 stand for two of them. */
+    /* Default streams have no priority of their own, see pool_launch; 1 and 2 stand for two. */
     status = (uintptr_t)handle <= 2
                  ? device_priority_of_level(scope->device, 0, &priority)
                  : DRIVER_CALL(scope->driver, StreamGetPriority(handle, &priority));

@@ -138,6 +138,12 @@ static inline void stream_set_label(pool_stream *stream, const char *label)
     driver_queue_set_label(stream->queue, label);
 }
 
+/* Whether work goes to a default stream of the driver: NULL, or a handle that stands for one. */
+static inline bool stream_is_default_handle(const pool_stream *stream)
+{
+    return !stream || (uintptr_t)stream->handle <= 2;
+}
+
 /* Waits for a stream and notes that its queue has finished. */
 pool_status stream_synchronize(struct driver *driver, CUstream stream, struct driver_queue *queue);
 
