@@ -15,7 +15,7 @@
 #include "top.h"
 
 #define PATIENCE_SECONDS 10.0
-#define RETRY_SECONDS 0.05 /* until a busy service is queried a connection again */
+#define RETRY_SECONDS 0.05 /* between two attempts to connect to a busy service */
 
 enum { MAX_SNAPSHOT = 64 << 20, LINE = 512 };
 
