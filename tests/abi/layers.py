@@ -20,7 +20,7 @@ ONLY = {
     # The simulator: one header from each directory to the next.
     "driver/sim/exec": ["base"],
     "driver/sim/ptx": ["base", "driver/sim/exec/program.h"],
-    "driver/sim/table": ["base", "driver/attributes.h", "driver/partition.h", "driver/sim/exec/executor.h"],
+    "driver/sim/table": ["base", "driver/attributes.h", "driver/calls.def", "driver/partition.h", "driver/sim/exec/executor.h"],
     # The other side of a worker.
     "driver/worker/server": ["base", "driver", "driver/sim/table/sim.h", "driver/worker"],
     # Above base and driver: no device is known.

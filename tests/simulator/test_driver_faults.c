@@ -364,6 +364,55 @@ static void test_exit_with_work(void **state)
     assert_int_equal(status, 0);
 }
 
+/* What only enqueues, by its row in calls.def, reports a sticky fault later: a copy of rows, a
+ * recording and a wait of a green context. */
+static void test_fault_of_what_enqueues(void **state)
+{
+    static const char *const texts[] = {
+        "cuMemcpy2DAsync=700", "cuGreenCtxRecordEvent=700", "cuGreenCtxWaitEvent=700"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct gate gate = GATE_INIT;
+        pool_cu_copy_2d copy = {.width_bytes = 8, .height = 2};
+        pool_cu_dev_resource all;
+        CUdevResourceDesc desc;
+        CUdeviceptr memory;
+        CUgreenCtx green;
+        CUstream stream;
+        CUevent event;
+        void *host;
+
+        rules(texts[i]);
+        sim_begin_context("sim:1,sms=16");
+        assert_int_equal(cu->MemAlloc(&memory, 16), 0);
+        assert_int_equal(cu->DeviceGetDevResource(0, &all, 1), 0);
+        assert_int_equal(cu->DevResourceGenerateDesc(&desc, &all, 1), 0);
+        assert_int_equal(cu->GreenCtxCreate(&green, desc, 0, 1), 0);
+        assert_int_equal(cu->GreenCtxStreamCreate(&stream, green, 1, 0), 0);
+        assert_int_equal(cu->EventCreate(&event, 2), 0);
+        assert_int_equal(cu->MemHostAlloc(&host, 16, 0), 0);
+        memset(host, 0, 16);
+        assert_int_equal(cu->LaunchHostFunc(stream, gate_function, &gate), 0);
+        assert_int_equal(cu->EventRecord(event, stream), 0);
+        copy.from.memory_type = 1;
+        copy.from.host = host;
+        copy.to.memory_type = 2;
+        copy.to.device = memory;
+        copy.from.pitch = copy.to.pitch = 8;
+        if (i == 0)
+            assert_int_equal(cu->Memcpy2DAsync(&copy, stream), 0);
+        else if (i == 1)
+            assert_int_equal(cu->GreenCtxRecordEvent(green, event), 0);
+        else
+            assert_int_equal(cu->GreenCtxWaitEvent(green, event), 0);
+        gate_open(&gate);
+        assert_int_equal(cu->CtxSynchronize(), 700);
+        assert_int_equal(last_fault().driver_code, 700);
+        sim_close();
+    }
+}
+
 static void test_public_refusals(void **state)
 {
     pool_sim_fault fault = {0};
@@ -397,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_hang_and_resume),
         cmocka_unit_test(test_a_synchronous_copy_hangs),
         cmocka_unit_test(test_close_under_a_waiting_thread),
+        cmocka_unit_test(test_fault_of_what_enqueues),
         cmocka_unit_test(test_public_refusals),
     };
 

@@ -315,6 +315,19 @@ pool_cu_result sim_cu_GreenCtxRecordEvent(CUgreenCtx handle, CUevent event_handl
     return sim_leave(code ? code : sim_event_record(&call, event, green->event_stream));
 }
 
+/* As the call's fault rule demands. */
+static pool_cu_result enqueue_wait(
+    const struct sim_call *call, struct sim_stream *stream, struct sim_marker *marker)
+{
+    struct sim_work *work = sim_work_create(SIM_WORK_WAIT);
+
+    if (!work)
+        return POOL_CU_OUT_OF_MEMORY;
+    work->u.marker = marker;
+    marker->references++;
+    return sim_enqueue(call, stream, work);
+}
+
 pool_cu_result sim_cu_GreenCtxWaitEvent(CUgreenCtx handle, CUevent event_handle)
 {
     struct sim_context *green;
@@ -341,7 +354,7 @@ pool_cu_result sim_cu_GreenCtxWaitEvent(CUgreenCtx handle, CUevent event_handle)
             code = sim_stream_await(at, event->marker);
     /* Streams that are created later wait as well, for this event and for earlier ones. */
     if (!code)
-        code = sim_stream_await(green->gate_stream, event->marker);
+        code = enqueue_wait(&call, green->gate_stream, event->marker);
     if (!code)
         code = mark(green->gate_stream, &gate);
     if (code)

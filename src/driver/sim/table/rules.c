@@ -29,29 +29,22 @@ static const struct {
 #undef CODE
 };
 
+/* Whether calls of a mode only enqueue work. */
+#define ENQUEUES_WAIT false
+#define ENQUEUES_SYNC false
+#define ENQUEUES_END false
+#define ENQUEUES_POST true
+#define ENQUEUES_CLEANUP true
+#define ENQUEUES_END_LATER true
+
+static const bool enqueues[SIM_CU_COUNT] = {
+#define CALL_ROW(function, needs, mode, sides, ...) [SIM_CU_##function] = ENQUEUES_##mode,
+#include "driver/calls.def"
+};
+
 bool sim_function_enqueues_only(unsigned function)
 {
-    switch (function) {
-    case SIM_CU_LaunchKernel:
-    case SIM_CU_LaunchCooperativeKernel:
-    case SIM_CU_LaunchKernelEx:
-    case SIM_CU_LaunchHostFunc:
-    case SIM_CU_MemcpyHtoDAsync:
-    case SIM_CU_MemcpyDtoHAsync:
-    case SIM_CU_MemcpyDtoDAsync:
-    case SIM_CU_MemcpyPeerAsync:
-    case SIM_CU_MemsetD8Async:
-    case SIM_CU_MemsetD16Async:
-    case SIM_CU_MemsetD32Async:
-    case SIM_CU_MemFreeAsync:
-    case SIM_CU_EventRecord:
-    case SIM_CU_StreamWaitEvent:
-    case SIM_CU_GraphLaunch:
-    case SIM_CU_GreenCtxRecordEvent:
-        return true;
-    default:
-        return false;
-    }
+    return enqueues[function];
 }
 
 bool sim_function_can_hang(unsigned function)
