@@ -122,6 +122,9 @@ typedef struct pool_exec {
     uint64_t timeout_ns;
     /* Filled when the call fails, with what pool_last_error is then; see status.h. NULL: none. */
     pool_error_slot *error;
+    /* The longest time that one launch of this call should fill a device; UINT64_MAX: no limit. 0:
+     * that of the pool, pool_params.slice_ns. */
+    uint64_t slice_ns;
 } pool_exec;
 
 /*

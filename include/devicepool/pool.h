@@ -76,6 +76,8 @@ typedef enum pool_isolation {
 } pool_isolation;
 
 /* Zero is the default of every member but struct_size. */
+#define POOL_SLICE_NS 2000000ull
+
 typedef struct pool_params {
     size_t struct_size;
     /*
@@ -185,7 +187,19 @@ typedef struct pool_params {
      */
     int32_t urgent_classes[3];
     int32_t background_classes[2];
-    int32_t reserved; /* 0 */
+    /*
+     * While other leases are held on a device, kernels that would fill each multiprocessor with one
+     * block leave this many free, so that a short job starts at once; at most half of a device's. A
+     * lease of all slots, and UINT32_MAX: none. 0: a sixteenth, 8 of 132.
+     */
+    uint32_t shared_multiprocessors;
+    /*
+     * The longest time in nanoseconds that one launch of the library should fill a device, so that
+     * other jobs on it get their turn: longer kernels are cut. Predicted from the rates of the
+     * chips that were measured, not enforced. 0: POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit.
+     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
+     */
+    uint64_t slice_ns;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

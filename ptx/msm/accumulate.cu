@@ -57,6 +57,11 @@ __device__ __forceinline__ xyzz initial_sum(
     return args->adds_to_buckets && is_complete ? args->buckets[bucket] : xyzz_infinity();
 }
 
+/*
+ * One launch takes a slice of every thread's range, so that it ends after a bounded time; a longer
+ * range takes several launches. Between two of them the running sum and its bucket are in the slot
+ * that the thread would share with its successor.
+ */
 extern "C" __global__ void __launch_bounds__(MSM_ACCUMULATE_THREADS, MSM_ACCUMULATE_BLOCKS)
     msm_accumulate(struct msm_accumulate_args args)
 {
@@ -67,24 +72,31 @@ extern "C" __global__ void __launch_bounds__(MSM_ACCUMULATE_THREADS, MSM_ACCUMUL
     unsigned total = args.bucket_offsets[args.bucket_count];
     unsigned per_thread = total / args.threads + (total % args.threads != 0);
     u64 begin = (u64)thread * per_thread;
-    partial_clear(args.partial, 2ull * thread);
-    partial_clear(args.partial, 2ull * thread + 1);
-    if (begin >= total)
+    int is_first = args.slice_first == 0;
+    if (is_first) {
+        partial_clear(args.partial, 2ull * thread);
+        partial_clear(args.partial, 2ull * thread + 1);
+    }
+    if (begin >= total || begin + args.slice_first >= total || args.slice_first >= per_thread)
         return;
     unsigned end = begin + per_thread < total ? (unsigned)begin + per_thread : total;
+    unsigned i = (unsigned)begin + args.slice_first;
+    unsigned slice_end = args.slice_entries < end - i ? i + args.slice_entries : end;
 
-    unsigned bucket = find_bucket(&args, (unsigned)begin, 0, args.bucket_count);
+    unsigned bucket = is_first ? find_bucket(&args, i, 0, args.bucket_count)
+                               : args.partial.buckets[2ull * thread + 1];
     unsigned bucket_end = args.bucket_offsets[bucket + 1];
     int is_shared = args.bucket_offsets[bucket] < begin;
-    xyzz sum = initial_sum(&args, bucket, !is_shared && bucket_end <= end);
-    unsigned next_entry = begin + 1 < end ? args.entries[begin + 1] : 0;
-    affine next = load_base(&args, args.entries[begin]);
+    xyzz sum = is_first ? initial_sum(&args, bucket, !is_shared && bucket_end <= end)
+                        : args.partial.sums[2ull * thread + 1];
+    unsigned next_entry = i + 1 < slice_end ? args.entries[i + 1] : 0;
+    affine next = load_base(&args, args.entries[i]);
 #pragma unroll 1
-    for (unsigned i = (unsigned)begin; i < end; i++) {
+    for (; i < slice_end; i++) {
         affine base = next;
-        if (i + 1 < end)
+        if (i + 1 < slice_end)
             next = load_base(&args, next_entry);
-        if (i + 2 < end)
+        if (i + 2 < slice_end)
             next_entry = args.entries[i + 2];
         if (i == bucket_end) {
             if (is_shared)
@@ -98,15 +110,21 @@ extern "C" __global__ void __launch_bounds__(MSM_ACCUMULATE_THREADS, MSM_ACCUMUL
         }
         sum = xyzz_add_affine(sum, base);
     }
+    if (slice_end < end) {
+        partial_store(args.partial, 2ull * thread + 1, bucket, sum);
+        return;
+    }
     if (bucket_end > end) {
         /* The next thread has more of this bucket. A thread whose entries all belong to one bucket
          * fills both slots, so that no unused slot separates its neighbours' slots. */
         partial_store(args.partial, 2ull * thread + 1, bucket, sum);
         if (is_shared)
             partial_store(args.partial, 2ull * thread, bucket, xyzz_infinity());
-    } else if (is_shared) {
-        partial_store(args.partial, 2ull * thread, bucket, sum);
-    } else {
-        args.buckets[bucket] = sum;
+        return;
     }
+    partial_clear(args.partial, 2ull * thread + 1);
+    if (is_shared)
+        partial_store(args.partial, 2ull * thread, bucket, sum);
+    else
+        args.buckets[bucket] = sum;
 }

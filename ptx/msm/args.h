@@ -224,6 +224,9 @@ struct msm_accumulate_args {
     unsigned bucket_count;
     unsigned threads;
     unsigned adds_to_buckets; /* 1: buckets hold the sums of earlier chunks */
+    /* The entries of each thread's range that this launch takes. */
+    unsigned slice_first;
+    unsigned slice_entries;
 };
 
 struct msm_bucket_merge_args {

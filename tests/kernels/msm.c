@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zk/curve/endomorphism.h"
 #include "harness.h"
+#include "support/random.h"
+#include "zk/curve/endomorphism.h"
 #include "zk/msm/convert.h"
 #include "zk/msm/sort.h"
-#include "support/random.h"
 
 /* One MSM. */
 struct msm_subject {
@@ -490,7 +490,8 @@ static pool_status launch_accumulate_alone(struct harness *harness, void *user)
         .bases = one->chunk.bases,
         .base_stride = one->chunk.base_stride,
         .bucket_count = (uint32_t)one->plan.buckets,
-        .threads = one->plan.threads};
+        .threads = one->plan.threads,
+        .slice_entries = UINT32_MAX};
     const struct msm_launch launch = {.kernel = MSM_ACCUMULATE,
         .blocks = (one->plan.threads + threads - 1) / threads,
         .threads = threads,
@@ -644,15 +645,35 @@ static pool_status launch_accumulate(struct harness *harness, void *user)
     return msm_run_accumulate(&one->run, &one->chunk);
 }
 
-/* Into cleared buckets, and once more into those that have the sums already. */
-static void check_accumulate(struct msm_case *one, bool accumulates_twice)
+/* Into cleared buckets, and once more into those that have the sums already; with launches that
+ * take one entry per thread, and on one multiprocessor. */
+struct accumulation {
+    const char *name;
+    bool is_twice;
+    struct exec_share share;
+};
+
+static const struct accumulation accumulations[] = {
+    {.name = "msm accumulate and merge"},
+    {.name = "msm accumulate and merge, twice", .is_twice = true},
+    {.name = "msm accumulate and merge, in slices", .share = {.slice_ns = 1}},
+    {.name = "msm accumulate and merge, in slices, twice",
+        .is_twice = true,
+        .share = {.slice_ns = 1}},
+    {.name = "msm accumulate and merge, one multiprocessor",
+        .share = {.slice_ns = 100000, .multiprocessors = 1}},
+};
+
+static void check_accumulate(struct msm_case *one, const struct accumulation *accumulation)
 {
+    bool accumulates_twice = accumulation->is_twice;
     struct curve_jacobian *expected;
     struct stage stage;
 
-    if (!begin(one, &stage,
-            accumulates_twice ? "msm accumulate and merge, twice" : "msm accumulate and merge"))
+    if (!begin(one, &stage, accumulation->name))
         return;
+    one->run.share = accumulation->share;
+    one->run.chunks = 0;
     expected = harness_memory(one->plan.buckets, sizeof(*expected));
     memcpy(expected, one->buckets, one->plan.buckets * sizeof(*expected));
     for (uint64_t i = 0; accumulates_twice && i < one->plan.buckets; i++)
@@ -1014,8 +1035,9 @@ static void check_subject(struct harness *harness, const struct msm_subject *sub
         check_accumulate_alone(&one);
         check_merge(&one);
     }
-    check_accumulate(&one, false);
-    check_accumulate(&one, true);
+    for (size_t i = 0; i < sizeof(accumulations) / sizeof(accumulations[0]); i++)
+        check_accumulate(&one, &accumulations[i]);
+    one.run.share = (struct exec_share){0};
     if (!subject->affine_passes) {
         check_segments(&one);
         check_reduce(&one);

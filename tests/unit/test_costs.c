@@ -14,10 +14,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/vectors.h"
 #include "zk/msm/plan.h"
 #include "zk/ntt/split.h"
 #include "zk/poseidon/plan.h"
-#include "support/vectors.h"
 
 #define PREDICTED "../../docs/performance/predicted_h200.json"
 
@@ -301,6 +301,39 @@ static int print_predictions(const char *path)
     return is_written ? 0 : 1;
 }
 
+/* Launches of an accumulation are equally long, take every entry, and last at most as long as they
+ * should, but for the one entry that each takes at least. */
+static void test_slices(void **state)
+{
+    static const uint64_t slice_ns[] = {1, 1000, 150000, 2000000, 40000000, UINT64_MAX};
+    static const uint32_t words[] = {8, 12, 16, 24};
+    /* The entries of 2^24 terms in 15 windows, of one thread of 132 * 512, in 34 ms. */
+    const double entry_ns = 0.159 * 132 * 512;
+
+    (void)state;
+    for (size_t w = 0; w < 4; w++)
+        for (uint64_t range = 1; range < 5000; range += range / 3 + 1) {
+            uint64_t before = 0;
+
+            for (size_t i = 0; i < sizeof(slice_ns) / sizeof(slice_ns[0]); i++) {
+                uint64_t entries = msm_slice_entries(words[w], range, slice_ns[i]);
+
+                assert_true(entries >= 1 && entries <= range && entries >= before);
+                if (words[w] == 8 && entries > 1)
+                    assert_true((double)entries * entry_ns <= (double)slice_ns[i] + entry_ns);
+                before = entries;
+            }
+            assert_int_equal(before, range);
+        }
+    /* 17 slices of 2 ms. */
+    assert_in_range(
+        (3724 + msm_slice_entries(8, 3724, 2000000) - 1) / msm_slice_entries(8, 3724, 2000000), 17,
+        21);
+    /* G2 takes longer than G1, and so does a longer field. */
+    assert_true(msm_slice_entries(16, 3000, 2000000) < msm_slice_entries(8, 3000, 2000000));
+    assert_true(msm_slice_entries(12, 3000, 2000000) < msm_slice_entries(8, 3000, 2000000));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +344,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_several_devices),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_slices),
     };
 
     if (argc == 3 && strcmp(argv[1], "--print") == 0)

@@ -793,6 +793,44 @@ static void test_threads_that_ask_at_once(void **state)
     world_end(&world);
 }
 
+/* What a call under a lease leaves to others: nothing while it is alone, or has all slots. */
+static void test_shared_devices(void **state)
+{
+    struct world world = world_with_pool(2);
+    pool_device *first, *second;
+    pool_request request = {.struct_size = sizeof(request)};
+    pool_lease *lease = NULL, *other = NULL, *two = NULL;
+
+    (void)state;
+    assert_ok(pool_device_at(world.pool, 0, &first));
+    assert_ok(pool_device_at(world.pool, 1, &second));
+    request.device = first;
+    assert_false(lease_is_shared(NULL, first));
+    request.slots = 3;
+    assert_ok(pool_acquire(world.pool, &request, &lease));
+    assert_true(lease_is_shared(NULL, first));
+    assert_false(lease_is_shared(NULL, second));
+    assert_false(lease_is_shared(lease, first));
+    assert_false(lease_is_shared(lease, second));
+    request.slots = 1;
+    assert_ok(pool_acquire(world.pool, &request, &other));
+    assert_true(lease_is_shared(lease, first));
+    assert_true(lease_is_shared(other, first));
+    assert_false(lease_is_shared(other, second));
+    assert_ok(pool_release(&other));
+    assert_false(lease_is_shared(lease, first));
+    request.device = NULL;
+    request.devices = 2;
+    assert_ok(pool_acquire(world.pool, &request, &two));
+    assert_true(lease_is_shared(lease, first));
+    assert_true(lease_is_shared(two, first));
+    assert_false(lease_is_shared(two, second));
+    assert_ok(pool_release(&lease));
+    assert_false(lease_is_shared(two, first));
+    assert_ok(pool_release(&two));
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -814,6 +852,7 @@ int main(void)
         cmocka_unit_test(test_release_from_another_thread),
         cmocka_unit_test(test_pool_destroy_is_refused),
         cmocka_unit_test(test_index_beyond_the_last),
+        cmocka_unit_test(test_shared_devices),
         cmocka_unit_test(test_streams_are_reused),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_given_levels),

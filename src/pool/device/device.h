@@ -74,6 +74,10 @@ pool_status device_or_bound(pool_device *wanted, pool_device **device);
 struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
+/* pool_params of its pool: the longest time that one launch should fill the device; how many of its
+ * multiprocessors kernels of one block per multiprocessor leave free while it is shared. */
+uint64_t device_slice_ns(const pool_device *device);
+uint32_t device_shared_multiprocessors(const pool_device *device);
 
 /*
  * ---- priority.c ---- Levels of streams: 0 is that of class 0 and of calls without a lease, higher

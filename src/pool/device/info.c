@@ -58,6 +58,21 @@ pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
     return POOL_OK;
 }
 
+uint64_t device_slice_ns(const pool_device *device)
+{
+    return device->pool->slice_ns;
+}
+
+uint32_t device_shared_multiprocessors(const pool_device *device)
+{
+    enum { DEFAULT_SHARE = 16 };
+    uint32_t given = device->pool->shared_multiprocessors;
+
+    if (given == UINT32_MAX)
+        return 0;
+    return given ? given : (uint32_t)device->properties.multiprocessors / DEFAULT_SHARE;
+}
+
 pool_status device_read_peer(const pool_device *from, const pool_device *to, pool_peer_info *info)
 {
     struct driver *driver = from->driver;

@@ -145,7 +145,9 @@ struct device_pool {
     struct status_socket *status_socket; /* NULL: none; constant */
     uint64_t (*host_memory)(void *user); /* NULL: base_host_available */
     void *host_memory_user;
-    uint64_t stall_timeout_ns; /* 0: devices without overdue leases are not watched */
+    uint64_t slice_ns;               /* pool_params, or the default */
+    uint32_t shared_multiprocessors; /* pool_params */
+    uint64_t stall_timeout_ns;       /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;
     device_probe_function *probe; /* of lost devices that return; constant */
     struct monitor *readmission;  /* its thread takes lost devices into service again */

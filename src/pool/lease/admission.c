@@ -375,6 +375,24 @@ void admission_deliver(struct admission *admission, uint64_t now)
         end_wait(admission, lease_of_request(request), now);
 }
 
+bool lease_is_shared(const pool_lease *lease, const pool_device *device)
+{
+    struct admission *admission = device_pool_extension(device_pool_of(device));
+    uint32_t slots = 0, own = 0;
+
+    if (!admission)
+        return false;
+    pthread_mutex_lock(&admission->lock);
+    for (uint32_t i = 0; i < admission->device_count; i++)
+        if (admission->devices[i] == device)
+            slots = admission->states[i].reserved_slots;
+    for (uint32_t i = 0; lease && i < lease->request.devices; i++)
+        if (admission->devices[lease->request.granted[i]] == device)
+            own = lease->request.slots;
+    pthread_mutex_unlock(&admission->lock);
+    return slots > own;
+}
+
 enum scheduler_decision admission_submit(
     struct admission *admission, pool_lease *lease, const struct lease_terms *terms, uint64_t now)
 {

@@ -3,6 +3,7 @@
 
 const struct chip_rates chip_rates_h200 = {
     .chip = "NVIDIA H200",
+    .multiprocessors = 132,
     .host_bytes = 55.4e9,
     .peer_bytes = 396e9,
     .memory_bytes = 4.2e12,

@@ -24,6 +24,7 @@ enum { CHIP_MSM_RATES = 2 };
 
 struct chip_rates {
     const char *chip;
+    uint32_t multiprocessors;
     double host_bytes;          /* per second: pinned memory, one direction */
     double peer_bytes;          /* per second: to the memory of all other devices together */
     double memory_bytes;        /* per second: read and written */

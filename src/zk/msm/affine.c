@@ -6,8 +6,8 @@
 #include "msm/affine_args.h"
 
 #include "base/math.h"
-#include "zk/msm/convert.h"
 #include "pool/stream/phase.h"
+#include "zk/msm/convert.h"
 
 enum {
     /* The abscissae of the first pass come from random places. Few warps read them faster: with 2
@@ -190,6 +190,7 @@ pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_ope
         .bucket_offsets = array(run, MSM_ARRAY_PIECE_OFFSETS),
         .bases = array(run, MSM_ARRAY_PACKED_SUMS),
         .base_stride = msm_affine_bytes(run->curve),
+        .max_entries = affine->groups,
         /* A bucket may have groups in several pieces. */
         .adds_to_buckets = run->chunks > 0 || groups > affine->groups,
     };

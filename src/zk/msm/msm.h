@@ -10,10 +10,11 @@
 #include <devicepool/module.h>
 #include <devicepool/msm.h>
 
-#include "zk/curve/curve.h"
-#include "pool/module/program.h"
 #include "msm/args.h"
+#include "pool/module/program.h"
+#include "zk/curve/curve.h"
 #include "zk/msm/plan.h"
+#include "zk/operation/exec.h"
 
 static_assert(MSM_MAX_WORDS == FIELD_MAX_WORDS, "ptx/msm/args.h");
 
@@ -87,9 +88,10 @@ struct msm_run {
     pool_stream *stream; /* never NULL */
     const pool_curve *curve;
     const struct msm_plan *plan;
-    CUdeviceptr workspace; /* plan->bytes, aligned to 256 */
-    uint64_t chunks;       /* added so far; 0 at the start */
-    uint32_t extras;       /* enum msm_extra: what the call launches besides the MSM's stages */
+    CUdeviceptr workspace;   /* plan->bytes, aligned to 256 */
+    uint64_t chunks;         /* added so far; 0 at the start */
+    uint32_t extras;         /* enum msm_extra: what the call launches besides the MSM's stages */
+    struct exec_share share; /* all 0: the whole device, in launches of any length */
 };
 
 /* Scalars and bases on the device: `count` terms of every MSM of the batch. */
@@ -136,6 +138,7 @@ struct msm_entry_list {
     CUdeviceptr bucket_offsets;
     CUdeviceptr bases;
     uint64_t base_stride;
+    uint64_t max_entries;
     bool adds_to_buckets;
 };
 pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_entry_list *list);

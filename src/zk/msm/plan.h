@@ -168,6 +168,12 @@ uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uin
 /* The minimum of blocks per multiprocessor in the launch bounds of the passes' kernels. */
 uint32_t msm_affine_blocks_for(uint32_t coordinate_words);
 
+/*
+ * The entries of a thread's range that one launch of the accumulation takes, so that it lasts at
+ * most slice_ns; the launches of a range are equally long.
+ */
+uint64_t msm_slice_entries(uint32_t coordinate_words, uint64_t range, uint64_t slice_ns);
+
 /* ---- cost.c ---------------------------------------------------------------------------------- */
 
 /*

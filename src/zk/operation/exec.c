@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "pool/lease/lease.h"
+#include "pool/tuning/chip.h"
 
 static const struct base_struct exec_type = BASE_STRUCT(pool_exec);
 
@@ -267,4 +268,14 @@ pool_status exec_fail_limit(const char *call, uint64_t limit, uint64_t bytes)
     return base_fail(POOL_ERR_OUT_OF_DEVICE_MEMORY,
         "%s: the smallest chunk needs %s of device memory; `memory_limit` is %s", call,
         base_size_text(bytes).text, base_size_text(limit).text);
+}
+
+struct exec_share exec_share_of(const pool_exec *exec, const pool_device *device)
+{
+    const uint32_t all = chip_of(device).multiprocessors;
+    const uint32_t reserve = (uint32_t)base_min(device_shared_multiprocessors(device), all / 2);
+
+    return (struct exec_share){
+        .slice_ns = exec->slice_ns ? exec->slice_ns : device_slice_ns(device),
+        .multiprocessors = reserve && lease_is_shared(exec->lease, device) ? all - reserve : all};
 }

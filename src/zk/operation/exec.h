@@ -65,6 +65,14 @@ static inline uint64_t exec_limit(const pool_exec *exec)
     return exec->memory_limit ? exec->memory_limit : UINT64_MAX;
 }
 
+/* What a call leaves to others on its device. */
+struct exec_share {
+    uint64_t slice_ns; /* the longest time that a launch should fill the device; UINT64_MAX: any */
+    uint32_t multiprocessors; /* that kernels of one block per multiprocessor may fill */
+};
+/* Of a validated pool_exec, at this moment. */
+struct exec_share exec_share_of(const pool_exec *exec, const pool_device *device);
+
 /* The progress of a call in items of the operation, with the pool_exec that requests it. */
 struct progress {
     const char *call; /* the public function */
