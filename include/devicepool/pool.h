@@ -188,9 +188,10 @@ typedef struct pool_params {
     int32_t urgent_classes[3];
     int32_t background_classes[2];
     /*
-     * While other leases are held on a device, kernels that would fill each multiprocessor with one
-     * block leave this many free, so that a short job starts at once; at most half of a device's. A
-     * lease of all slots, and UINT32_MAX: none. 0: a sixteenth, 8 of 132.
+     * While a device is shared, kernels that would fill each multiprocessor with one block leave
+     * this many free, so that a short job starts at once; at most half of a device's. A device is
+     * shared while several leases are held on it, and for a second after one was granted beside
+     * others. A lease of all slots, and UINT32_MAX: none. 0: a sixteenth, 8 of 132.
      */
     uint32_t shared_multiprocessors;
     /*

@@ -793,41 +793,63 @@ static void test_threads_that_ask_at_once(void **state)
     world_end(&world);
 }
 
+static uint64_t sharing_clock_ns;
+
+static uint64_t read_sharing_clock(void)
+{
+    return sharing_clock_ns;
+}
+
 /* What a call under a lease leaves to others: nothing while it is alone, or has all slots. */
 static void test_shared_devices(void **state)
 {
     struct world world = world_with_pool(2);
     pool_device *first, *second;
     pool_request request = {.struct_size = sizeof(request)};
-    pool_lease *lease = NULL, *other = NULL, *two = NULL;
+    pool_lease *lease = NULL, *other = NULL, *all = NULL;
 
     (void)state;
+    sharing_clock_ns = GIB;
+    admission_set_clock(read_sharing_clock);
     assert_ok(pool_device_at(world.pool, 0, &first));
     assert_ok(pool_device_at(world.pool, 1, &second));
     request.device = first;
     assert_false(lease_is_shared(NULL, first));
-    request.slots = 3;
     assert_ok(pool_acquire(world.pool, &request, &lease));
     assert_true(lease_is_shared(NULL, first));
     assert_false(lease_is_shared(NULL, second));
     assert_false(lease_is_shared(lease, first));
     assert_false(lease_is_shared(lease, second));
-    request.slots = 1;
+    /* One after the other is not beside each other. */
+    assert_ok(pool_release(&lease));
+    assert_ok(pool_acquire(world.pool, &request, &lease));
+    assert_false(lease_is_shared(lease, first));
     assert_ok(pool_acquire(world.pool, &request, &other));
     assert_true(lease_is_shared(lease, first));
     assert_true(lease_is_shared(other, first));
     assert_false(lease_is_shared(other, second));
     assert_ok(pool_release(&other));
+    sharing_clock_ns += 999999999;
+    assert_true(lease_is_shared(lease, first));
+    sharing_clock_ns++;
     assert_false(lease_is_shared(lease, first));
+    /* On several devices. */
     request.device = NULL;
     request.devices = 2;
-    assert_ok(pool_acquire(world.pool, &request, &two));
+    assert_ok(pool_acquire(world.pool, &request, &other));
     assert_true(lease_is_shared(lease, first));
-    assert_true(lease_is_shared(two, first));
-    assert_false(lease_is_shared(two, second));
+    assert_true(lease_is_shared(other, first));
+    assert_false(lease_is_shared(other, second));
     assert_ok(pool_release(&lease));
-    assert_false(lease_is_shared(two, first));
-    assert_ok(pool_release(&two));
+    assert_ok(pool_release(&other));
+    /* All slots. */
+    request.devices = 1;
+    request.device = first;
+    request.slots = POOL_LEASE_SLOTS;
+    assert_ok(pool_acquire(world.pool, &request, &all));
+    assert_false(lease_is_shared(all, first));
+    assert_ok(pool_release(&all));
+    admission_set_clock(NULL);
     world_end(&world);
 }
 

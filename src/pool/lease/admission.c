@@ -320,6 +320,8 @@ static void hold_lease(struct admission *admission, pool_lease *lease, uint64_t 
         atomic_store_explicit(&budget->peak, 0, memory_order_relaxed);
         atomic_store_explicit(&lease->parts[i].stream, NULL, memory_order_relaxed);
         device_reserved_changed(budget->device, (int64_t)request->bytes, 1);
+        if (admission->states[request->granted[i]].reserved_slots > request->slots)
+            admission->shared_ns[request->granted[i]] = now;
     }
     lease->granted_ns = now;
     lease->status = POOL_OK;
@@ -375,22 +377,33 @@ void admission_deliver(struct admission *admission, uint64_t now)
         end_wait(admission, lease_of_request(request), now);
 }
 
+/* How long a device counts as shared after leases met there: a short job is often gone when a long
+ * one starts that it would have to wait for the next time. */
+#define SHARED_FOR_NS UINT64_C(1000000000)
+
 bool lease_is_shared(const pool_lease *lease, const pool_device *device)
 {
     struct admission *admission = device_pool_extension(device_pool_of(device));
-    uint32_t slots = 0, own = 0;
+    uint64_t now = admission_now();
+    uint32_t own = 0, i = 0;
+    bool is_shared = false;
 
     if (!admission)
         return false;
+    while (i < admission->device_count && admission->devices[i] != device)
+        i++;
+    if (i == admission->device_count)
+        return false;
     pthread_mutex_lock(&admission->lock);
-    for (uint32_t i = 0; i < admission->device_count; i++)
-        if (admission->devices[i] == device)
-            slots = admission->states[i].reserved_slots;
-    for (uint32_t i = 0; lease && i < lease->request.devices; i++)
-        if (admission->devices[lease->request.granted[i]] == device)
+    for (uint32_t part = 0; lease && part < lease->request.devices; part++)
+        if (lease->request.granted[part] == i)
             own = lease->request.slots;
+    if (own < admission->states[i].slots)
+        is_shared = admission->states[i].reserved_slots > own ||
+                    (admission->shared_ns[i] &&
+                        lease_duration(admission->shared_ns[i], now) < SHARED_FOR_NS);
     pthread_mutex_unlock(&admission->lock);
-    return slots > own;
+    return is_shared;
 }
 
 enum scheduler_decision admission_submit(
@@ -492,6 +505,7 @@ static void destroy_admission(void *object, bool is_forked)
     }
     base_free(admission->devices);
     base_free(admission->states);
+    base_free(admission->shared_ns);
     base_free(admission);
 }
 
@@ -502,7 +516,8 @@ static pool_status init_devices(struct admission *admission)
 
     admission->devices = base_calloc(count, sizeof(*admission->devices));
     admission->states = base_calloc(count, sizeof(*admission->states));
-    if (!admission->devices || !admission->states)
+    admission->shared_ns = base_calloc(count, sizeof(*admission->shared_ns));
+    if (!admission->devices || !admission->states || !admission->shared_ns)
         return base_fail_memory("the leases of a pool");
     for (uint32_t i = 0; i < count && !status; i++) {
         status = pool_device_at(admission->pool, i, &admission->devices[i]);

@@ -78,7 +78,8 @@ struct admission {
     /* guarded by the lock */
     struct scheduler scheduler;
     struct scheduler_device *states; /* of the scheduler */
-    pool_lease *free_first;          /* released longest ago */
+    uint64_t *shared_ns; /* of each device: when a lease was last granted beside others; 0: never */
+    pool_lease *free_first; /* released longest ago */
     pool_lease *free_last;
     uint32_t free_count;
     struct lease_chunk *chunks;

@@ -75,7 +75,8 @@ uint64_t lease_budget_left(const struct lease_budget *budget);
 pool_status lease_budget_of(
     const char *call, pool_lease *lease, pool_device *device, struct lease_budget **budget);
 
-/* Whether leases other than `lease`, which may be NULL, are held on the device. */
+/* Whether leases other than `lease`, which may be NULL, are held on the device, or a lease was
+ * granted there beside others in the last second. Not for a lease of all slots. */
 bool lease_is_shared(const pool_lease *lease, const pool_device *device);
 
 /* The lease's stream of the budget's device, created at the first call. */
