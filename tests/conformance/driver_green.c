@@ -110,4 +110,4 @@ static void misuse(void)
 }
 
 const struct section green_sections[] = {
-    {"green contexts", green_contexts, 1}, {"unrecorded: misuse", misuse, 1}, {NULL, NULL, 0}};
+    {"green contexts", green_contexts, 1}, {"misuse", misuse, 1}, {NULL, NULL, 0}};
