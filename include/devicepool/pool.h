@@ -75,9 +75,9 @@ typedef enum pool_isolation {
     POOL_ISOLATION_WORKERS = 1 /* in a process for each device */
 } pool_isolation;
 
-/* Zero is the default of every member but struct_size. */
-#define POOL_SLICE_NS 2000000ull
+#define POOL_SLICE_NS 2000000ull /* the default of pool_params.slice_ns */
 
+/* Zero is the default of every member but struct_size. */
 typedef struct pool_params {
     size_t struct_size;
     /*
