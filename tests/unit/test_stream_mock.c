@@ -187,6 +187,28 @@ static void test_destroy_fails(void **state)
     assert_null(event);
 }
 
+/* Devices of two pools may have the same ordinal, which would explain nothing. */
+static void test_stream_of_another_pool(void **state)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim:1"};
+    device_pool *other = NULL;
+    pool_device *device;
+    pool_stream *stream = NULL;
+    pool_buffer *buffer = NULL;
+    char host[16];
+
+    (void)state;
+    assert_ok(pool_create(&other, &params));
+    assert_ok(pool_device_at(other, 0, &device));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_buffer_alloc(memory_device(0), sizeof(host), &buffer));
+    assert_status(pool_copy_to_host(host, buffer, 0, sizeof(host), stream), POOL_ERR_WRONG_DEVICE);
+    assert_says("the stream belongs to device 0 of another pool, the work is for device 0");
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_destroy(&other));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
@@ -198,6 +220,7 @@ int main(void)
         TEST(test_no_times),
         TEST(test_priority_is_clamped),
         TEST(test_destroy_fails),
+        TEST(test_stream_of_another_pool),
     };
 
     return cmocka_run_group_tests_name("streams on the mock", tests, NULL, NULL);

@@ -411,8 +411,9 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
         status = check_timed(end, "end");
     if (!status && start->device != end->device)
         status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_event_elapsed: the events belong to devices %d and %d",
-            pool_device_ordinal(start->device), pool_device_ordinal(end->device));
+            "pool_event_elapsed: the events belong to devices %d and %d%s",
+            pool_device_ordinal(start->device), pool_device_ordinal(end->device),
+            stream_other_pool(start->device, end->device));
     if (!status)
         status = device_enter(start->device, &scope);
     if (status)

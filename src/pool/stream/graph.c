@@ -218,8 +218,9 @@ pool_status pool_graph_update(pool_graph *graph, pool_stream *stream)
         status = stream_check(__func__, stream);
     if (!status && stream->device != graph->device)
         status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_graph_update: the stream belongs to device %d, the graph to device %d",
-            pool_device_ordinal(stream->device), pool_device_ordinal(graph->device));
+            "pool_graph_update: the stream belongs to device %d%s, the graph to device %d",
+            pool_device_ordinal(stream->device), stream_other_pool(stream->device, graph->device),
+            pool_device_ordinal(graph->device));
     if (!status && !device_driver(graph->device)->api.GraphExecUpdate)
         status = base_fail(POOL_ERR_UNSUPPORTED,
             "pool_graph_update: this driver lacks cuGraphExecUpdate_v2, which CUDA 12 has");

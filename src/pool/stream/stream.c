@@ -64,8 +64,9 @@ pool_status stream_handle_of_work(
         return status;
     if (stream->device != device)
         return base_fail(POOL_ERR_WRONG_DEVICE,
-            "the stream belongs to device %d, the work is for device %d",
-            pool_device_ordinal(stream->device), pool_device_ordinal(device));
+            "the stream belongs to device %d%s, the work is for device %d",
+            pool_device_ordinal(stream->device), stream_other_pool(stream->device, device),
+            pool_device_ordinal(device));
     *handle = stream->handle;
     return POOL_OK;
 }

@@ -152,4 +152,10 @@ typedef pool_status (*stream_query_call)(struct driver *driver, const void *obje
 pool_status stream_poll(pool_device *device, stream_query_call query, const void *object,
     const char *what, uint64_t timeout_ns);
 
+/* For messages that name two devices, which may have the same ordinal. */
+static inline const char *stream_other_pool(const pool_device *device, const pool_device *other)
+{
+    return device_pool_of(device) == device_pool_of(other) ? "" : " of another pool";
+}
+
 #endif
