@@ -104,6 +104,7 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);
         init_lock(&device->deferred_lock, PTHREAD_MUTEX_NORMAL);
+        init_lock(&device->capture_lock, PTHREAD_MUTEX_NORMAL);
     }
     pool->count = source->count;
 }
@@ -185,6 +186,7 @@ void device_pool_free(device_pool *pool)
             pthread_mutex_destroy(&pool->devices[i].context_lock);
             pthread_mutex_destroy(&pool->devices[i].resource_lock);
             pthread_mutex_destroy(&pool->devices[i].deferred_lock);
+            pthread_mutex_destroy(&pool->devices[i].capture_lock);
         }
         pthread_mutex_destroy(&pool->sample_lock);
         pthread_mutex_destroy(&pool->state_lock);

@@ -122,6 +122,35 @@ static pool_status release_one(struct driver *driver, const struct device_deferr
     return POOL_OK;
 }
 
+void device_capture_begins(pool_device *device)
+{
+    pthread_mutex_lock(&device->capture_lock);
+    device->captures++;
+    pthread_mutex_unlock(&device->capture_lock);
+}
+
+void device_capture_ended(pool_device *device)
+{
+    pthread_mutex_lock(&device->capture_lock);
+    device->captures--;
+    pthread_mutex_unlock(&device->capture_lock);
+}
+
+/* What waits for all work stays in the list while a stream is captured. */
+static pool_status release_beside_captures(
+    pool_device *device, struct driver *driver, const struct device_deferred *deferred)
+{
+    pool_status status;
+
+    if (deferred->kind != DEVICE_DEFERRED_PINNED && deferred->kind != DEVICE_DEFERRED_REGISTERED &&
+        deferred->kind != DEVICE_DEFERRED_MODULE)
+        return release_one(driver, deferred);
+    pthread_mutex_lock(&device->capture_lock);
+    status = device->captures ? POOL_ERR_NOT_READY : release_one(driver, deferred);
+    pthread_mutex_unlock(&device->capture_lock);
+    return status;
+}
+
 static struct device_deferred *detach_list(pool_device *device)
 {
     struct device_deferred *list;
@@ -212,8 +241,9 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
     while (*at) {
         struct device_deferred *deferred = *at;
 
-        status =
-            can_release(&pass, deferred) ? release_one(pass.driver, deferred) : POOL_ERR_NOT_READY;
+        status = can_release(&pass, deferred)
+                     ? release_beside_captures(device, pass.driver, deferred)
+                     : POOL_ERR_NOT_READY;
         first = first_failure(first, status);
         if (!status) {
             *at = deferred->next;

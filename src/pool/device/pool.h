@@ -81,6 +81,8 @@ struct pool_device {
     pthread_mutex_t context_lock;     /* one thread creates the context */
     pthread_mutex_t resource_lock;    /* one thread creates resources; recursive */
     _Atomic(struct device_resource *) resources;
+    pthread_mutex_t capture_lock; /* held during releases that wait for all work */
+    unsigned captures;            /* streams that are being captured; guarded by capture_lock */
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t rate;       /* 0: the model's, see device_rate.c */

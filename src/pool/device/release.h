@@ -77,6 +77,11 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
 /* The same with EXCESS on the way of another call: failures are ignored. */
 void device_try_release_deferred(pool_device *device);
 
+/* Around the capture of a stream: what waits for all work is not released meanwhile, as that would
+ * end the capture. */
+void device_capture_begins(pool_device *device);
+void device_capture_ended(pool_device *device);
+
 /*
  * Deferred pinned memory that nothing uses any more, of at least `bytes` and at most twice as much.
  * The caller owns the result. NULL: there is none.

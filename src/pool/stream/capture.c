@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
+#include "pool/device/release.h"
 
 static struct stream_capture *find_locked(const struct stream_registry *registry, uint64_t number)
 {
@@ -122,6 +123,7 @@ static void end_locked(struct stream_registry *registry, struct stream_capture *
     atomic_fetch_sub(&registry->graphs, 1);
     remove_streams_locked(registry, capture->number);
     device_dependent_removed(registry->default_stream.device, DEVICE_DEPENDENT_GRAPH);
+    device_capture_ended(registry->default_stream.device);
     base_free(capture);
 }
 
@@ -220,11 +222,14 @@ static pool_status begin_inside(struct driver *driver, pool_stream *stream)
     capture = base_calloc(1, sizeof(*capture));
     if (!capture)
         return base_fail_memory("a capture");
+    device_capture_begins(stream->device);
     pthread_mutex_lock(&stream->registry->lock);
     status = begin_locked(driver, stream, capture);
     pthread_mutex_unlock(&stream->registry->lock);
-    if (status)
+    if (status) {
+        device_capture_ended(stream->device);
         base_free(capture);
+    }
     return status;
 }
 
