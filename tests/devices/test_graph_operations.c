@@ -131,7 +131,8 @@ static void test_refused(void **state)
     refused("checks");
     exec.checks = 0;
     assert_status(pool_vector_mul(with.field, &exec, &host, &values, &sums), POOL_ERR_UNSUPPORTED);
-    refused("host memory");
+    refused("pool_vector_mul: the stream is being captured into a graph, which cannot contain "
+            "operands of host memory");
     assert_status(pool_vector_inverse(with.field, &exec, &values, &values), POOL_ERR_UNSUPPORTED);
     refused("allocations");
     /* A factor between the forms is uploaded. */

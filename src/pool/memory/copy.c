@@ -92,7 +92,8 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%p is device memory: use pool_buffer_adopt and pool_copy_device", (void *)t->host);
     if (copy->captured && place == MEMORY_PAGEABLE)
-        return stream_refuse_captured(copy->captured, MEMORY_PAGEABLE_COPY);
+        return stream_refuse_captured(copy->to_host ? "pool_copy_to_host" : "pool_copy_to_device",
+            copy->captured, MEMORY_PAGEABLE_COPY);
     trace_begin(&range, POOL_TRACE_COPY, copy->to_host ? "download" : "upload", "",
         pool_device_ordinal(scope->device), t->bytes);
     driver_work_begin(copy->queue);

@@ -237,7 +237,7 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (!status)
         status = find_host_kind(&scope, &copy, &kind);
     if (!status && kind == MEMORY_PAGEABLE && stream_capture_of(stream))
-        status = stream_refuse_captured(stream, MEMORY_PAGEABLE_COPY);
+        status = stream_refuse_captured("pool_copy_2d", stream, MEMORY_PAGEABLE_COPY);
     if (!status)
         by_rows = kind == MEMORY_PAGEABLE && row_bytes > memory_longest_row(memory);
     if (!status && !by_rows)

@@ -91,7 +91,8 @@ static pool_status copy_local(
     if ((pair->bytes - 1) / distance < PIECES_MAX)
         return copy_chunks(scope->driver, pair, distance, 0);
     if (stream_capture_of(stream)) /* a graph would have the address of temporary memory */
-        return stream_refuse_captured(stream, "overlapping copies over a small distance");
+        return stream_refuse_captured(
+            "pool_copy_device", stream, "overlapping copies over a small distance");
     return copy_scratch(scope, pair, secret);
 }
 
@@ -232,7 +233,7 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     if (!status)
         status = choose_device(to->device, from->device, stream, &copy);
     if (!status && to->device != from->device && stream_capture_of(stream))
-        status = stream_refuse_captured(stream, "copies between devices");
+        status = stream_refuse_captured("pool_copy_device", stream, "copies between devices");
     if (status)
         return status;
     copy.pair.to = to->address + to_offset;

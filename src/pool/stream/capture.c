@@ -23,7 +23,7 @@ static struct stream_capture *find_locked(const struct stream_registry *registry
     return capture;
 }
 
-pool_status stream_refuse_captured(const pool_stream *stream, const char *what)
+pool_status stream_refuse_captured(const char *call, const pool_stream *stream, const char *what)
 {
     struct stream_registry *registry = stream->registry;
     struct stream_capture *capture;
@@ -37,16 +37,17 @@ pool_status stream_refuse_captured(const pool_stream *stream, const char *what)
         capture->is_incomplete = true;
     pthread_mutex_unlock(&registry->lock);
     return base_fail(POOL_ERR_UNSUPPORTED,
-        "the stream is being captured into a graph, which cannot contain %s; end the capture "
+        "%s%sthe stream is being captured into a graph, which cannot contain %s; end the capture "
         "first, or call this before it begins",
-        what);
+        call ? call : "", call ? ": " : "", what);
 }
 
 pool_status stream_check_uncaptured(const char *call, const pool_stream *stream, const char *what)
 {
     pool_status status = stream_check(call, stream);
 
-    return !status && stream_capture_of(stream) ? stream_refuse_captured(stream, what) : status;
+    return !status && stream_capture_of(stream) ? stream_refuse_captured(call, stream, what)
+                                                : status;
 }
 
 pool_status stream_check_no_captures(pool_device *device)
@@ -173,7 +174,7 @@ pool_status stream_wait_captured(struct driver *driver, pool_stream *stream, CUe
     if (!what)
         return status;
     return stream_capture_of(stream)
-               ? stream_refuse_captured(stream, what)
+               ? stream_refuse_captured(NULL, stream, what)
                : base_fail(POOL_ERR_UNSUPPORTED,
                      "the event was recorded while its stream was captured into a graph; only "
                      "streams of the same device can wait for it, and only during that capture");

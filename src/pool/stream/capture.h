@@ -24,7 +24,8 @@ static inline uint64_t stream_capture_of(const pool_stream *stream)
 }
 
 /* POOL_ERR_UNSUPPORTED; the end of the capture will fail, too. `what` cannot be part of a graph. */
-pool_status stream_refuse_captured(const pool_stream *stream, const char *what);
+/* `call` is the public function; NULL: not known. */
+pool_status stream_refuse_captured(const char *call, const pool_stream *stream, const char *what);
 
 /* stream_check, and the above for a captured stream. */
 pool_status stream_check_uncaptured(const char *call, const pool_stream *stream, const char *what);

@@ -46,7 +46,7 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
 
     return !status && stream_capture_of(stream)
                ? stream_refuse_captured(
-                     stream, "allocations, frees, launches of graphs or work of the host")
+                     NULL, stream, "allocations, frees, launches of graphs or work of the host")
                : status;
 }
 

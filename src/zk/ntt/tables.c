@@ -436,7 +436,7 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     found = use_tables(domain, &wanted);
     if (!found && stream_capture_of(stream))
         return stream_refuse_captured(
-            stream, "the computation of a domain's tables (pool_ntt_warm_up)");
+            NULL, stream, "the computation of a domain's tables (pool_ntt_warm_up)");
     if (!found) {
         status = compile_kernels(domain, &wanted);
         if (status)

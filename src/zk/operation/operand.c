@@ -18,7 +18,7 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
     if (!status)
         status = stream_handle_of_work(exec->stream, target->device, &handle);
     if (!status && stream_capture_of(exec->stream) && (!exec->is_async || exec->checks))
-        status = stream_refuse_captured(exec->stream,
+        status = stream_refuse_captured(NULL, exec->stream,
             exec->checks ? "checks of inputs (`checks`)" : "a wait for results: set `is_async`");
     if (!status && !own)
         status = pool_stream_default(target->device, &own);
@@ -179,7 +179,7 @@ pool_status scratch_allocate(
         return workspace_allocate(target->workspace, memory_scratch_bytes(bytes), buffer, address);
     if (target->stream && stream_capture_of(target->stream))
         return stream_refuse_captured(
-            target->stream, "allocations of an operation: give it a `workspace`");
+            NULL, target->stream, "allocations of an operation: give it a `workspace`");
     return create_scratch(pool_buffer_create, target, bytes, buffer, address);
 }
 

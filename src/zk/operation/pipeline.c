@@ -382,7 +382,8 @@ static pool_status check_captured(const struct pipeline *pipeline)
         has_host_memory |= is_host_span(&pipeline->in[i]);
     if (!has_host_memory && pipeline->slots == 1)
         return POOL_OK;
-    return stream_refuse_captured(pipeline->target.stream,
+    return stream_refuse_captured(pipeline->progress ? pipeline->progress->call : NULL,
+        pipeline->target.stream,
         "operands of host memory, or work in several chunks (pool_exec.memory_limit)");
 }
 

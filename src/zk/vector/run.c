@@ -147,7 +147,7 @@ pool_status vector_upload_constants(
             "the "
             "forms of its vectors",
             call->name);
-        return stream_refuse_captured(call->target.stream, what);
+        return stream_refuse_captured(call->name, call->target.stream, what);
     }
     status = scratch_allocate(&call->target, bytes, &call->constants, address);
     return status ? status
