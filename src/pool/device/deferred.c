@@ -136,14 +136,19 @@ void device_capture_ended(pool_device *device)
     pthread_mutex_unlock(&device->capture_lock);
 }
 
+/* The driver waits for the work of all devices before it releases these. */
+static int is_host_memory(const struct device_deferred *deferred)
+{
+    return deferred->kind == DEVICE_DEFERRED_PINNED || deferred->kind == DEVICE_DEFERRED_REGISTERED;
+}
+
 /* What waits for all work stays in the list while a stream is captured. */
 static pool_status release_beside_captures(
     pool_device *device, struct driver *driver, const struct device_deferred *deferred)
 {
     pool_status status;
 
-    if (deferred->kind != DEVICE_DEFERRED_PINNED && deferred->kind != DEVICE_DEFERRED_REGISTERED &&
-        deferred->kind != DEVICE_DEFERRED_MODULE)
+    if (!is_host_memory(deferred) && deferred->kind != DEVICE_DEFERRED_MODULE)
         return release_one(driver, deferred);
     pthread_mutex_lock(&device->capture_lock);
     status = device->captures ? POOL_ERR_NOT_READY : release_one(driver, deferred);
@@ -171,12 +176,6 @@ struct release_pass {
     int may_block;       /* a device of the pool is abandoned */
     uint64_t keep_bytes; /* of pinned memory, that may still be kept */
 };
-
-/* The driver waits for the work of all devices before it releases these. */
-static int is_host_memory(const struct device_deferred *deferred)
-{
-    return deferred->kind == DEVICE_DEFERRED_PINNED || deferred->kind == DEVICE_DEFERRED_REGISTERED;
-}
 
 /* Pinned memory is kept for reuse, the latest freed first. Otherwise: whether the release does not
  * block, or only on work that was enqueued later. */
