@@ -26,7 +26,7 @@ static struct {
     CUstream busy, other;
     CUdeviceptr device, twin;
     void *pinned, *spare_pinned;
-    unsigned char *pageable, *registered;
+    unsigned char *pageable, *spare_pageable, *registered;
     CUmodule module, spare_module, deep_module;
     CUfunction kernel, deep;
     CUmemoryPool pool;
@@ -263,9 +263,11 @@ static void create_objects(const char *spec)
     assert_int_equal(cu->MemHostAlloc(&with.pinned, MIB, 0), 0);
     assert_int_equal(cu->MemHostAlloc(&with.spare_pinned, MIB, 0), 0);
     with.pageable = malloc(MIB);
+    with.spare_pageable = malloc(MIB);
     with.registered = aligned_alloc(4096, MIB);
-    assert_true(with.pageable && with.registered);
+    assert_true(with.pageable && with.spare_pageable && with.registered);
     memset(with.pageable, 0, MIB);
+    memset(with.spare_pageable, 0, MIB);
     assert_int_equal(cu->MemHostRegister(with.registered, MIB, 0), 0);
     assert_int_equal(cu->ModuleLoadData(&with.module, kernels_ptx), 0);
     assert_int_equal(cu->ModuleLoadData(&with.spare_module, kernels_ptx), 0);
@@ -288,6 +290,7 @@ static void destroy_objects(void)
     assert_int_equal(cu->StreamDestroy(with.busy), 0);
     assert_int_equal(cu->StreamDestroy(with.other), 0);
     free(with.pageable);
+    free(with.spare_pageable);
     free(with.registered);
     sim_end_context();
 }
@@ -314,28 +317,27 @@ static void test_calls_without_waits(void **state)
 
 /* ---- pageable copies ------------------------------------------------------------------------- */
 
+/* Each copy has its own memory at both ends: where the second does not wait they run at once. */
 static struct {
+    CUdeviceptr device;
     void *host;
     size_t bytes;
     bool to_host, is_synchronous;
 } first, second;
 
-static pool_cu_result copy_on(CUstream stream, void *host, size_t bytes, bool to_host)
-{
-    return to_host ? cu->MemcpyDtoHAsync(host, with.device, bytes, stream)
-                   : cu->MemcpyHtoDAsync(with.device, host, bytes, stream);
-}
-
 static pool_cu_result copy_first(void)
 {
-    return copy_on(with.busy, first.host, first.bytes, first.to_host);
+    return first.to_host ? cu->MemcpyDtoHAsync(first.host, first.device, first.bytes, with.busy)
+                         : cu->MemcpyHtoDAsync(first.device, first.host, first.bytes, with.busy);
 }
 
 static pool_cu_result copy_second(void)
 {
     if (second.is_synchronous)
-        return cu->MemcpyDtoH(second.host, with.device, second.bytes);
-    return copy_on(with.other, second.host, second.bytes, second.to_host);
+        return cu->MemcpyDtoH(second.host, second.device, second.bytes);
+    return second.to_host
+               ? cu->MemcpyDtoHAsync(second.host, second.device, second.bytes, with.other)
+               : cu->MemcpyHtoDAsync(second.device, second.host, second.bytes, with.other);
 }
 
 /* The rows of the measurement: a copy behind a kernel, and one of another thread and stream. */
@@ -371,10 +373,12 @@ static void test_pageable_copies(void **state)
             struct gate gate = GATE_INIT;
             struct caller one, other;
 
+            first.device = with.device;
+            second.device = with.twin;
             first.host = rows[at].is_first_pinned ? with.pinned : with.pageable;
             first.bytes = rows[at].first_bytes;
             first.to_host = rows[at].is_first_to_host;
-            second.host = rows[at].is_pinned ? with.pinned : with.pageable;
+            second.host = rows[at].is_pinned ? with.spare_pinned : with.spare_pageable;
             second.bytes = rows[at].bytes;
             second.to_host = rows[at].is_to_host;
             second.is_synchronous = rows[at].is_synchronous;
@@ -416,6 +420,7 @@ static void test_end_while_waiting(void **state)
     assert_true(
         launcher.code == POOL_CU_CONTEXT_IS_DESTROYED || launcher.code == POOL_CU_INVALID_HANDLE);
     free(with.pageable);
+    free(with.spare_pageable);
     free(with.registered);
     sim_close();
 }
