@@ -180,7 +180,7 @@ void device_pool_free(device_pool *pool)
         driver_work_close(&pool->devices[i].work);
         device_counters_free(&pool->devices[i].counters);
     }
-    if (pool->generation == driver_fork_generation()) {
+    if (device_pool_usable(pool, DEVICE_USE_HOST)) {
         base_thread_pool_destroy(&pool->threads);
         for (size_t i = 0; i < pool->count; i++) {
             pthread_mutex_destroy(&pool->devices[i].context_lock);
@@ -250,7 +250,7 @@ static pool_status prepare_device(pool_device *device, const pool_params *params
             "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
     }
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
-        if (device_accepts_calls(device))
+        if (device_usable(device, DEVICE_USE_CALLS))
             device_mark_unusable(device);
         return POOL_OK;
     }
@@ -266,7 +266,7 @@ static pool_status check_usable_count(const device_pool *pool, const pool_params
     if (usable >= required)
         return POOL_OK;
     for (size_t i = 0; i < pool->count; i++)
-        lost += device_is_lost(&pool->devices[i]);
+        lost += device_refusal(&pool->devices[i], DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST;
     if (!usable && !lost)
         return device_pool_none_usable(pool);
     device_pool_reasons(pool, reasons, sizeof(reasons));
@@ -295,7 +295,7 @@ static pool_status start_devices(device_pool *pool, const pool_params *params)
     if (!status)
         status = device_pool_tune(pool, params->tuning, has_compiler);
     if (!status)
-        status = device_pool_check(pool);
+        status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         status = check_usable_count(pool, params);
     return status;

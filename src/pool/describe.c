@@ -356,11 +356,11 @@ static pool_status take_snapshot(device_pool *pool, struct pool_snapshot *snapsh
         return base_fail_memory("the description of the pool");
     for (size_t i = 0; i < count; i++)
         read_device(&pool->devices[i], &snapshot->devices[i]);
-    for (size_t i = 0; i < count * count && device_pool_is_usable(pool); i++)
+    for (size_t i = 0; i < count * count && device_pool_usable(pool, DEVICE_USE_DRIVER); i++)
         if (i / count != i % count)
             device_read_peer(
                 &pool->devices[i / count], &pool->devices[i % count], &snapshot->peers[i]);
-    if (!device_pool_is_usable(pool)) {
+    if (!device_pool_usable(pool, DEVICE_USE_DRIVER)) {
         base_free(snapshot->peers);
         snapshot->peers = NULL;
     }
@@ -380,10 +380,10 @@ pool_status pool_describe(device_pool *pool, pool_text_format format, char **tex
     status = base_check_pointers("pool_describe", {"pool", pool}, {"text", text});
     if (!status)
         status = check_format("pool_describe", format);
+    if (!status)
+        status = device_pool_check(pool, DEVICE_USE_HOST);
     if (status)
         return status;
-    if (pool->generation != driver_fork_generation())
-        return device_pool_refusal(pool);
     status = take_snapshot(pool, &snapshot);
     if (!status)
         status = format == POOL_TEXT_JSON ? device_pool_write_json(pool, &snapshot, text)
@@ -401,10 +401,10 @@ pool_status pool_device_describe(pool_device *device, pool_text_format format, c
 
     if (!status)
         status = check_format("pool_device_describe", format);
+    if (!status)
+        status = device_check(device, DEVICE_USE_HOST);
     if (status)
         return status;
-    if (device->pool->generation != driver_fork_generation())
-        return device_pool_refusal(device->pool);
     read_device(device, &info);
     return format == POOL_TEXT_JSON ? device_write_json(device, &info, text)
                                     : write_device_description(device, &info, text);

@@ -23,12 +23,12 @@ static int is_driver_alive(const device_pool *pool)
     CUcontext current;
     pool_cu_result code;
 
-    if (!device_pool_is_usable(pool))
+    if (!device_pool_usable(pool, DEVICE_USE_DRIVER))
         return 0;
     code = pool->driver->api.CtxGetCurrent(&current);
     if (driver_code_class(code) == POOL_CLASS_PROCESS && code != POOL_CU_DEINITIALIZED)
         driver_check(pool->driver, code, "cuCtxGetCurrent");
-    return code != POOL_CU_DEINITIALIZED && device_pool_is_usable(pool);
+    return code != POOL_CU_DEINITIALIZED && device_pool_usable(pool, DEVICE_USE_DRIVER);
 }
 
 /* The thread that takes lost devices into service again has not returned in time: it still uses
@@ -54,9 +54,9 @@ static pool_status destroy_resource(pool_device *device, int driver_alive)
     }
     if (!atomic_load(&device->resources) && !device->deferred)
         return POOL_OK;
-    if (driver_alive && device_alive(device)) {
+    if (driver_alive && device_usable(device, DEVICE_USE_RELEASE)) {
         status = device_enter_to_release(device, &scope);
-        if (status && device_pool_is_usable(device->pool) && device_alive(device))
+        if (status && device_usable(device, DEVICE_USE_RELEASE))
             return status;
         is_inside = !status;
     }
@@ -74,7 +74,8 @@ static pool_status destroy_all_resources(device_pool *pool)
     pool_status status = POOL_OK;
 
     for (size_t i = pool->count; i-- > 0 && !status;)
-        status = destroy_resource(&pool->devices[i], driver_alive && device_pool_is_usable(pool));
+        status = destroy_resource(
+            &pool->devices[i], driver_alive && device_pool_usable(pool, DEVICE_USE_DRIVER));
     return status;
 }
 
@@ -112,7 +113,7 @@ static void stop_monitor(device_pool *pool)
 static void close_status(device_pool *pool)
 {
     device_pool_close_status(
-        pool->status_socket, pool->generation != driver_fork_generation(), !pool->is_leaked);
+        pool->status_socket, !device_pool_usable(pool, DEVICE_USE_HOST), !pool->is_leaked);
     pool->status_socket = NULL;
 }
 
@@ -127,7 +128,7 @@ void device_pool_stop(device_pool *pool)
     for (size_t i = pool->count; i-- > 0;) {
         (void)destroy_resource(&pool->devices[i], driver_alive);
         /* The release itself may detect that the process is poisoned. */
-        driver_alive = driver_alive && device_pool_is_usable(pool);
+        driver_alive = driver_alive && device_pool_usable(pool, DEVICE_USE_DRIVER);
         /* A context that has ended with its worker process is not released: the call names only the
          * device, and another pool may use the context of the successor. */
         if (driver_alive && !device_is_abandoned(&pool->devices[i]) &&
@@ -257,7 +258,7 @@ static pool_status check_can_destroy(device_pool *pool)
 {
     pool_status status;
 
-    if (pool->generation != driver_fork_generation())
+    if (!device_pool_usable(pool, DEVICE_USE_HOST))
         return POOL_OK;
     if (monitor_is_current(pool->monitor) || monitor_is_current(pool->readmission))
         return base_fail(POOL_ERR_BUSY,
@@ -322,7 +323,7 @@ pool_status pool_destroy(device_pool **pool)
     if (status)
         return status;
     stop_monitor(*pool);
-    if ((*pool)->generation == driver_fork_generation() && device_pool_has_abandoned(*pool)) {
+    if (device_pool_usable(*pool, DEVICE_USE_HOST) && device_pool_has_abandoned(*pool)) {
         close_status(*pool);
         leave_abandoned(*pool);
         *pool = NULL;

@@ -169,7 +169,7 @@ static pool_status unbind_ended(pool_device *device)
 
     (void)device->driver->api.CtxPopCurrent(&popped);
     pop_entry();
-    return device_unusable(device);
+    return device_refuse(device, DEVICE_USE_CALLS);
 }
 
 static pool_status bind(pool_device *device)
@@ -220,7 +220,7 @@ pool_status pool_bind(pool_device *device)
 static pool_status unbind_poisoned(pool_device *device)
 {
     CUcontext popped = NULL;
-    pool_status status = device_pool_refusal(device->pool);
+    pool_status status = device_pool_check(device->pool, DEVICE_USE_DRIVER);
 
     if (status == POOL_ERR_FORKED)
         return status;
@@ -240,9 +240,7 @@ pool_status pool_unbind(pool_device *device)
     if (!device)
         return base_fail_null("pool_unbind", "device");
     if (__builtin_expect(top != device, 0)) {
-        status = device->pool->generation == driver_fork_generation()
-                     ? POOL_OK
-                     : device_pool_refusal(device->pool);
+        status = device_check(device, DEVICE_USE_HOST);
         if (status)
             return status;
         if (!top)
@@ -255,7 +253,7 @@ pool_status pool_unbind(pool_device *device)
             device->properties.ordinal, device->properties.uuid, top->properties.ordinal,
             top->properties.uuid);
     }
-    if (__builtin_expect(!device_pool_is_usable(device->pool), 0))
+    if (__builtin_expect(!device_pool_usable(device->pool, DEVICE_USE_DRIVER), 0))
         return unbind_poisoned(device);
     status = device_context_pop(
         device->driver, atomic_load_explicit(&device->context, memory_order_relaxed), &is_off);

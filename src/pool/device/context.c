@@ -201,7 +201,7 @@ static pool_status create_locked(pool_device *device, CUcontext *context)
 
 pool_status device_context_create(pool_device *device, CUcontext *context)
 {
-    pool_status status = device_pool_check(device->pool);
+    pool_status status = device_pool_check(device->pool, DEVICE_USE_DRIVER);
     struct base_error_copy cause;
     int is_first = 0;
     bool is_lost;
@@ -210,9 +210,9 @@ pool_status device_context_create(pool_device *device, CUcontext *context)
     if (status)
         return status;
     pthread_mutex_lock(&device->context_lock);
-    if (!device_accepts_calls(device)) {
+    if (!device_usable(device, DEVICE_USE_CALLS)) {
         pthread_mutex_unlock(&device->context_lock);
-        return device_unusable(device);
+        return device_refuse(device, DEVICE_USE_CALLS);
     }
     status = create_locked(device, &created);
     is_lost = status == POOL_ERR_DEVICE_LOST;
@@ -316,10 +316,8 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
     if (!device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device must not be NULL");
     /* Not counted, so that threads which repeat their calls do not keep it from coming back. */
-    if (device_is_lost(device) && !device_accepts_calls(device)) {
-        status = device_pool_check(device->pool);
-        return status ? status : device_unusable(device);
-    }
+    if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
+        return device_refuse(device, DEVICE_USE_CALLS);
     scope->device = device;
     scope->driver = device->driver;
     scope->is_inside = device_count_inside(device);
@@ -336,7 +334,7 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
 
 pool_status device_enter_again(pool_device *device, struct device_scope *scope)
 {
-    pool_status status = device_pool_check(device->pool);
+    pool_status status = device_pool_check(device->pool, DEVICE_USE_DRIVER);
 
     if (status)
         return status;
@@ -370,26 +368,18 @@ pool_status device_enter(pool_device *device, struct device_scope *scope)
 
 pool_status device_enter_to_release(pool_device *device, struct device_scope *scope)
 {
-    pool_status status = device_pool_check(device->pool);
+    pool_status status;
 
-    if (status)
-        return status;
-    if (device_is_abandoned(device))
-        return device_unusable(device);
     scope->device = device;
     scope->driver = device->driver;
     scope->is_inside = device_count_inside(device);
-    scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
-    if (device_has_lost_context(device))
-        status = device_unusable(device);
-    else if (scope->context)
+    status = device_check(device, DEVICE_USE_RELEASE);
+    if (!status) {
+        scope->context = atomic_load_explicit(&device->context, memory_order_acquire);
         status = push_context(scope);
-    else
-        status = base_fail(POOL_ERR_DEVICE_UNUSABLE, "device %d (%s) has no context",
-            device->properties.ordinal, device->properties.uuid);
-    if (status && scope->context && pool_status_class(status) != POOL_CLASS_PROCESS &&
-        !device_has_lost_context(device))
-        status = push_context(scope);
+        if (status && device_usable(device, DEVICE_USE_RELEASE))
+            status = push_context(scope);
+    }
     if (status)
         device_count_outside(device, scope->is_inside);
     return status;
@@ -422,13 +412,6 @@ pool_status device_leave(struct device_scope *scope, pool_status status)
     status = device_classify(scope->device, status);
     device_count_outside(scope->device, scope->is_inside);
     return status;
-}
-
-int device_alive(const pool_device *device)
-{
-    return device_pool_is_usable(device->pool) && !device_is_abandoned(device) &&
-           !atomic_load_explicit(&device->is_lost, memory_order_relaxed) &&
-           atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
 }
 
 pool_status pool_device_context(pool_device *device, CUcontext *context)

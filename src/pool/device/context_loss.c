@@ -90,7 +90,7 @@ static bool is_ended(const pool_device *device)
     unsigned long long known = atomic_load(&device->context_id), id = 0;
     pool_cu_result code;
 
-    if (!context || !device_pool_is_usable(device->pool))
+    if (!context || !device_pool_usable(device->pool, DEVICE_USE_DRIVER))
         return false;
     if (primary_state(device) == PRIMARY_INACTIVE)
         return true;
@@ -145,6 +145,7 @@ static pool_status lose_context(pool_device *device, const struct base_error_cop
 pool_status device_find_context_ended(pool_device *device, pool_status status)
 {
     struct base_error_copy failed = {.error.status = POOL_OK};
+    pool_status refusal;
     int is_inside;
 
     if (!can_be_ended(device))
@@ -152,9 +153,10 @@ pool_status device_find_context_ended(pool_device *device, pool_status status)
     if (status)
         base_error_save(&failed);
     is_inside = device_count_inside(device);
-    if (!device_accepts_calls(device))
-        status = device_is_lost(device) ? device_unusable(device) : status;
-    else if (is_ended(device))
+    refusal = device_refusal(device, DEVICE_USE_CALLS);
+    if (refusal == POOL_ERR_DEVICE_LOST)
+        status = device_refuse(device, DEVICE_USE_CALLS);
+    else if (!refusal && is_ended(device))
         status = lose_context(device, &failed);
     else if (status)
         base_error_restore(&failed);
@@ -164,17 +166,18 @@ pool_status device_find_context_ended(pool_device *device, pool_status status)
 
 pool_status device_check_context(pool_device *device)
 {
-    pool_status status = POOL_OK;
+    pool_status status = POOL_OK, refusal;
     CUcontext context;
     int is_inside;
 
-    if (!can_be_ended(device) || !device_pool_is_usable(device->pool))
+    if (!can_be_ended(device))
         return POOL_OK;
     is_inside = device_count_inside(device);
     context = atomic_load_explicit(&device->context, memory_order_acquire);
-    if (device_is_lost(device))
-        status = device_unusable(device);
-    else if (context && device_accepts_calls(device))
+    refusal = device_refusal(device, DEVICE_USE_CALLS);
+    if (refusal == POOL_ERR_DEVICE_LOST)
+        status = device_refuse(device, DEVICE_USE_CALLS);
+    else if (context && !refusal)
         status = device_verify_context(device, context);
     device_count_outside(device, is_inside);
     return status;

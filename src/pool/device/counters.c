@@ -41,7 +41,7 @@ pool_status pool_set_phase_timing(device_pool *pool, int32_t is_on)
     if (!status)
         status = base_check_ranges("pool_set_phase_timing", {"is_on", is_on, 0, 1});
     if (!status)
-        status = device_pool_check(pool);
+        status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         atomic_store(&pool->times_phases, is_on);
     return status;

@@ -17,7 +17,7 @@ pool_status pool_bound_device(device_pool *pool, pool_device **device)
     status = base_check_pointers("pool_bound_device", {"pool", pool}, {"device", device});
     if (status)
         return status;
-    status = device_pool_check(pool);
+    status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         status = DRIVER_CALL(pool->driver, CtxGetCurrent(&current));
     if (status)
@@ -57,7 +57,7 @@ pool_status pool_pointer_device(device_pool *pool, const void *ptr, pool_device 
     status = base_check_pointers("pool_pointer_device", {"pool", pool}, {"device", device});
     if (status)
         return status;
-    status = device_pool_check(pool);
+    status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         status = DRIVER_CALL_FOR(pool->driver,
             PointerGetAttributes(2, questions, answers, (CUdeviceptr)(uintptr_t)ptr), "%p", ptr);

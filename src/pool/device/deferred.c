@@ -17,15 +17,15 @@ enum device_release device_enter_to_destroy(
     pool_device *device, struct device_scope *scope, pool_status *status)
 {
     *status = POOL_OK;
-    if (!device_alive(device))
+    if (!device_usable(device, DEVICE_USE_RELEASE))
         return DEVICE_RELEASE_HOST_ONLY;
     *status = device_enter_to_release(device, scope);
     if (*status == POOL_ERR_SHUTDOWN) /* every later call of the driver returns the same */
         *status = device_enter_to_release(device, scope);
     if (!*status)
         return DEVICE_RELEASE_ENTERED;
-    if (device_has_lost_context(device)) {
-        *status = POOL_OK; /* what is to be released has ended with the context */
+    if (device_refusal(device, DEVICE_USE_RELEASE) == POOL_ERR_DEVICE_LOST) {
+        *status = POOL_OK; /* what is to be released has ended with its process or context */
         return DEVICE_RELEASE_HOST_ONLY;
     }
     return pool_status_class(*status) == POOL_CLASS_PROCESS ? DEVICE_RELEASE_HOST_ONLY
@@ -276,7 +276,7 @@ void device_release_all_deferred(pool_device *device, int driver_alive)
         if (driver_alive && !driver_is_poisoned(driver) &&
             !(is_host_memory(at) && device_may_block(device)))
             (void)release_one(driver, at);
-        else if (at->is_secret && !device_is_forked(device) &&
+        else if (at->is_secret && device_usable(device, DEVICE_USE_HOST) &&
                  (at->kind != DEVICE_DEFERRED_PINNED || !device_has_lost_context(device)))
             base_wipe(at->handle, (size_t)at->bytes);
         device_deferred_free(at);

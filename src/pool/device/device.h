@@ -15,6 +15,7 @@
 
 #include "base/thread_pool.h"
 #include "driver/driver.h"
+#include "pool/device/usable.h"
 
 /* Between enter and leave the device's context is current on the calling thread. */
 struct device_scope {
@@ -50,21 +51,6 @@ pool_status device_enter_to_release(pool_device *device, struct device_scope *sc
  */
 pool_status device_leave(struct device_scope *scope, pool_status status);
 
-/*
- * 1 when driver calls can be made on the device at all: the process is neither forked nor poisoned,
- * and the device has a context. Sets no error: for destructors, which otherwise free host memory
- * only and stay silent.
- */
-int device_alive(const pool_device *device);
-
-/*
- * 1 in a child forked from the process that created the pool. Threads that the child does not have
- * may hold any lock of a handle or wait on its condition, so the child must neither take nor
- * destroy them.
- */
-int device_is_forked(const pool_device *device);
-/* POOL_ERR_FORKED there, else POOL_OK; for calls that take a lock before they enter the device. */
-pool_status device_check_forked(const pool_device *device);
 /* pthread_mutex_destroy, omitted in a forked child. */
 void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock);
 
@@ -130,8 +116,6 @@ int device_is_abandoned(const pool_device *device);
 /* POOL_ERR_UNSUPPORTED for a device in a worker process, whose handles of the driver are of no use
  * in this one; `call` is the function that gives or takes one. */
 pool_status device_check_raw(const pool_device *device, const char *call);
-/* Whether its worker process or its context has ended and no other one has taken over. */
-bool device_is_lost(const pool_device *device);
 /* POOL_ERR_DEVICE_UNUSABLE if it was abandoned, POOL_ERR_DEVICE_LOST if its context was ended, else
  * POOL_OK; for waits that query again and again. */
 pool_status device_check_waiting(pool_device *device);
@@ -180,8 +164,6 @@ static inline pool_device *device_entered_by(device_entered_slot *entered)
 }
 /* A call on the device does not return: it is quarantined, or its worker process is ended. */
 void device_suspect(pool_device *device, const char *reason);
-/* POOL_OK while calls may use the device, else why not. No driver call. */
-pool_status device_check_usable(const pool_device *device);
 /* One probe at a time; while one is in progress, the pool cannot be destroyed. */
 bool device_begin_probe(pool_device *device);
 void device_end_probe(pool_device *device);
@@ -218,11 +200,10 @@ void device_dependent_named_removed(pool_device *device, struct device_named *en
 /*
  * A number that another process of the device changes when it takes over. An object stores the
  * number when it is created; where the two differ, its driver object has ended with its process:
- * calls that use it fail with POOL_ERR_DEVICE_LOST, and destroying it makes no driver call. `what`
- * is "the stream".
+ * calls that use it fail with POOL_ERR_DEVICE_LOST (device_check_object), and destroying it makes
+ * no driver call.
  */
 unsigned device_renewals(const pool_device *device);
-pool_status device_check_renewals(const pool_device *device, unsigned renewals, const char *what);
 /*
  * Around an operation that enters the device several times: a lost device does not come back
  * meanwhile, so that an address that was checked is of the process that uses it. To be called

@@ -45,18 +45,8 @@ void device_pool_destroy_extension(device_pool *pool)
     void *object = device_pool_extension(pool);
 
     if (object)
-        pool->extension_type->destroy(object, device_pool_is_forked(pool));
+        pool->extension_type->destroy(object, !device_pool_usable(pool, DEVICE_USE_HOST));
     atomic_store(&pool->extension, NULL);
-}
-
-pool_status device_pool_verify(const device_pool *pool)
-{
-    return device_pool_check(pool);
-}
-
-bool device_pool_is_forked(const device_pool *pool)
-{
-    return pool->generation != driver_fork_generation();
 }
 
 uint32_t device_pool_slots(const device_pool *pool)

@@ -27,9 +27,6 @@ void *device_pool_extension(device_pool *pool);
 
 /* --- for the layer of leases --- */
 
-/* POOL_OK, or why every call of this pool fails: FORKED or PROCESS_POISONED. */
-pool_status device_pool_verify(const device_pool *pool);
-bool device_pool_is_forked(const device_pool *pool);
 /* pool_params.slots, or the default. */
 uint32_t device_pool_slots(const device_pool *pool);
 /* A sample of the free memory of all devices that is at most some milliseconds old. */

@@ -83,8 +83,8 @@ static pool_status sample_all(device_pool *pool)
 
         if (!atomic_load_explicit(&device->context, memory_order_acquire))
             continue;
-        if (device_sample(device, NULL, NULL) && device_pool_check(pool))
-            return device_pool_check(pool);
+        if (device_sample(device, NULL, NULL) && device_pool_check(pool, DEVICE_USE_DRIVER))
+            return device_pool_check(pool, DEVICE_USE_DRIVER);
     }
     return POOL_OK;
 }

@@ -11,35 +11,9 @@
 #include "base/text.h"
 #include "pool/device/pool.h"
 
-pool_status device_pool_refusal(const device_pool *pool)
-{
-    if (pool->generation != driver_fork_generation())
-        return base_fail(POOL_ERR_FORKED,
-            "the pool was created before fork(): CUDA does not work in a forked child; create a "
-            "pool in a process that was started by exec");
-    if (atomic_load_explicit(&pool->has_fault, memory_order_acquire))
-        return base_fail_driver(POOL_ERR_PROCESS_POISONED, pool->driver->fault.code,
-            driver_code_name((pool_cu_result)pool->driver->fault.code), "",
-            "a sticky fault ended this process's use of every GPU, only another process can "
-            "continue; "
-            "first cause: %s",
-            pool->first_cause);
-    return driver_usable(pool->driver);
-}
-
-int device_is_forked(const pool_device *device)
-{
-    return device->pool->generation != driver_fork_generation();
-}
-
-pool_status device_check_forked(const pool_device *device)
-{
-    return device_is_forked(device) ? device_pool_refusal(device->pool) : POOL_OK;
-}
-
 void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock)
 {
-    if (!device_is_forked(device))
+    if (device_usable(device, DEVICE_USE_HOST))
         pthread_mutex_destroy(lock);
 }
 
@@ -127,7 +101,7 @@ pool_status device_classify(pool_device *device, pool_status status)
 {
     if (__builtin_expect(!status, 1))
         return POOL_OK;
-    if (status == POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
+    if (status == POOL_ERR_DEVICE_UNUSABLE && device_usable(device, DEVICE_USE_CALLS))
         return device_mark_unusable(device);
     return is_of_driver(status) ? device_find_context_ended(device, status) : status;
 }
@@ -253,8 +227,9 @@ pool_status pool_get_health(device_pool *pool, pool_health_info *info)
 
     if (status)
         return status;
-    if (pool->generation != driver_fork_generation())
-        return device_pool_refusal(pool);
+    status = device_pool_check(pool, DEVICE_USE_HOST);
+    if (status)
+        return status;
     now.devices = (uint32_t)pool->count;
     now.bindings = device_pool_bindings(pool, NULL);
     count_states(pool, &now);

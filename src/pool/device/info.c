@@ -33,11 +33,11 @@ static pool_status fill_info(pool_device *device, pool_device_info *info)
     *info = device->properties;
     info->state = device_state(device);
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
-    if (device_accepts_calls(device) && info->has_context && info->state != POOL_DEVICE_POISONED)
+    if (info->has_context && device_usable(device, DEVICE_USE_CALLS))
         status = device_sample(device, &info->free_bytes, NULL);
     /* The query itself may have detected that the device or the process is unusable. */
     fill_state(device, info);
-    return device_accepts_calls(device) && info->state != POOL_DEVICE_POISONED ? status : POOL_OK;
+    return device_usable(device, DEVICE_USE_CALLS) ? status : POOL_OK;
 }
 
 pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
@@ -47,11 +47,10 @@ pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
     pool_status status = device ? base_struct_check(&type, "pool_device_get_info", "info", info)
                                 : base_fail_null("pool_device_get_info", "device");
 
-    if (status)
-        return status;
-    if (device->pool->generation != driver_fork_generation())
-        return device_pool_refusal(device->pool);
-    status = fill_info(device, &now);
+    if (!status)
+        status = device_check(device, DEVICE_USE_HOST);
+    if (!status)
+        status = fill_info(device, &now);
     if (status)
         return status;
     base_struct_write(&type, &now, info);
@@ -111,7 +110,7 @@ pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_i
     if (from->pool != to->pool)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_device_get_peer: from and to belong to different pools");
-    status = device_pool_check(from->pool);
+    status = device_pool_check(from->pool, DEVICE_USE_DRIVER);
     if (!status && from == to)
         now.access = now.native_atomics = 1;
     else if (!status)

@@ -110,7 +110,7 @@ static void worker_changed(void *user, int ordinal, enum worker_state state)
         note_service(pool, ordinal);
     for (size_t i = 0; i < pool->count && state != WORKER_STATE_RUNNING; i++)
         if (pool->devices[i].properties.ordinal == ordinal &&
-            device_accepts_calls(&pool->devices[i]))
+            device_usable(&pool->devices[i], DEVICE_USE_CALLS))
             device_lose(&pool->devices[i]);
     for (size_t i = 0; i < pool->count && state == WORKER_STATE_FAILED; i++)
         if (pool->devices[i].properties.ordinal == ordinal)
@@ -134,7 +134,8 @@ pool_status device_pool_start_isolation(device_pool *pool, device_probe_function
     if (status)
         return status;
     for (size_t i = 0; i < pool->count; i++)
-        if (device_accepts_calls(&pool->devices[i]) && !device_has_same_worker(&pool->devices[i]))
+        if (device_usable(&pool->devices[i], DEVICE_USE_CALLS) &&
+            !device_has_same_worker(&pool->devices[i]))
             device_lose(&pool->devices[i]);
     for (size_t i = 0; i < pool->count && !status; i++)
         if (atomic_load(&pool->devices[i].is_lost))
@@ -151,13 +152,15 @@ pool_status device_pool_start_readmission(device_pool *pool)
 
 pool_status pool_device_readmit(pool_device *device)
 {
-    pool_status status =
-        device ? device_pool_check(device->pool) : base_fail_null("pool_device_readmit", "device");
+    pool_status refusal;
 
-    if (status || device_accepts_calls(device))
-        return status;
-    if (device_is_abandoned(device) || !atomic_load(&device->is_lost) || !device->can_return)
-        return device_unusable(device);
+    if (!device)
+        return base_fail_null("pool_device_readmit", "device");
+    refusal = device_refusal(device, DEVICE_USE_CALLS);
+    if (!refusal)
+        return POOL_OK;
+    if (refusal != POOL_ERR_DEVICE_LOST || !device->can_return)
+        return device_refuse(device, DEVICE_USE_CALLS);
     base_log(POOL_LOG_INFO, "device %d (%s) is to be taken into service again",
         device->properties.ordinal, device->properties.uuid);
     if (is_isolated(device->pool))
@@ -167,7 +170,7 @@ pool_status pool_device_readmit(pool_device *device)
 
 void device_pool_stop_isolation(device_pool *pool)
 {
-    if (is_isolated(pool) && pool->generation == driver_fork_generation())
+    if (is_isolated(pool) && device_pool_usable(pool, DEVICE_USE_HOST))
         worker_unlisten(worker_changed, pool);
 }
 
@@ -207,7 +210,7 @@ bool device_read_worker(const pool_device *device, struct device_worker *worker)
 {
     struct worker_status status;
 
-    if (!is_isolated(device->pool) || device->pool->generation != driver_fork_generation() ||
+    if (!is_isolated(device->pool) || !device_usable(device, DEVICE_USE_HOST) ||
         !worker_get_status(device->properties.ordinal, &status))
         return false;
     *worker = (struct device_worker){.pid = (uint64_t)status.pid,

@@ -32,7 +32,7 @@ static pool_status next_device_checked(
     device_pool *pool, const struct device_set *set, uint64_t number, pool_device **device)
 {
     if (!set->count) {
-        pool_status status = device_pool_check(pool);
+        pool_status status = device_pool_check(pool, DEVICE_USE_DRIVER);
 
         return status ? status : device_pool_none_usable(pool);
     }
@@ -57,7 +57,7 @@ static pool_status next_device_of_set(device_pool *pool, pool_device **device)
 }
 
 /*
- * One atomic addition and no division; usable.c describes the remainder by multiplication. A
+ * One atomic addition and no division; ready_set.c describes the remainder by multiplication. A
  * poisoned process and unusable devices need no check here, because they publish another set; an
  * empty set has limit 0. Loads do not start before an atomic addition has completed, so the path
  * that most hosts take has no load after it: that determines how long a thread holds the counter's
@@ -70,7 +70,7 @@ pool_status pool_next_device(device_pool *pool, pool_device **device)
     if (!pool || !device)
         return base_check_pointers("pool_next_device", {"pool", pool}, {"device", device});
     if (__builtin_expect(pool->generation != driver_fork_generation(), 0))
-        return device_pool_refusal(pool);
+        return device_pool_check(pool, DEVICE_USE_HOST);
     count = atomic_load_explicit(&pool->whole_count, memory_order_relaxed);
     if (__builtin_expect(!count, 0))
         return next_device_of_set(pool, device);
@@ -142,7 +142,7 @@ pool_status pool_best_device(device_pool *pool, pool_device **device)
     status = base_check_pointers("pool_best_device", {"pool", pool}, {"device", device});
     if (status)
         return status;
-    status = device_pool_check(pool);
+    status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         status = device_pool_sample(pool);
     if (status)
@@ -348,7 +348,7 @@ pool_status pool_pick_device(device_pool *pool, const pool_pick *given, pool_dev
         return status;
     if (pick.policy == POOL_POLICY_ROUND_ROBIN && !pick.filter && !pick.min_free_bytes)
         return pool_next_device(pool, device);
-    status = device_pool_check(pool);
+    status = device_pool_check(pool, DEVICE_USE_DRIVER);
     if (!status)
         status = device_pool_sample(pool);
     if (!status && (pick.policy == POOL_POLICY_LEAST_LOADED || pick.filter || pick.score))

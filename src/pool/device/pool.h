@@ -78,6 +78,7 @@ struct pool_device {
     atomic_uint_least64_t context_id; /* by cuCtxGetId; 0: not known */
     struct device_named *named;       /* dependents, the first ones first; guarded by state_lock */
     atomic_int state;                 /* written with the pool's state_lock held; never POISONED */
+    atomic_bool is_lost;              /* its worker process or its context has ended */
     pthread_mutex_t context_lock;     /* one thread creates the context */
     pthread_mutex_t resource_lock;    /* one thread creates resources; recursive */
     _Atomic(struct device_resource *) resources;
@@ -94,7 +95,6 @@ struct pool_device {
     unsigned quarantines;            /* how often it has entered that state */
     bool is_probed;                  /* a probe has succeeded since */
     bool is_probing;                 /* a probe is in progress */
-    atomic_bool is_lost;             /* its worker process or its context has ended */
     bool needs_resume;               /* guarded by state_lock: not resumed by its return */
     atomic_bool is_readmitting;      /* a replacement of its worker process is being probed */
     atomic_bool is_renewing;         /* the thread of pool->readmission uses it */
@@ -194,7 +194,7 @@ struct device_pool {
     size_t fault_kinds;                                   /* the same */
 };
 
-/* --- usable.c: the published set --- */
+/* --- ready_set.c: the published set --- */
 
 /* Allocates every set that the pool can ever need. */
 pool_status device_set_allocate(device_pool *pool);
@@ -223,9 +223,6 @@ pool_candidate device_candidate(const pool_device *device, uint32_t bindings);
 
 /* --- health.c --- */
 
-/* Why the pool cannot be used: FORKED or PROCESS_POISONED; POOL_OK when it can. */
-pool_status device_pool_refusal(const device_pool *pool);
-
 /* POOL_ERR_NO_DEVICE with these reasons. */
 pool_status device_pool_none_usable(const device_pool *pool);
 
@@ -237,8 +234,6 @@ struct device_reason device_reason(const pool_device *device);
 struct device_reason device_loss(const pool_device *device);
 /* Another reason of a device that is lost; no-op for others. */
 void device_set_loss(pool_device *device, const char *reason);
-/* POOL_ERR_DEVICE_UNUSABLE with the reason; POOL_ERR_DEVICE_LOST if the device is lost. */
-pool_status device_unusable(const pool_device *device);
 /* Calls the listener of the layer above. */
 void device_notify_state(pool_device *device);
 int device_pool_has_abandoned(const device_pool *pool);
@@ -446,27 +441,21 @@ pool_status device_pool_write_json(
 pool_status device_write_json(const pool_device *device, const pool_device_info *info, char **text);
 const char *device_context_mode_name(pool_context_mode mode);
 
-static inline int device_pool_is_usable(const device_pool *pool)
+/* What usable.h decides by. What was renewed before a lost device returned is visible to a thread
+ * that has read its new state. */
+static inline struct device_condition device_pool_condition(const device_pool *pool)
 {
-    int is_ours = pool->generation == driver_fork_generation();
-
-    return is_ours && !atomic_load_explicit(&pool->driver->poisoned, memory_order_relaxed);
+    return (struct device_condition){.is_forked = pool->generation != driver_fork_generation(),
+        .is_poisoned = atomic_load_explicit(&pool->driver->poisoned, memory_order_relaxed)};
 }
-
-/* POOL_OK, or the reason why every call of this pool fails. */
-static inline pool_status device_pool_check(const device_pool *pool)
+static inline struct device_condition device_condition(const pool_device *device)
 {
-    return device_pool_is_usable(pool) ? POOL_OK : device_pool_refusal(pool);
-}
+    struct device_condition at = device_pool_condition(device->pool);
 
-/* Whether calls may use the device: also one that is being drained or is quarantined. What was
- * renewed before a lost device returned is then visible to the thread. */
-static inline bool device_accepts_calls(const pool_device *device)
-{
-    const unsigned accepting =
-        1u << POOL_DEVICE_READY | 1u << POOL_DEVICE_DRAINING | 1u << POOL_DEVICE_QUARANTINED;
-
-    return accepting >> atomic_load_explicit(&device->state, memory_order_acquire) & 1;
+    at.state = (pool_device_state)atomic_load_explicit(&device->state, memory_order_acquire);
+    at.is_lost = atomic_load_explicit(&device->is_lost, memory_order_relaxed);
+    at.has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
+    return at;
 }
 
 /* The context for immediate use, with every check that has to come before. */
@@ -475,7 +464,7 @@ static inline pool_status device_context_get(pool_device *device, CUcontext *con
     CUcontext created = atomic_load_explicit(&device->context, memory_order_acquire);
 
     if (__builtin_expect(
-            created && device_pool_is_usable(device->pool) && device_accepts_calls(device), 1)) {
+            created && !device_usability(DEVICE_USE_CALLS, device_condition(device)), 1)) {
         *context = created;
         return POOL_OK;
     }

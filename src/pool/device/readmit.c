@@ -122,7 +122,7 @@ static void put_into_service(pool_device *device, unsigned generation)
 
     /* It may have ended before the state was changed. */
     if (!runs(device, &worker) || worker.generation != generation) {
-        if (device_accepts_calls(device))
+        if (device_usable(device, DEVICE_USE_CALLS))
             device_lose(device);
         return;
     }
@@ -133,7 +133,7 @@ static void put_into_service(pool_device *device, unsigned generation)
         status = device_resume_returned(device);
     /* Here rather than by the listener, for whom the device would have been quarantined by its
      * user. */
-    else if (status != POOL_ERR_DEVICE_UNUSABLE && device_accepts_calls(device))
+    else if (status != POOL_ERR_DEVICE_UNUSABLE && device_usable(device, DEVICE_USE_CALLS))
         device_lose(device);
     if (status)
         base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",
@@ -253,8 +253,7 @@ uint64_t device_pool_readmit(void *user, uint64_t now_ns)
     for (size_t i = 0; i < pool->count; i++) {
         pool_device *device = &pool->devices[i];
 
-        if (device_pool_is_usable(pool) && atomic_load(&device->is_lost) &&
-            !device_is_abandoned(device))
+        if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
             is_done = readmit(device) && is_done;
     }
     return is_done ? MONITOR_NEVER : base_clock_ns() + RETRY_NS;

@@ -69,7 +69,7 @@ pool_status device_resource_get(
     pool_device *device, const struct device_resource_type *type, void **object)
 {
     struct device_resource *found;
-    pool_status status = device_check_forked(device);
+    pool_status status = device_check(device, DEVICE_USE_HOST);
 
     if (status)
         return status;
@@ -142,26 +142,10 @@ unsigned device_renewals(const pool_device *device)
     return atomic_load_explicit(&device->renewals, memory_order_acquire);
 }
 
-pool_status device_check_renewals(const pool_device *device, unsigned renewals, const char *what)
-{
-    pool_status status;
-
-    if (__builtin_expect(device_renewals(device) == renewals, 1))
-        return POOL_OK;
-    status = device_pool_check(device->pool);
-    if (status)
-        return status;
-    return base_fail(POOL_ERR_DEVICE_LOST,
-        "%s was lost with an earlier %s of device %d (%s), destroy it and create "
-        "another one: %s",
-        what, device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES ? "worker process" : "context",
-        device->properties.ordinal, device->properties.uuid, device_loss(device).text);
-}
-
 /* What follows fails on a lost device; threads that repeat it leave it the time to come back. */
 int device_begin_operation(pool_device *device)
 {
-    if (device_is_lost(device))
+    if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
         base_sleep_ns(LOST_PAUSE_NS);
     return device_count_inside(device);
 }
@@ -199,7 +183,8 @@ void device_dependent_named_added(
 
 void device_dependent_named_removed(pool_device *device, struct device_named *entry)
 {
-    if (device_is_forked(device)) /* the lock may be held by a thread that the child lacks */
+    if (!device_usable(
+            device, DEVICE_USE_HOST)) /* the lock may be held by a thread that the child lacks */
         return;
     pthread_mutex_lock(&device->pool->state_lock);
     *entry->link = entry->next;

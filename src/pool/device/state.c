@@ -59,11 +59,6 @@ int device_is_abandoned(const pool_device *device)
     return atomic_load_explicit(&device->state, memory_order_acquire) == POOL_DEVICE_ABANDONED;
 }
 
-bool device_is_lost(const pool_device *device)
-{
-    return atomic_load(&device->is_lost) && !device_is_abandoned(device);
-}
-
 int device_pool_has_abandoned(const device_pool *pool)
 {
     return atomic_load_explicit(&pool->abandoned, memory_order_acquire) != 0;
@@ -76,7 +71,8 @@ int device_may_block(const pool_device *device)
 
 pool_status device_check_waiting(pool_device *device)
 {
-    return device_is_abandoned(device) ? device_unusable(device) : device_check_context(device);
+    return device_is_abandoned(device) ? device_refuse(device, DEVICE_USE_CALLS)
+                                       : device_check_context(device);
 }
 
 struct device_reason device_reason(const pool_device *device)
@@ -102,22 +98,6 @@ struct device_reason device_loss(const pool_device *device)
     loss = atomic_load(&device->is_lost) ? device->reason : device->last_loss;
     pthread_mutex_unlock(&device->pool->state_lock);
     return loss;
-}
-
-pool_status device_unusable(const pool_device *device)
-{
-    bool is_abandoned = device_is_abandoned(device);
-    struct device_reason reason;
-    bool was_lost, has_returned;
-
-    pthread_mutex_lock(&device->pool->state_lock);
-    has_returned = device_accepts_calls(device); /* since it refused the call */
-    was_lost = has_returned || atomic_load(&device->is_lost);
-    pthread_mutex_unlock(&device->pool->state_lock);
-    reason = has_returned ? device_loss(device) : device_reason(device);
-    return base_fail(was_lost ? POOL_ERR_DEVICE_LOST : POOL_ERR_DEVICE_UNUSABLE,
-        "device %d (%s) %s: %s", device->properties.ordinal, device->properties.uuid,
-        is_abandoned ? "has been abandoned" : "cannot be used", reason.text);
 }
 
 /* --- the listener of the layer above --- */
@@ -170,7 +150,7 @@ int device_set_unusable(pool_device *device)
     int is_first;
 
     pthread_mutex_lock(&pool->state_lock);
-    is_first = device_accepts_calls(device);
+    is_first = device_usable(device, DEVICE_USE_CALLS);
     if (is_first && !atomic_load(&device->is_readmitting))
         device->needs_resume = atomic_load(&device->state) != POOL_DEVICE_READY;
     if (is_first)
@@ -235,19 +215,9 @@ bool device_is_probing(const pool_device *device)
     return is_probing;
 }
 
-/* Fails for a poisoned process, a forked child and a device that is lost or abandoned for good. */
 static pool_status check_for_change(const char *call, const pool_device *device)
 {
-    pool_status status = device ? device_pool_check(device->pool) : base_fail_null(call, "device");
-
-    if (!status && !device_accepts_calls(device))
-        status = device_unusable(device);
-    return status;
-}
-
-pool_status device_check_usable(const pool_device *device)
-{
-    return check_for_change("", device);
+    return device ? device_check(device, DEVICE_USE_CALLS) : base_fail_null(call, "device");
 }
 
 static void log_change(const pool_device *device, const char *what, const char *reason)
@@ -281,7 +251,7 @@ bool device_enter_quarantine(pool_device *device, const char *reason, pool_statu
 
     *status = POOL_OK;
     pthread_mutex_lock(&device->pool->state_lock);
-    if (device_accepts_calls(device)) {
+    if (device_usable(device, DEVICE_USE_CALLS)) {
         *status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
         is_changed = !*status;
     }
@@ -308,11 +278,12 @@ pool_status pool_device_quarantine(pool_device *device, const char *reason)
             "pool_device_quarantine: reason must be a text that says why the device is suspected");
     /* Also while the device returns into service, which does not resume it then. */
     pthread_mutex_lock(&device->pool->state_lock);
-    if (device_accepts_calls(device))
+    if (device_usable(device, DEVICE_USE_CALLS))
         device->needs_resume = true;
     pthread_mutex_unlock(&device->pool->state_lock);
-    return device_enter_quarantine(device, reason, &status) || status ? status
-                                                                      : device_unusable(device);
+    return device_enter_quarantine(device, reason, &status) || status
+               ? status
+               : device_refuse(device, DEVICE_USE_CALLS);
 }
 
 static pool_status resume(pool_device *device, bool is_return)
@@ -328,7 +299,7 @@ static pool_status resume(pool_device *device, bool is_return)
         return POOL_OK;
     }
     needs_probe = atomic_load(&device->state) == POOL_DEVICE_QUARANTINED && !device->is_probed;
-    if (!needs_probe && device_accepts_calls(device) &&
+    if (!needs_probe && device_usable(device, DEVICE_USE_CALLS) &&
         atomic_load(&device->state) != POOL_DEVICE_READY) {
         status = set_state_locked(device, POOL_DEVICE_READY, "", true);
         is_changed = !status;
@@ -380,8 +351,8 @@ void device_set_probed(pool_device *device, unsigned quarantines)
 pool_status pool_device_abandon(pool_device *device, const char *reason)
 {
     bool is_changed;
-    pool_status status =
-        device ? device_pool_check(device->pool) : base_fail_null("pool_device_abandon", "device");
+    pool_status status = device ? device_pool_check(device->pool, DEVICE_USE_DRIVER)
+                                : base_fail_null("pool_device_abandon", "device");
 
     if (status)
         return status;
@@ -433,10 +404,8 @@ struct remainder {
 
 static pool_status query_remainder(pool_device *device, struct remainder *rest)
 {
-    pool_status status = device_pool_check(device->pool);
+    pool_status status = device_check(device, DEVICE_USE_CALLS);
 
-    if (!status && !device_accepts_calls(device))
-        status = device_unusable(device);
     if (status)
         return status;
     rest->leases = device_leases(device);

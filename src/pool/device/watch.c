@@ -76,7 +76,7 @@ static void watch_device(pool_device *device, uint64_t timeout_ns)
         atomic_store(&watch->is_stalled, 0);
         return;
     }
-    if (!device_accepts_calls(device) || !device_pool_is_usable(device->pool) ||
+    if (!device_usable(device, DEVICE_USE_CALLS) ||
         !atomic_load_explicit(&device->context, memory_order_acquire))
         return;
     if (driver_work_load(&device->work).items) {
@@ -144,7 +144,7 @@ int device_is_stalled(pool_device *device)
 {
     uint64_t timeout_ns = timeout_of(device), began_ns, now;
 
-    if (!timeout_ns || !device_accepts_calls(device))
+    if (!timeout_ns || !device_usable(device, DEVICE_USE_CALLS))
         return 0;
     began_ns = atomic_load(&device->watch.query_began_ns);
     now = base_clock_ns();

@@ -28,7 +28,7 @@ pool_status device_is_idle(pool_device *device)
 static int can_query(const pool_device *device)
 {
     return atomic_load_explicit(&device->context, memory_order_acquire) &&
-           device_accepts_calls(device);
+           device_usable(device, DEVICE_USE_CALLS);
 }
 
 pool_status device_poll_work(pool_device *device, int all)
@@ -85,8 +85,8 @@ pool_status device_pool_poll_work(device_pool *pool)
         if (!can_query(device) || !driver_work_load(&device->work).streams)
             continue;
         status = device_poll_work(device, 0);
-        if (status && device_pool_check(pool))
-            return device_pool_check(pool);
+        if (status && device_pool_check(pool, DEVICE_USE_DRIVER))
+            return device_pool_check(pool, DEVICE_USE_DRIVER);
     }
     return POOL_OK;
 }

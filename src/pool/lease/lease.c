@@ -287,7 +287,8 @@ pool_status pool_release(pool_lease **lease)
     if (status)
         return status;
     admission = released->admission;
-    if (device_pool_is_forked(admission->pool)) { /* another thread may hold the lock for ever */
+    if (!device_pool_usable(
+            admission->pool, DEVICE_USE_HOST)) { /* another thread may hold the lock for ever */
         *lease = NULL;
         return POOL_OK;
     }

@@ -276,7 +276,7 @@ pool_status lease_attempt_begin(
     const char *call, device_pool *pool, const pool_request *request, struct lease_attempt *attempt)
 {
     struct admission *admission;
-    pool_status status = device_pool_verify(pool);
+    pool_status status = device_pool_check(pool, DEVICE_USE_DRIVER);
 
     attempt->ranks = attempt->ranks_on_stack;
     if (!status)
@@ -341,7 +341,7 @@ pool_status lease_terms_fail(const char *call, struct admission *admission,
 
     BASE_LOG_LABEL(terms->label);
     if (status == POOL_ERR_PROCESS_POISONED)
-        return device_pool_verify(admission->pool);
+        return device_pool_check(admission->pool, DEVICE_USE_DRIVER);
     if (status == POOL_ERR_CANCELLED)
         return base_fail(
             status, "%s: request \"%s\" was cancelled while it waited", call, terms->label);
@@ -400,7 +400,7 @@ pool_status lease_terms_refuse(
     char reasons[1024];
     uint64_t bytes;
     uint32_t slots, usable = most_possible(admission, request, &bytes, &slots);
-    pool_status status = device_pool_verify(admission->pool);
+    pool_status status = device_pool_check(admission->pool, DEVICE_USE_DRIVER);
 
     if (status)
         return status;

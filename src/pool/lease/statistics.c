@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/params.h"
-#include "pool/lease/admission.h"
 #include "pool/device/extension.h"
+#include "pool/lease/admission.h"
 
 #define BOUND_NS(seconds) (uint64_t)((seconds)*1e9),
 const uint64_t lease_bounds_ns[LEASE_BUCKETS - 1] = {LEASE_BOUNDS(BOUND_NS)};
@@ -88,10 +88,10 @@ pool_status pool_get_lease_counts(device_pool *pool, pool_lease_counts *counts)
     pool_status status = pool ? base_struct_check(&type, "pool_get_lease_counts", "counts", counts)
                               : base_fail_null("pool_get_lease_counts", "pool");
 
+    if (!status)
+        status = device_pool_check(pool, DEVICE_USE_HOST);
     if (status)
         return status;
-    if (device_pool_is_forked(pool))
-        return device_pool_verify(pool);
     lease_statistics_read(pool, &statistics);
     known.leases = (uint32_t)statistics.held;
     known.overdue = (uint32_t)statistics.overdue;

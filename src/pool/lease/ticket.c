@@ -43,9 +43,7 @@ static pool_status check_ticket(const char *call, const pool_ticket *ticket)
     if (atomic_load_explicit(&ticket->magic, memory_order_relaxed) != TICKET_MAGIC)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the ticket has been destroyed, or the pointer never was a ticket", call);
-    return device_pool_is_forked(ticket->admission->pool)
-               ? device_pool_verify(ticket->admission->pool)
-               : POOL_OK;
+    return device_pool_check(ticket->admission->pool, DEVICE_USE_HOST);
 }
 
 /* --- decisions, with the lock held --------------------------------------------------------------

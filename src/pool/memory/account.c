@@ -94,7 +94,7 @@ bool memory_unlist_charged(struct device_memory *memory, struct memory_charged *
 {
     bool was_listed;
 
-    if (!device_can_return(memory->device) || device_is_forked(memory->device))
+    if (!device_can_return(memory->device) || !device_usable(memory->device, DEVICE_USE_HOST))
         return true;
     pthread_mutex_lock(&memory->charged_lock);
     was_listed = item->is_listed;

@@ -37,8 +37,7 @@ static pool_status check_live(const char *call, const pool_buffer *buffer, const
 
 pool_status memory_check_renewals(const pool_buffer *buffer)
 {
-    return device_check_renewals(
-        buffer->device, atomic_load(&buffer->block->renewals), "the buffer");
+    return device_check_object(buffer->device, atomic_load(&buffer->block->renewals), "the buffer");
 }
 
 pool_status memory_enter(const pool_buffer *buffer, struct device_scope *scope)

@@ -36,7 +36,7 @@ static void unlink_durable(struct device_memory *memory, const struct memory_dur
 {
     struct memory_durable **link = &memory->durables;
 
-    if (device_is_forked(memory->device))
+    if (!device_usable(memory->device, DEVICE_USE_HOST))
         return;
     pthread_mutex_lock(&memory->durable_lock);
     while (*link && *link != durable)
@@ -64,7 +64,7 @@ void memory_durable_abandon(struct device_memory *memory, struct memory_durable 
 
 void memory_durable_free(struct device_memory *memory, struct memory_durable *durable)
 {
-    if (durable && durable->is_mapped && !device_is_forked(memory->device)) {
+    if (durable && durable->is_mapped && device_usable(memory->device, DEVICE_USE_HOST)) {
         pthread_mutex_lock(&memory->durable_lock);
         if (durable->renewals == device_renewals(memory->device)) {
             durable->next = memory->closed;
@@ -101,7 +101,8 @@ static void free_list(struct memory_durable *closed)
 
 void memory_durable_forget_closed(struct device_memory *memory)
 {
-    free_list(device_is_forked(memory->device) ? memory->closed : take_closed(memory));
+    free_list(
+        device_usable(memory->device, DEVICE_USE_HOST) ? take_closed(memory) : memory->closed);
 }
 
 uint64_t memory_durable_bytes(struct device_memory *memory)

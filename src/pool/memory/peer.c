@@ -164,14 +164,15 @@ static void disable_access(struct device_memory *memory, struct device_memory *p
 {
     struct device_scope scope;
 
-    if (device_alive(peer->device) && device_alive(memory->device) &&
+    if (device_usable(peer->device, DEVICE_USE_RELEASE) &&
+        device_usable(memory->device, DEVICE_USE_RELEASE) &&
         !device_enter_to_release(peer->device, &scope))
         device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxDisablePeerAccess(memory->context)));
 }
 
 void memory_close_peers(struct device_memory *memory, int driver_alive)
 {
-    const bool is_forked = device_is_forked(memory->device);
+    const bool is_forked = !device_usable(memory->device, DEVICE_USE_HOST);
 
     base_lock(&peer_lock);
     while (memory->peer_count) {

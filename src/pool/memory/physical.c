@@ -14,8 +14,8 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
-#include "pool/memory/virtual.h"
 #include "pool/device/release.h"
+#include "pool/memory/virtual.h"
 
 pool_status memory_check_physical(const char *call, const pool_physical *physical)
 {
@@ -29,8 +29,7 @@ pool_status memory_check_physical(const char *call, const pool_physical *physica
 
 pool_status memory_check_physical_renewals(const pool_physical *physical)
 {
-    return device_check_renewals(
-        physical->memory->device, physical->renewals, "the physical memory");
+    return device_check_object(physical->memory->device, physical->renewals, "the physical memory");
 }
 
 /* ---- granularity ------------------------------------------------------------------------------

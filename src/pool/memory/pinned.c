@@ -218,10 +218,12 @@ pool_status pool_pinned_destroy(pool_pinned **pinned)
     /* The driver has freed the pages that were its own. In a child the pages are not there. */
     if (has_ended && object->registered)
         overwrite(object);
-    if (!has_ended && release == DEVICE_RELEASE_HOST_ONLY && !device_is_forked(object->device)) {
+    if (!has_ended && release == DEVICE_RELEASE_HOST_ONLY &&
+        device_usable(object->device, DEVICE_USE_HOST)) {
         overwrite(object);
         /* For its reuse after the return of the device: driver calls can be made again then. */
-        if (object->block.record && device_is_lost(object->device))
+        if (object->block.record &&
+            device_refusal(object->device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
             memory_host_release(object->memory, &object->block, false);
     }
     free_object(object);

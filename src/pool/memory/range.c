@@ -24,7 +24,7 @@ pool_status memory_range_check(const char *call, const pool_range *range)
 
 pool_status memory_range_check_renewals(const pool_range *range)
 {
-    return device_check_renewals(range->memory->device, range->renewals, "the range of addresses");
+    return device_check_object(range->memory->device, range->renewals, "the range of addresses");
 }
 
 pool_status memory_range_enter(const pool_range *range, struct device_scope *scope)
@@ -116,7 +116,7 @@ void memory_ranges_free(struct device_memory *memory, int driver_alive)
 {
     pool_range *at;
 
-    if (device_is_forked(memory->device))
+    if (!device_usable(memory->device, DEVICE_USE_HOST))
         return;
     pthread_mutex_lock(&memory->virtual.lock);
     at = memory->virtual.orphans;
@@ -239,7 +239,8 @@ uint64_t pool_range_mapped_bytes(const pool_range *range)
     pool_range *object = (pool_range *)(uintptr_t)range;
     uint64_t bytes = 0;
 
-    if (!range || memory_range_check(__func__, range) || device_is_forked(range->memory->device))
+    if (!range || memory_range_check(__func__, range) ||
+        !device_usable(range->memory->device, DEVICE_USE_HOST))
         return 0;
     pthread_mutex_lock(&object->lock);
     for (const struct range_mapping *at = range->mappings; at; at = at->next)

@@ -31,9 +31,9 @@ pool_status pool_range_buffer(
     if (!status)
         status = memory_range_check_inside(__func__, range, offset, bytes);
     if (!status)
-        status = device_check_forked(range->memory->device);
+        status = device_check(range->memory->device, DEVICE_USE_HOST);
     if (!status)
-        status = device_check_usable(range->memory->device);
+        status = device_check(range->memory->device, DEVICE_USE_CALLS);
     if (!status)
         status = memory_range_check_renewals(range);
     if (status)
@@ -59,7 +59,8 @@ void memory_range_forget(pool_range *range, struct memory_block *block)
 {
     struct memory_block **link = &range->blocks;
 
-    if (!device_is_forked(range->memory->device)) { /* else nobody reads the list any more */
+    if (device_usable(
+            range->memory->device, DEVICE_USE_HOST)) { /* else nobody reads the list any more */
         pthread_mutex_lock(&range->lock);
         while (*link != block)
             link = &(*link)->next_of_range;

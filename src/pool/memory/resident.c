@@ -40,7 +40,7 @@ static void destroy_list(pool_device *device, void *object, int driver_alive)
     struct resident_list *list = object;
 
     (void)driver_alive;
-    if (!device_is_forked(device))
+    if (device_usable(device, DEVICE_USE_HOST))
         pthread_cond_destroy(&list->evicted);
     device_lock_destroy(device, &list->lock);
     base_free(list);

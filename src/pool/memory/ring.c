@@ -137,7 +137,7 @@ void memory_staging_free(struct device_memory *memory, int driver_alive)
     destroy_rings(memory, staging->large.first, driver_alive);
     destroy_rings(memory, staging->small.first, driver_alive);
     /* In a forked child the conditions may have waiters, for which their destruction would wait. */
-    if (!device_is_forked(memory->device)) {
+    if (device_usable(memory->device, DEVICE_USE_HOST)) {
         pthread_cond_destroy(&staging->large.freed);
         pthread_cond_destroy(&staging->small.freed);
         pthread_mutex_destroy(&staging->lock);

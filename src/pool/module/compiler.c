@@ -50,7 +50,7 @@ static void destroy_verdicts(pool_device *device, void *object, int driver_alive
     struct verdicts *verdicts = object;
 
     (void)driver_alive;
-    if (!device_is_forked(device))
+    if (device_usable(device, DEVICE_USE_HOST))
         pthread_cond_destroy(&verdicts->changed);
     device_lock_destroy(device, &verdicts->lock);
     base_free(verdicts);
@@ -159,7 +159,7 @@ static pool_status wait_for_trial(
             status = base_fail(POOL_ERR_CANCELLED, "compiling %s was cancelled by the caller",
                 choice->request->name);
         else
-            status = device_check_usable(choice->request->device);
+            status = device_check(choice->request->device, DEVICE_USE_CALLS);
     }
     return status;
 }

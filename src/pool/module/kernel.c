@@ -144,7 +144,7 @@ pool_status pool_kernel_get(pool_module *module, const char *name, pool_kernel *
         "pool_kernel_get", {"module", module}, {"name", name}, {"kernel", kernel});
     if (status)
         return status;
-    status = device_check_forked(module->device);
+    status = device_check(module->device, DEVICE_USE_HOST);
     if (!status)
         status = module_check(module);
     if (status)

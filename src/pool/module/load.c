@@ -342,7 +342,8 @@ pool_status module_unload(pool_device *device, CUmodule handle, struct device_de
     struct base_error_copy first;
     bool is_idle;
 
-    if (!device_alive(device)) { /* the code has ended with its process or context */
+    if (!device_usable(
+            device, DEVICE_USE_RELEASE)) { /* the code has ended with its process or context */
         device_deferred_free(deferred);
         return POOL_OK;
     }
@@ -350,7 +351,7 @@ pool_status module_unload(pool_device *device, CUmodule handle, struct device_de
     device_try_release_deferred(device);
     is_idle = device_is_idle(device) == POOL_OK;
     base_error_restore(&first);
-    if (!is_idle && device_alive(device)) {
+    if (!is_idle && device_usable(device, DEVICE_USE_RELEASE)) {
         defer_unload(device, handle, deferred);
         return POOL_OK;
     }

@@ -75,7 +75,7 @@ const char *module_symbol_of(const pool_module *module, const char *name);
 static inline pool_status module_check(const pool_module *module)
 {
     return module->image ? POOL_OK
-                         : device_check_renewals(module->device, module->renewals, "the module");
+                         : device_check_object(module->device, module->renewals, "the module");
 }
 
 /* Unloads the module (with the context current, unless the driver is gone) and frees it. */

@@ -303,7 +303,7 @@ pool_status pool_device_probe(pool_device *device, uint64_t timeout_ns)
 
     if (!device)
         return base_fail_null("pool_device_probe", "device");
-    status = device_check_usable(device);
+    status = device_check(device, DEVICE_USE_CALLS);
     if (status)
         return status;
     if (!device_begin_probe(device))

@@ -47,7 +47,8 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
 
         registry->residents = resident->next;
         /* The first unload may be the call that meets a fault; the others are then omitted. */
-        if (module_free(resident->module, driver_alive && device_alive(device)))
+        if (module_free(
+                resident->module, driver_alive && device_usable(device, DEVICE_USE_RELEASE)))
             base_log(POOL_LOG_WARN, "unloading a module failed: %s", pool_last_error()->message);
         base_free(resident);
     }

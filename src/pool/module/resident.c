@@ -50,7 +50,7 @@ pool_status module_add_resident(pool_module *module, uint64_t bytes)
 
 void module_remove_resident(pool_module *module)
 {
-    if (module->entry.device && !device_is_forked(module->device))
+    if (module->entry.device && device_usable(module->device, DEVICE_USE_HOST))
         (void)memory_resident_remove(&module->entry); /* in use, so nobody evicts it */
 }
 

@@ -27,7 +27,7 @@ pool_status stream_refuse_captured(const char *call, const pool_stream *stream, 
 {
     struct stream_registry *registry = stream->registry;
     struct stream_capture *capture;
-    pool_status status = device_check_forked(stream->device);
+    pool_status status = device_check(stream->device, DEVICE_USE_HOST);
 
     if (status)
         return status;

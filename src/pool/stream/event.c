@@ -68,7 +68,7 @@ static pool_status check_event(const char *call, const pool_event *event)
 {
     pool_status status = check_live(call, event);
 
-    return status ? status : device_check_renewals(event->device, event->renewals, "the event");
+    return status ? status : device_check_object(event->device, event->renewals, "the event");
 }
 
 /* With `opened` not the event is created, but one of another process opened. */

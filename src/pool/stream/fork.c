@@ -12,7 +12,7 @@ static pool_status check_streams(
     pool_status status = stream_check(call, stream);
 
     if (!status)
-        status = device_check_forked(stream->device);
+        status = device_check(stream->device, DEVICE_USE_HOST);
     if (!status)
         status = base_check_array(call, "streams", count, sizeof(*streams), sizeof(*streams));
     if (!status && count && !streams)

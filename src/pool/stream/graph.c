@@ -37,7 +37,7 @@ static pool_status check_graph(const char *call, const pool_graph *graph)
 {
     pool_status status = check_live(call, graph);
 
-    return status ? status : device_check_renewals(graph->device, graph->renewals, "the graph");
+    return status ? status : device_check_object(graph->device, graph->renewals, "the graph");
 }
 
 /* Ends the capture without a graph, on a device that can only be released from. */
@@ -70,7 +70,7 @@ static pool_status enter_captured(const char *call, pool_stream *stream, struct 
     pool_status status = stream_check_live(call, stream);
 
     if (!status)
-        status = device_check_forked(stream->device);
+        status = device_check(stream->device, DEVICE_USE_HOST);
     if (status)
         return status;
     status = stream_check(call, stream);

@@ -178,7 +178,8 @@ void phase_collect(pool_device *device)
     struct phase_ring *ring;
 
     base_error_save(&before);
-    if (!device_times_phases(device) || !device_alive(device) || device_enter(device, &scope)) {
+    if (!device_times_phases(device) || !device_usable(device, DEVICE_USE_RELEASE) ||
+        device_enter(device, &scope)) {
         base_error_restore(&before);
         return;
     }

@@ -121,7 +121,7 @@ unsigned stream_graph_added(struct stream_registry *registry)
 
 void stream_graph_removed(struct stream_registry *registry, unsigned renewals)
 {
-    if (device_is_forked(registry->default_stream.device))
+    if (!device_usable(registry->default_stream.device, DEVICE_USE_HOST))
         return;
     pthread_mutex_lock(&registry->lock);
     if (device_renewals(registry->default_stream.device) == renewals)

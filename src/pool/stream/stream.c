@@ -37,7 +37,7 @@ pool_status stream_check(const char *call, const pool_stream *stream)
 
     return status || stream->is_default
                ? status
-               : device_check_renewals(stream->device, stream->renewals, "the stream");
+               : device_check_object(stream->device, stream->renewals, "the stream");
 }
 
 pool_status stream_handle_on(const pool_stream *stream, const pool_device *device, CUstream *handle)
@@ -375,7 +375,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
     if (object->is_leased)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: the stream of a lease belongs to the pool and is not destroyed");
-    if (stream_capture_of(object) && !device_is_forked(object->device))
+    if (stream_capture_of(object) && device_usable(object->device, DEVICE_USE_HOST))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_stream_destroy: the stream is being captured into a graph; end the capture with "
             "pool_stream_end_capture first");
@@ -387,7 +387,7 @@ pool_status pool_stream_destroy(pool_stream **stream)
         *stream = NULL;
         return POOL_OK;
     }
-    if (!device_is_forked(object->device)) {
+    if (device_usable(object->device, DEVICE_USE_HOST)) {
         pthread_mutex_lock(&object->registry->lock);
         if (release == DEVICE_RELEASE_ENTERED)
             status = transfer_work(scope.driver, object);

@@ -28,7 +28,7 @@ pool_status pool_device_get_rate(pool_device *device, uint64_t *rate)
     pool_status status = base_check_pointers(__func__, {"device", device}, {"rate", rate});
 
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (!status)
         *rate = device_rate(device);
     return status;
@@ -43,7 +43,7 @@ pool_status pool_device_set_rate(pool_device *device, uint64_t rate)
             "%s: unsupported value %llu for `rate`; it must be at most 2^36", __func__,
             (unsigned long long)rate);
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (!status)
         atomic_store_explicit(&device->rate, rate, memory_order_relaxed);
     return status;

@@ -259,7 +259,8 @@ void device_pool_free_tuning(device_pool *pool)
 pool_status pool_device_get_tuning(pool_device *device, pool_tuning_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_tuning_info);
-    pool_status status = device ? device_check_forked(device) : base_fail_null(__func__, "device");
+    pool_status status =
+        device ? device_check(device, DEVICE_USE_HOST) : base_fail_null(__func__, "device");
 
     if (!status)
         status = base_struct_check(&type, __func__, "info", info);
@@ -274,7 +275,7 @@ pool_status pool_tuning_create(pool_device *device, pool_tuning **tuning)
     pool_status status = tuning ? POOL_OK : base_fail_null(__func__, "tuning");
 
     if (!status && device)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (status)
         return status;
     created = base_calloc(1, sizeof(*created));
@@ -402,7 +403,7 @@ pool_status pool_tuning_path(pool_device *device, char *path, size_t size)
     pool_status status = base_check_pointers(__func__, {"device", device}, {"path", path});
 
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (!status && named && strcmp(named, "off") == 0)
         status = base_fail(POOL_ERR_UNSUPPORTED, "%s: " VARIABLE "=off", __func__);
     if (status)

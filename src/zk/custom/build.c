@@ -14,9 +14,9 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
+#include "pool/device/device.h"
 #include "pool/module/image.h"
 #include "pool/module/module.h"
-#include "pool/device/device.h"
 
 static pool_status compile_image(const struct arithmetic_expansion *expansion,
     int32_t compute_capability, pool_image_form form, struct module_image **image)
@@ -83,7 +83,7 @@ pool_status pool_module_load_file(pool_device *device, const char *path, pool_mo
         "pool_module_load_file", {"device", device}, {"path", path}, {"module", module});
 
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (status)
         return status;
     file = base_openat(AT_FDCWD, path, O_RDONLY, 0);

@@ -164,7 +164,7 @@ pool_status pool_warm_up(
     if (!status)
         status = pool_device_at(pool, 0, &first);
     if (!status)
-        status = device_check_forked(first);
+        status = device_check(first, DEVICE_USE_HOST);
     if (!status)
         status = exec_read("pool_warm_up", given, &rules, &exec);
     if (status)

@@ -131,7 +131,7 @@ static bool release_reference(struct pool_bases *bases)
     struct pool_bases **at = &list->first;
     bool is_last;
 
-    if (device_is_forked(bases->device))
+    if (!device_usable(bases->device, DEVICE_USE_HOST))
         return atomic_fetch_sub_explicit(&bases->references, 1, memory_order_acq_rel) == 1;
     pthread_mutex_lock(&list->lock);
     is_last = atomic_fetch_sub_explicit(&bases->references, 1, memory_order_acq_rel) == 1;
@@ -315,7 +315,7 @@ pool_status pool_bases_fingerprint(pool_bases *bases, uint8_t fingerprint[POOL_F
         "pool_bases_fingerprint", {"bases", bases}, {"fingerprint", fingerprint});
     if (status)
         return status;
-    status = device_check_forked(bases->device);
+    status = device_check(bases->device, DEVICE_USE_HOST);
     if (status)
         return status;
     pthread_mutex_lock(&bases->list->lock);

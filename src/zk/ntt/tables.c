@@ -239,7 +239,7 @@ static void unlock_domain(pool_ntt_domain *domain)
  * it. False: they are being evicted. */
 static bool make_unevictable(struct ntt_tables *tables)
 {
-    if (tables->entry.device && !device_is_forked(tables->device) &&
+    if (tables->entry.device && device_usable(tables->device, DEVICE_USE_HOST) &&
         !memory_resident_remove(&tables->entry))
         return false;
     tables->entry.device = NULL; /* out of the list, also for another attempt */

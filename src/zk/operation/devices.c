@@ -27,7 +27,7 @@ static pool_status check_device(
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: `devices[%u]` and `devices[%u]` are both device %d", call, i, index,
                 pool_device_ordinal(device));
-    return device_check_usable(device);
+    return device_check(device, DEVICE_USE_CALLS);
 }
 
 pool_status devices_read(const char *call, const pool_exec *exec, struct devices *devices)

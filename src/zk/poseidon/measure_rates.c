@@ -104,7 +104,7 @@ pool_status pool_measure_rates(device_pool *pool)
         status = pool_device_at(pool, i, &measured[i].device);
         measured[i].set = set;
         if (!status)
-            status = device_check_forked(measured[i].device);
+            status = device_check(measured[i].device, DEVICE_USE_HOST);
         if (!status && device_state(measured[i].device) == POOL_DEVICE_READY)
             status = measure_device(&measured[i]);
     }

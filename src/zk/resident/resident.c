@@ -157,7 +157,7 @@ pool_status pool_resident_create(
     if (!status)
         status = pool_device_at(pool, 0, &first);
     if (!status)
-        status = device_check_forked(first);
+        status = device_check(first, DEVICE_USE_HOST);
     if (status)
         return status;
     count = pool_device_count(pool);
@@ -537,7 +537,7 @@ pool_status pool_resident_close(pool_resident_use **use)
     if (!gone)
         return POOL_OK;
     *use = NULL;
-    if (!device_is_forked(gone->copy->entry.device))
+    if (device_usable(gone->copy->entry.device, DEVICE_USE_HOST))
         end_use(gone);
     atomic_fetch_sub(&gone->resident->uses, 1);
     base_free(gone);
@@ -591,7 +591,7 @@ pool_status pool_resident_evict(pool_resident *resident, pool_device *device)
         base_check_pointers("pool_resident_evict", {"resident", resident}, {"device", device});
 
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (!status)
         status = check_device("pool_resident_evict", resident, device);
     if (!status)
@@ -612,7 +612,7 @@ pool_status pool_resident_destroy(pool_resident **resident)
 
     if (!gone)
         return POOL_OK;
-    is_forked = device_is_forked(gone->first);
+    is_forked = !device_usable(gone->first, DEVICE_USE_HOST);
     uses = is_forked ? 0 : atomic_load(&gone->uses);
     if (uses)
         return base_fail(POOL_ERR_BUSY, "pool_resident_destroy: %u use%s of \"%s\" are open", uses,
@@ -648,7 +648,7 @@ pool_status pool_resident_get_info(
     if (!status)
         status = base_struct_check(&info_type, "pool_resident_get_info", "info", info);
     if (!status)
-        status = device_check_forked(device);
+        status = device_check(device, DEVICE_USE_HOST);
     if (!status)
         status = check_device("pool_resident_get_info", resident, device);
     if (status)
