@@ -79,6 +79,12 @@ static inline uint64_t commit_item_count(const pool_matrix *matrix)
     return matrix->layout == POOL_MATRIX_ROWS ? matrix->height : matrix->width;
 }
 
+static inline struct span_item commit_item_of(const pool_field *field, const pool_matrix *matrix)
+{
+    return (struct span_item){
+        commit_item_elements(matrix) * field->bytes, "rows or columns", field->name};
+}
+
 /* Checks the spans of all matrices, with `site` also their data; NULL: without. */
 pool_status commit_check_matrices(
     const char *call, const struct commit_tree *tree, const struct exec_target *site);

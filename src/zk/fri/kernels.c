@@ -7,9 +7,7 @@
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/device/device.h"
 #include "zk/fri/fri.h"
-#include "zk/operation/timeout.h"
 #include "zk/vector/kernels.h"
 
 enum { BLOCK = 256 };
@@ -106,26 +104,10 @@ void fri_store_points(
     }
 }
 
-static pool_status fri_warm_up_timed(void *const *a)
+pool_status fri_load_programs(pool_device *device, const pool_field *field)
 {
-    return pool_fri_warm_up(a[0], a[1]);
-}
+    const struct module_program_key keys[] = {
+        module_key_for(&program, field->fingerprint), module_key_for(&rows_program, NULL)};
 
-pool_status pool_fri_warm_up(const pool_field *field, const pool_exec *given)
-{
-    if (exec_has_timeout(given))
-        return TIMED_RUN(fri_warm_up_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(given));
-    EXEC_SCOPE(given);
-    struct module_program_key keys[2];
-    pool_exec exec;
-    pool_status status = fri_check_field(__func__, field, NULL);
-
-    if (!status)
-        status = exec_read_warm_up(__func__, given, &exec);
-    if (status)
-        return status;
-    keys[0] = module_key_for(&program, field->fingerprint);
-    keys[1] = module_key_for(&rows_program, NULL);
-    status = module_load_keys(exec.device, field, keys, 2);
-    return status ? status : pool_vector_warm_up(field, &exec);
+    return module_load_keys(device, field, keys, 2);
 }

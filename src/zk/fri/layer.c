@@ -4,13 +4,11 @@
  */
 #include <string.h>
 
-#include "base/log.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
-#include "zk/operation/timeout.h"
 
 pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint32_t log_arity,
     int32_t is_bit_reversed, pool_matrix *matrices, uint32_t *count)
@@ -52,107 +50,123 @@ pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint
     return POOL_OK;
 }
 
-/* A fold and the commitment to its results. */
+/* A fold and the commitment to its results: calls of the two operations. */
 struct fold_commit {
+    struct operation_call frame;
+    const pool_fri_fold_params *params;
+    const pool_matrix_commit_params *commit;
+    uint32_t next_log_arity;
+    const pool_span *in, *out, *levels;
     pool_matrix matrices[POOL_FRI_MAX_ARITY];
     uint32_t count;
-    uint64_t bytes; /* the most device memory at a time */
 };
 
-static const struct exec_rules exec_rules = {
-    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
-
-/* Refuses what can be refused without a device. */
-static pool_status prepare(const char *call, const pool_fri_fold_params *params,
-    uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
-    const pool_span *in, const pool_span *out, const pool_span *levels, struct fold_commit *both)
+/* Refuses what can be refused without a device; results are reduced. */
+static pool_status plan(struct fold_commit *call, uint64_t *bytes)
 {
     const pool_field *field;
-    uint64_t bytes = 0;
-    pool_exec unchecked;
-    pool_status status = pool_fri_fold_workspace(params, exec, in, out, &both->bytes);
+    pool_exec unchecked = call->frame.exec;
+    uint64_t of_commitment = 0;
+    pool_status status =
+        pool_fri_fold_workspace(call->params, call->frame.given, call->in, call->out, bytes);
 
+    unchecked.checks = POOL_CHECK_NONE;
     if (!status)
-        status = pool_fri_layer(params->field, out, next_log_arity, params->is_bit_reversed,
-            both->matrices, &both->count);
-    if (!status)
-        status = exec_read(call, exec, &exec_rules, &unchecked);
-    unchecked.checks = POOL_CHECK_NONE; /* results are reduced */
+        status = pool_fri_layer(call->params->field, call->out, call->next_log_arity,
+            call->params->is_bit_reversed, call->matrices, &call->count);
     if (!status)
         status = pool_matrix_commit_workspace(
-            commit, &unchecked, both->matrices, both->count, levels, &bytes);
+            call->commit, &unchecked, call->matrices, call->count, call->levels, &of_commitment);
     if (status)
         return status;
-    both->bytes = base_max(both->bytes, bytes);
-    field = pool_poseidon_field(commit->set);
-    return memcmp(field->fingerprint, params->field->base->fingerprint, sizeof(field->fingerprint))
+    *bytes = base_max(*bytes, of_commitment);
+    field = pool_poseidon_field(call->commit->set);
+    return memcmp(field->fingerprint, call->params->field->base->fingerprint,
+               sizeof(field->fingerprint))
                ? base_fail(POOL_ERR_INVALID_ARGUMENT,
-                     "%s: the set is over %s, the coordinates of %s are in %s", call, field->name,
-                     params->field->name, params->field->base->name)
+                     "%s: the set is over %s, the coordinates of %s are in %s", call->frame.name,
+                     field->name, call->params->field->name, call->params->field->base->name)
                : POOL_OK;
 }
 
 /* Before the fold, which would have overwritten its results. */
-static pool_status check_levels(const pool_matrix_commit_params *commit, const pool_exec *exec,
-    const pool_span *levels, struct exec_target *target)
+static pool_status check_levels(struct fold_commit *call)
 {
-    const struct pool_poseidon *set = commit->set;
+    const struct pool_poseidon *set = call->commit->set;
     const struct span_item digest = {
         (uint64_t)set->digest_elements * set->field->bytes, "digests", set->field->name};
-    pool_status status = exec_target_init(target, exec);
+    pool_status status = exec_target_init(&call->frame.target, &call->frame.exec);
 
-    return status ? status : span_check(target, levels, &digest, "levels");
+    return status ? status : span_check(&call->frame.target, call->levels, &digest, "levels");
 }
 
-static pool_status fri_fold_commit_timed(void *const *a)
+static pool_status run(void *user)
 {
-    return pool_fri_fold_commit(a[0], *(uint32_t *)a[1], a[2], a[3], a[4], a[5], a[6]);
+    struct fold_commit *call = user;
+    pool_exec sequence = call->frame.exec;
+    uint64_t bytes;
+    pool_status status = plan(call, &bytes);
+
+    if (!status)
+        status = check_levels(call);
+    if (status)
+        return status;
+    /* The commitment reads the results from host memory. */
+    if (call->out->space == POOL_MEMORY_HOST)
+        sequence.is_async = 0;
+    status = pool_fri_fold(call->params, &sequence, call->in, call->out);
+    if (status)
+        return status;
+    sequence.checks = POOL_CHECK_NONE;
+    status = pool_matrix_commit(call->commit, &sequence, call->matrices, call->count, call->levels);
+    /* After a failure the fold does not use the caller's memory any more. */
+    return status ? exec_target_end(&call->frame.target, 0, status) : POOL_OK;
 }
+
+static pool_status forecast(void *user, uint64_t limit)
+{
+    struct fold_commit *call = user;
+
+    (void)limit;
+    return plan(call, &call->frame.memory.bytes);
+}
+
+static const struct operation operation = {.call_bytes = sizeof(struct fold_commit),
+    .rules = {.checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true},
+    .arguments = {{"params", offsetof(struct fold_commit, params), OPERATION_PARAMS},
+        {"commit", offsetof(struct fold_commit, commit), OPERATION_PARAMS},
+        {"in", offsetof(struct fold_commit, in), OPERATION_SPAN},
+        {"out", offsetof(struct fold_commit, out), OPERATION_SPAN},
+        {"levels", offsetof(struct fold_commit, levels), OPERATION_SPAN}},
+    .plan = forecast,
+    .run = run};
 
 pool_status pool_fri_fold_commit(const pool_fri_fold_params *params, uint32_t next_log_arity,
     const pool_matrix_commit_params *commit, const pool_exec *exec, const pool_span *in,
     const pool_span *out, const pool_span *levels)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(fri_fold_commit_timed, NULL, TIMED_PARAMS(params),
-            TIMED_VALUE(next_log_arity), TIMED_PARAMS(commit), TIMED_EXEC(exec), TIMED_SPAN(in),
-            TIMED_SPAN(out), TIMED_SPAN(levels));
-    EXEC_SCOPE(exec);
-    struct fold_commit both;
-    struct exec_target target;
-    pool_exec sequence;
-    pool_status status =
-        prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both);
+    struct fold_commit call = {.frame = OPERATION_CALL(&operation, exec),
+        .params = params,
+        .commit = commit,
+        .next_log_arity = next_log_arity,
+        .in = in,
+        .out = out,
+        .levels = levels};
 
-    if (!status)
-        status = exec_read(__func__, exec, &exec_rules, &sequence);
-    if (!status)
-        status = check_levels(commit, &sequence, levels, &target);
-    if (status)
-        return status;
-    /* The commitment reads the results from host memory. */
-    if (out->space == POOL_MEMORY_HOST)
-        sequence.is_async = 0;
-    status = pool_fri_fold(params, &sequence, in, out);
-    if (status)
-        return status;
-    sequence.checks = POOL_CHECK_NONE; /* results are reduced */
-    status = pool_matrix_commit(commit, &sequence, both.matrices, both.count, levels);
-    /* After a failure the fold does not use the caller's memory any more. */
-    return status ? exec_target_end(&target, 0, status) : POOL_OK;
+    return operation_run(&call.frame);
 }
 
 pool_status pool_fri_fold_commit_workspace(const pool_fri_fold_params *params,
     uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
     const pool_span *in, const pool_span *out, const pool_span *levels, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    struct fold_commit both;
-    pool_status status =
-        bytes ? prepare(__func__, params, next_log_arity, commit, exec, in, out, levels, &both)
-              : base_fail_null(__func__, "bytes");
+    struct fold_commit call = {.frame = OPERATION_CALL(&operation, exec),
+        .params = params,
+        .commit = commit,
+        .next_log_arity = next_log_arity,
+        .in = in,
+        .out = out,
+        .levels = levels};
 
-    if (!status)
-        *bytes = both.bytes;
-    return status;
+    return operation_forecast(&call.frame, bytes);
 }

@@ -25,6 +25,7 @@ struct exec_rules {
     bool has_memory_limit;
     bool has_devices;
     bool has_async_devices; /* over several devices, too, `is_async` and `stream` */
+    bool is_warm_up;        /* device, lease and cancel only; the device is set */
 };
 
 /*

@@ -135,8 +135,8 @@ bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uin
 {
     uintptr_t a_start = (uintptr_t)a->data, b_start = (uintptr_t)b->data;
 
-    return a->space == b->space && a->data && b->data && a->count && b->count &&
-           a_start < b_start + span_extent(b, b_bytes) &&
+    return a->space == b->space && a->space != POOL_MEMORY_SHARDED && a->data && b->data &&
+           a->count && b->count && a_start < b_start + span_extent(b, b_bytes) &&
            b_start < a_start + span_extent(a, a_bytes);
 }
 

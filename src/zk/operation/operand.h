@@ -63,7 +63,8 @@ static inline uint64_t span_extent(const pool_span *span, uint64_t item_bytes)
     return span->count ? (span->count - 1) * span_stride(span, item_bytes) + item_bytes : 0;
 }
 
-/* Whether the extents of two spans have a byte in common. */
+/* Whether the extents of two spans have a byte in common; those of shards are compared by the calls
+ * of their devices. */
 bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);
 
 /* Refuses a workspace that has a byte in common with a span of `what`. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <devicepool/commit.h>
+
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/cancel.h"
@@ -18,7 +20,7 @@
 #include "base/status.h"
 #include "base/thread.h"
 #include "pool/device/device.h"
-#include "zk/operation/exec.h"
+#include "zk/operation/operation.h"
 
 /* For the operation to end by itself once it is cancelled at the deadline: a chunk takes less. */
 #define GRACE_NS UINT64_C(200000000)
@@ -40,6 +42,7 @@ struct worker_thread {
 struct timed {
     struct base_arena memory;
     pool_status (*run)(void *const *arguments);
+    struct operation_call *call; /* in `memory` */
     void (*discard)(void *handle);
     void *arguments[TIMED_ARGUMENTS];
     void **result;    /* in `memory`; NULL: the call returns no handle */
@@ -113,6 +116,66 @@ static bool copy_argument(struct timed *timed, const struct timed_argument *argu
         timed->discard = argument->discard;
     }
     return *copy != NULL;
+}
+
+static void *copy_result(struct timed *timed, void **result, void (*discard)(void *handle))
+{
+    timed->to_result = result;
+    timed->discard = discard;
+    return timed->result = base_arena_alloc(&timed->memory, sizeof(void *));
+}
+
+/* NULL where there is no memory. What the call will refuse is passed as it is. */
+static void *copy_pointer(struct timed *timed, const struct operation_argument *argument,
+    const struct operation_call *call, void *given)
+{
+    uint32_t count;
+    size_t size;
+
+    switch (argument->kind) {
+    case OPERATION_PARAMS:
+        memcpy(&size, given, sizeof(size));
+        return size < sizeof(size) || size > LONGEST_PARAMS ? given
+                                                            : copy_bytes(timed, given, size);
+    case OPERATION_MATRIX:
+        return copy_bytes(timed, given, sizeof(pool_matrix));
+    case OPERATION_SPAN:
+        return copy_span(timed, given);
+    case OPERATION_ARRAY:
+        memcpy(&count, (const char *)call + argument->copy_at, sizeof(count));
+        return !count || count > argument->most
+                   ? given
+                   : copy_bytes(timed, given, (size_t)count * argument->bytes);
+    case OPERATION_STRING:
+        return copy_bytes(timed, given, strlen(given) + 1);
+    case OPERATION_RESULT:
+        return copy_result(timed, given, argument->discard);
+    default:
+        return given;
+    }
+}
+
+/* Whether there was memory for copies of the call and its arguments. */
+static bool copy_call(struct timed *timed, const struct operation_call *call)
+{
+    const struct operation_argument *argument = call->operation->arguments;
+    char *copy = copy_bytes(timed, call, call->operation->call_bytes);
+    bool is_copied = copy != NULL;
+
+    timed->call = (struct operation_call *)(void *)copy;
+    if (is_copied)
+        timed->call->given = &timed->exec;
+    for (; is_copied && argument->name; argument++) {
+        void *given;
+
+        memcpy(&given, copy + argument->at, sizeof(given));
+        if (!given)
+            continue;
+        given = copy_pointer(timed, argument, call, given);
+        memcpy(copy + argument->at, &given, sizeof(given));
+        is_copied = given != NULL;
+    }
+    return is_copied;
 }
 
 static bool copy_lists(struct timed *timed)
@@ -192,7 +255,7 @@ static void *run_timed(void *argument)
 
     timed_join(timed);
     (void)base_log_enter_label(timed->label);
-    timed->status = timed->run(timed->arguments);
+    timed->status = timed->call ? operation_run(timed->call) : timed->run(timed->arguments);
     base_error_save(&timed->error);
     timed_part(timed);
     pthread_mutex_lock(&timed->lock);
@@ -244,6 +307,8 @@ static pool_status create_timed(const struct timed_call *call, const pool_exec *
     is_copied = copy_lists(timed);
     if (base_log_label())
         timed->label = copy_bytes(timed, base_log_label(), strlen(base_log_label()) + 1);
+    if (is_copied && call->call)
+        is_copied = copy_call(timed, call->call);
     for (size_t i = 0; is_copied && i < call->count; i++)
         is_copied = copy_argument(timed, &call->arguments[i], &timed->arguments[i]);
     if (!status && !is_copied)
@@ -371,6 +436,8 @@ static pool_status finish(struct timed *timed, pthread_t thread, const struct ti
 
 static const pool_exec *given_exec(const struct timed_call *call)
 {
+    if (call->call)
+        return call->call->given;
     for (size_t i = 0; i < call->count; i++)
         if (call->arguments[i].kind == TIMED_ARGUMENT_EXEC)
             return call->arguments[i].given;
@@ -429,4 +496,13 @@ pool_status timed_run(const struct timed_call *call)
     if (given->struct_size >= offsetof(pool_exec, error) + sizeof(given->error))
         base_error_fill(given->error);
     return status;
+}
+
+pool_status timed_run_call(const struct operation_call *call)
+{
+    const struct operation *operation = call->operation;
+
+    return timed_run(&(const struct timed_call){.name = call->name,
+        .device = operation->device ? operation->device(call) : NULL,
+        .call = call});
 }

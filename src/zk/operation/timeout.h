@@ -62,6 +62,8 @@ struct timed_argument {
 
 enum { TIMED_ARGUMENTS = 10 };
 
+struct operation_call;
+
 struct timed_call {
     const char *name; /* the public function */
     /* Calls it with the copies, in their order. */
@@ -69,7 +71,11 @@ struct timed_call {
     pool_device *device; /* the call's if the pool_exec has none; NULL: the one that is bound */
     size_t count;
     struct timed_argument arguments[TIMED_ARGUMENTS];
+    const struct operation_call *call; /* instead of run, device and arguments */
 };
+
+/* Runs a call whose pool_exec has a timeout; POOL_ERR_TIMEOUT at the deadline. */
+pool_status timed_run_call(const struct operation_call *call);
 
 /* Whether a caller's pool_exec, which is not validated yet, has a timeout_ns. */
 bool exec_has_timeout(const pool_exec *given);

@@ -6,6 +6,8 @@
  */
 #include "zk/vector/check.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/status.h"
 #include "zk/vector/vector.h"
@@ -42,7 +44,7 @@ static struct cut cut_items(const pool_field *field, const struct vector_items *
         .pitch = 1};
 }
 
-static pool_status launch_checks(struct vector_call *call, const struct vector_items *items,
+static pool_status launch_checks(const struct exec_target *target, const struct vector_items *items,
     const struct cut *cut, CUdeviceptr answers)
 {
     static const size_t sizes[] = {16, 8, 8};
@@ -55,29 +57,29 @@ static pool_status launch_checks(struct vector_call *call, const struct vector_i
         void *arguments[] = {&vector, &count, &answer};
         struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
 
-        status = vector_launch(&call->target, "vector_check", count, &launch);
+        status = vector_launch(target, "vector_check", count, &launch);
     }
     return status;
 }
 
 /* Every answer starts as the largest number and stays so where all elements are below. */
-static pool_status find_first(struct vector_call *call, const struct vector_items *items,
+static pool_status find_first(const struct exec_target *target, const struct vector_items *items,
     const struct cut *cut, uint64_t *found)
 {
     uint64_t bytes = cut->vectors * sizeof(*found);
+    pool_buffer *scratch = NULL;
     CUdeviceptr answers = 0;
-    pool_status status = scratch_allocate(&call->target, bytes, &call->scratch, &answers);
+    pool_status status = scratch_allocate(target, bytes, &scratch, &answers);
 
     if (!status)
-        status =
-            pool_buffer_fill32(call->scratch, 0, cut->vectors * 2, UINT32_MAX, call->target.stream);
+        status = pool_buffer_fill32(scratch, 0, cut->vectors * 2, UINT32_MAX, target->stream);
     if (!status)
-        status = launch_checks(call, items, cut, answers);
+        status = launch_checks(target, items, cut, answers);
     if (!status)
-        status = pool_copy_to_host(found, call->scratch, 0, bytes, call->target.stream);
+        status = pool_copy_to_host(found, scratch, 0, bytes, target->stream);
     if (!status)
-        status = pool_stream_synchronize(call->target.stream);
-    return scratch_free(&call->target, &call->scratch, status);
+        status = pool_stream_synchronize(target->stream);
+    return scratch_free(target, &scratch, status);
 }
 
 pool_status vector_report_element(
@@ -95,18 +97,18 @@ pool_status vector_report_element(
 pool_status vector_check_elements(
     const struct exec_target *target, const pool_field *field, const struct vector_items *items)
 {
-    struct vector_call call = {.target = *target};
+    struct exec_target of_field = *target;
     struct cut cut = cut_items(field, items);
     uint64_t first = UINT64_MAX, *found;
     pool_status status;
 
     if (!items->count || !items->elements)
         return POOL_OK;
-    call.target.field = field;
+    of_field.field = field;
     found = base_calloc((size_t)cut.vectors, sizeof(*found));
     if (!found)
         return base_fail_memory("the answers of a check");
-    status = find_first(&call, items, &cut, found);
+    status = find_first(&of_field, items, &cut, found);
     for (uint64_t i = 0; i < cut.vectors && !status; i++)
         if (found[i] != UINT64_MAX && i * cut.step + found[i] * cut.pitch < first)
             first = i * cut.step + found[i] * cut.pitch;
@@ -114,4 +116,18 @@ pool_status vector_check_elements(
     if (status || first == UINT64_MAX)
         return status;
     return vector_report_element(field, items, first / items->elements, first % items->elements);
+}
+
+pool_status vector_load_scalar(
+    const pool_field *field, const void *packed, const char *name, uint64_t *limbs)
+{
+    memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
+    if (!packed)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the scalar must not be NULL", name);
+    field_load(field, limbs, packed);
+    if (!field_is_canonical(field, limbs))
+        return base_fail(
+            POOL_ERR_BAD_DATA, "%s: a number is not below the modulus of %s", name, field->name);
+    field_to_montgomery(field, limbs, limbs);
+    return POOL_OK;
 }

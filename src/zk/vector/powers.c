@@ -2,11 +2,6 @@
 /* The powers of an element. */
 #include "zk/vector/vector.h"
 
-#include "base/log.h"
-#include "base/params.h"
-#include "base/status.h"
-#include "zk/operation/timeout.h"
-
 enum { BLOCK = 256 };
 
 void vector_pack_powers_of_two(const pool_field *field, void *packed, const uint64_t *base)
@@ -23,7 +18,7 @@ void vector_pack_powers_of_two(const pool_field *field, void *packed, const uint
 pool_status vector_store_powers_of_two(
     struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *squares)
 {
-    const pool_field *field = call->target.field;
+    const pool_field *field = call->frame.target.field;
     uint8_t packed[VECTOR_POWER_CONSTANTS * POOL_FIELD_MAX_BYTES];
 
     vector_pack_powers_of_two(field, packed, number);
@@ -32,10 +27,10 @@ pool_status vector_store_powers_of_two(
 }
 
 /* The powers from number^start on. */
-static pool_status compute_powers(struct vector_call *call)
+pool_status vector_compute_powers(struct vector_call *call)
 {
-    const pool_field *field = call->target.field;
-    const uint64_t *number = call->user;
+    const pool_field *field = call->frame.target.field;
+    const uint64_t *number = call->number;
     const struct vector_arg target = vector_arg_of(field, &call->chunk->out);
     uint64_t first[FIELD_MAX_LIMBS], power[FIELD_MAX_LIMBS], start = call->chunk->first;
     uint64_t count = call->chunk->count, stride = target.stride;
@@ -48,7 +43,7 @@ static pool_status compute_powers(struct vector_call *call)
         .arguments = arguments,
         .sizes = sizes,
         .threads = BLOCK,
-        .stream = call->target.stream};
+        .stream = call->frame.target.stream};
     pool_status status;
 
     field_power_of_r(field, first, exponent);
@@ -61,37 +56,6 @@ static pool_status compute_powers(struct vector_call *call)
         launch.threads = 1u << log_threads;
     launch.blocks = (1u << log_threads) / launch.threads;
     if (!status)
-        status = vector_kernel(call->target.device, field, "vector_powers", &launch.kernel);
+        status = vector_kernel(call->frame.target.device, field, "vector_powers", &launch.kernel);
     return status ? status : module_launch_enqueue(&launch);
-}
-
-static pool_status vector_powers_timed(void *const *a)
-{
-    return pool_vector_powers(a[0], a[1], a[2], a[3]);
-}
-
-pool_status pool_vector_powers(
-    const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
-{
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(vector_powers_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
-            TIMED_POINTER(base), TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    uint64_t number[FIELD_MAX_LIMBS];
-    struct vector_call call;
-    pool_status status;
-
-    if (!out)
-        return base_fail_null("pool_vector_powers", "out");
-    status = vector_begin(field, exec, &call, POOL_VECTOR_POWERS, "pool_vector_powers");
-    if (!status)
-        status = vector_load_scalar(call.target.field, base, "pool_vector_powers", number);
-    if (!status)
-        status = elements_check(&call.target, out, "result");
-    if (status)
-        return status;
-    call.out = out;
-    call.compute = compute_powers;
-    call.user = number;
-    return vector_run(&call);
 }

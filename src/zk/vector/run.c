@@ -6,7 +6,6 @@
 
 #include "base/math.h"
 #include "base/status.h"
-#include "pool/device/counters.h"
 #include "pool/stream/capture.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
@@ -19,16 +18,16 @@ static pool_status check_inputs(const struct vector_call *call)
 {
     pool_status status = POOL_OK;
 
-    for (int i = 0; i < 2 && call->exec.checks && !status; i++) {
+    for (int i = 0; i < 2 && call->frame.exec.checks && !status; i++) {
         const pool_span *span = &call->chunk->in[i];
         const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)span->data,
-            .stride = span_stride(span, call->target.field->bytes),
+            .stride = span_stride(span, call->frame.target.field->bytes),
             .count = span->count,
             .elements = 1,
             .first = call->chunk->first,
             .what = i ? "vector b" : "vector a"};
 
-        status = vector_check_elements(&call->target, call->target.field, &items);
+        status = vector_check_elements(&call->frame.target, call->frame.target.field, &items);
     }
     return status;
 }
@@ -41,9 +40,9 @@ static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
     call->chunk = chunk;
     status = check_inputs(call);
     if (!status)
-        status = call->compute(call);
-    status = scratch_free(&call->target, &call->scratch, status);
-    return scratch_free(&call->target, &call->constants, status);
+        status = call->function->compute(call);
+    status = scratch_free(&call->frame.target, &call->scratch, status);
+    return scratch_free(&call->frame.target, &call->constants, status);
 }
 
 static uint64_t host_stride(const pool_field *field, const pool_span *span)
@@ -82,50 +81,49 @@ static const pool_span *second_input(const struct vector_call *call)
     return call->b == call->a ? NULL : call->b;
 }
 
-pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan)
+pool_status vector_plan_call(void *user, uint64_t limit)
 {
-    const pool_field *field = call->target.field;
-    const struct vector_job job = {.count = call->out ? call->out->count : call->a->count,
+    struct vector_call *call = user;
+    const pool_field *field = call->field;
+    const struct vector_job job = {.count = call->frame.items,
         .element_bytes = field->bytes,
         .upload_stride = {host_stride(field, call->a), host_stride(field, second_input(call))},
         .download_stride = host_stride(field, call->out),
-        .has_checks = call->exec.checks != 0 && call->a,
-        .is_divisible =
-            call->operation != POOL_VECTOR_BIT_REVERSE && call->operation != POOL_VECTOR_TRANSPOSE,
+        .has_checks = call->frame.exec.checks != 0 && call->a,
+        .is_divisible = (call->function->has & VECTOR_CHUNKS) != 0,
         .scratch = scratch_of(call)};
-    uint64_t limit = exec_limit(&call->exec);
 
-    return vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, plan)
-               ? POOL_OK
-               : exec_fail_limit(call->name, limit, plan->bytes);
+    (void)vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, &call->plan);
+    call->frame.memory.bytes = call->plan.bytes;
+    return POOL_OK;
 }
 
-pool_status vector_run(struct vector_call *call)
+/* The value of a polynomial. */
+static void store_value(struct vector_call *call)
 {
-    const pool_field *field = call->target.field;
-    const pool_span *a = call->a, *out = call->out, *b = second_input(call);
-    uint64_t count = out ? out->count : a->count;
-    struct progress progress = {.call = call->name, .exec = &call->exec, .total = count};
-    struct pipeline pipeline = {.target = call->target,
-        .progress = &progress,
+    field_from_montgomery(call->field, call->sum, call->sum);
+    field_store(call->field, call->value, call->sum);
+}
+
+pool_status vector_run(void *user)
+{
+    struct vector_call *call = user;
+    const uint64_t bytes = call->field->bytes;
+    const struct pipeline pipeline = {.target = call->frame.target,
+        .progress = &call->frame.progress,
         .weight = 1,
-        .count = count,
+        .count = call->frame.items,
+        .chunk_items = call->plan.chunk_elements,
         .slots = 1,
-        .in = {{a, field->bytes, false}, {b, field->bytes, false}},
-        .out = {out, field->bytes, false},
+        .in = {{call->a, bytes, false}, {second_input(call), bytes, false}},
+        .out = {call->out, bytes, false},
         .compute = compute_chunk,
         .user = call};
-    struct device_operation counted;
-    struct vector_plan plan;
-    pool_status status = vector_plan_call(call, &plan);
+    pool_status status = pipeline_run(&pipeline);
 
-    if (status)
-        return status;
-    pipeline.chunk_items = plan.chunk_elements;
-    device_operation_begin(&counted, call->target.device, "vector", field->name, count);
-    status = pipeline_run(&pipeline);
-    return device_operation_end(
-        &counted, exec_target_end(&call->target, call->exec.is_async, status));
+    if (!status && call->value)
+        store_value(call);
+    return status;
 }
 
 struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
@@ -137,21 +135,22 @@ struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
 pool_status vector_upload_constants(
     struct vector_call *call, const void *packed, size_t count, CUdeviceptr *address)
 {
-    uint64_t bytes = count * call->target.field->bytes;
+    uint64_t bytes = count * call->frame.target.field->bytes;
     char what[160];
     pool_status status;
 
-    if (stream_capture_of(call->target.stream)) {
+    if (stream_capture_of(call->frame.target.stream)) {
         snprintf(what, sizeof(what),
             "this call of %s, which uploads constants: a scalar, powers, or the factors between "
             "the "
             "forms of its vectors",
-            call->name);
-        return stream_refuse_captured(call->name, call->target.stream, what);
+            call->frame.name);
+        return stream_refuse_captured(call->frame.name, call->frame.target.stream, what);
     }
-    status = scratch_allocate(&call->target, bytes, &call->constants, address);
-    return status ? status
-                  : pool_copy_to_device(call->constants, 0, packed, bytes, call->target.stream);
+    status = scratch_allocate(&call->frame.target, bytes, &call->constants, address);
+    return status
+               ? status
+               : pool_copy_to_device(call->constants, 0, packed, bytes, call->frame.target.stream);
 }
 
 pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,

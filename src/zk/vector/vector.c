@@ -1,360 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Sums, products and copies of vectors, element by element, with the factors that forms call for.
+/* The functions of vectors: their arguments. apply.c and the files behind it compute, run.c runs.
  */
+#include "zk/vector/vector.h"
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/timeout.h"
-#include "zk/vector/check.h"
-#include "zk/vector/kernels.h"
-#include "zk/vector/vector.h"
 
-pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
-    struct vector_call *call, enum pool_vector_operation operation, const char *name)
-{
-    static const struct exec_rules rules = {
-        .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true};
-    pool_status status = field ? POOL_OK : base_fail_null(name, "field");
-
-    memset(call, 0, sizeof(*call));
-    call->name = name;
-    call->operation = operation;
-    call->target.field = field;
-    return status ? status : exec_read(name, exec, &rules, &call->exec);
-}
-
-pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
-    enum pool_vector_operation operation, const char *name)
-{
-    pool_status status = vector_read_exec(field, exec, call, operation, name);
-
-    return status ? status : exec_target_init(&call->target, &call->exec);
-}
-
-static pool_status check_spans(
-    const struct vector_call *call, const pool_span *in, const pool_span *out, int same_is_allowed)
-{
-    pool_status status = elements_check(&call->target, in, "argument");
-
-    if (!status)
-        status = elements_check(&call->target, out, "result");
-    if (!status && in->count != out->count)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the argument has %llu elements and the result %llu", (unsigned long long)in->count,
-            (unsigned long long)out->count);
-    if (!status)
-        status = elements_check_overlap(call->target.field, in, out, same_is_allowed);
-    return status;
-}
-
-pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
-    struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
-    enum pool_vector_operation operation, const char *name)
-{
-    pool_status status = base_check_pointers(name, {"a", a}, {"out", out});
-
-    if (status)
-        return status;
-    status = vector_begin(field, exec, call, operation, name);
-    call->a = a;
-    call->out = out;
-    return status ? status : check_spans(call, a, out, same_is_allowed);
-}
-
-struct factors {
-    CUdeviceptr a, b, out;
+enum {
+    UNARY = VECTOR_A | VECTOR_OUT | VECTOR_IN_PLACE,
+    BINARY = UNARY | VECTOR_B | VECTOR_CHUNKS,
 };
 
-static pool_status combine(const struct exec_target *target, enum vector_op op, const pool_span *a,
-    const pool_span *b, const pool_span *out, const struct factors *factors)
-{
-    uint32_t code = (uint32_t)op;
-    struct vector_arg first = vector_arg_of(target->field, a),
-                      second = vector_arg_of(target->field, b),
-                      result = vector_arg_of(target->field, out);
-    struct factors by = *factors;
-    uint64_t count = out->count;
-    void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
-    static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
-    struct module_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
+static const struct vector_function functions[] = {
+    [POOL_VECTOR_ADD] = {BINARY, NULL, vector_compute_elements},
+    [POOL_VECTOR_SUB] = {BINARY, NULL, vector_compute_elements},
+    [POOL_VECTOR_MUL] = {BINARY, NULL, vector_compute_elements},
+    [POOL_VECTOR_SCALE] = {UNARY | VECTOR_SCALAR | VECTOR_CHUNKS, NULL, vector_compute_elements},
+    [POOL_VECTOR_INVERSE] = {UNARY | VECTOR_CHUNKS, NULL, vector_compute_inverses},
+    [POOL_VECTOR_BIT_REVERSE] = {UNARY, vector_check_reversal, vector_compute_reversal},
+    [POOL_VECTOR_TRANSPOSE] = {VECTOR_A | VECTOR_OUT, vector_check_transposition,
+        vector_compute_transposition},
+    [POOL_VECTOR_POWERS] = {VECTOR_OUT | VECTOR_SCALAR | VECTOR_CHUNKS, NULL,
+        vector_compute_powers},
+    [POOL_VECTOR_EVALUATE] = {VECTOR_A | VECTOR_SCALAR | VECTOR_CHUNKS, NULL, vector_compute_value},
+};
 
-    return count ? vector_launch(target, "vector_apply", count, &launch) : POOL_OK;
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+static pool_status check_span(
+    const struct vector_call *call, const char *name, const pool_span *span, bool is_expected)
+{
+    if (!span && is_expected)
+        return base_fail_null(call->frame.name, name);
+    if (span && !is_expected)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `%s` must be NULL; the operation %d does not have it", call->frame.name, name,
+            (int)call->operation);
+    return POOL_OK;
 }
 
-pool_status vector_copy(
-    const struct exec_target *target, const pool_span *from, const pool_span *to)
+static pool_status read_arguments(void *user)
 {
-    const struct factors none = {0};
-
-    return combine(target, VECTOR_COPY, from, from, to, &none);
-}
-
-/* Factors R^exponents[i], and `scalar` (may be NULL) in the last; 0 where a factor is 1. */
-static pool_status make_factors(struct vector_call *call, const struct vector_exponents *powers,
-    const uint64_t *scalar, struct factors *factors)
-{
-    const int exponents[3] = {powers->a, powers->b, powers->out};
-    const pool_field *field = call->target.field;
-    uint8_t packed[3 * POOL_FIELD_MAX_BYTES];
-    CUdeviceptr address = 0;
-    pool_status status;
-
-    if (!exponents[0] && !exponents[1] && !exponents[2] && !scalar)
-        return POOL_OK;
-    for (size_t i = 0; i < 3; i++) {
-        uint64_t value[FIELD_MAX_LIMBS];
-
-        field_power_of_r(field, value, exponents[i]);
-        if (i == 2 && scalar)
-            field_mul(field, value, value, scalar);
-        field_store_for_device(field, packed + i * field->bytes, value);
-    }
-    status = vector_upload_constants(call, packed, 3, &address);
-    factors->a = exponents[0] ? address : 0;
-    factors->b = exponents[1] ? address + field->bytes : 0;
-    factors->out = exponents[2] || scalar ? address + 2 * field->bytes : 0;
-    return status;
-}
-
-struct vector_exponents vector_factor_exponents(const struct vector_call *call)
-{
-    int a = (int)call->a->form, b = (int)call->b->form, out = (int)call->out->form;
-
-    switch (call->operation) {
-    case POOL_VECTOR_ADD:
-    case POOL_VECTOR_SUB:
-        return (struct vector_exponents){.a = out - a, .b = out - b};
-    case POOL_VECTOR_MUL:
-        return (struct vector_exponents){
-            .out = out - a - b + field_device_degree(call->target.field)};
-    default:
-        return (struct vector_exponents){.out = out - a};
-    }
-}
-
-static enum vector_op op_of(enum pool_vector_operation operation)
-{
-    return operation == POOL_VECTOR_ADD   ? VECTOR_ADD
-           : operation == POOL_VECTOR_SUB ? VECTOR_SUB
-           : operation == POOL_VECTOR_MUL ? VECTOR_MUL
-                                          : VECTOR_COPY;
-}
-
-static pool_status apply(struct vector_call *call)
-{
-    const pool_span *a = &call->chunk->in[0], *out = &call->chunk->out;
-    const pool_span *b = call->b == call->a ? a : &call->chunk->in[1];
-    const struct vector_exponents exponents = vector_factor_exponents(call);
-    struct factors factors = {0};
-    pool_status status = make_factors(call, &exponents, call->user, &factors);
-
-    return status ? status : combine(&call->target, op_of(call->operation), a, b, out, &factors);
-}
-
-static pool_status binary(const pool_field *field, const pool_exec *exec,
-    enum pool_vector_operation operation, const pool_span *a, const pool_span *b,
-    const pool_span *out, const char *name)
-{
-    struct vector_call call;
-    pool_status status = base_check_pointers(name, {"a", a}, {"b", b}, {"out", out});
+    struct vector_call *call = user;
+    const struct vector_function *function;
+    pool_status status = base_check_ranges(
+        call->frame.name, {"operation", call->operation, 0, POOL_VECTOR_EVALUATE});
 
     if (status)
         return status;
-    status = vector_begin(field, exec, &call, operation, name);
+    function = call->function = &functions[call->operation];
+    status = check_span(call, "a", call->a, function->has & VECTOR_A);
     if (!status)
-        status = check_spans(&call, a, out, 1);
+        status = check_span(call, "b", call->b, function->has & VECTOR_B);
     if (!status)
-        status = check_spans(&call, b, out, 1);
-    call.a = a;
-    call.b = b;
-    call.out = out;
-    call.compute = apply;
-    return status ? status : vector_run(&call);
+        status = check_span(call, "out", call->out, function->has & VECTOR_OUT);
+    if (!status && (function->has & VECTOR_SCALAR) && !call->frame.is_forecast)
+        status = vector_load_scalar(call->field, call->scalar, call->frame.name, call->number);
+    if (!status && call->operation == POOL_VECTOR_EVALUATE && !call->value &&
+        !call->frame.is_forecast)
+        status = base_fail_null(call->frame.name, "value");
+    if (call->operation == POOL_VECTOR_SCALE)
+        call->b = call->a;
+    return status;
 }
 
-static pool_status vector_add_timed(void *const *a)
+static void set_operands(void *user)
 {
-    return pool_vector_add(a[0], a[1], a[2], a[3], a[4]);
+    struct vector_call *call = user;
+
+    operation_set_elements(
+        &call->frame, call->field, call->out ? call->out->count : call->a->count);
 }
+
+static pool_status check_with_result(const struct vector_call *call, const pool_span *in)
+{
+    if (!in || !call->out)
+        return POOL_OK;
+    if (in->count != call->out->count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `out` has %llu elements and another span %llu", call->frame.name,
+            (unsigned long long)call->out->count, (unsigned long long)in->count);
+    return elements_check_overlap(
+        call->field, in, call->out, call->function->has & VECTOR_IN_PLACE);
+}
+
+static pool_status check_call(void *user)
+{
+    struct vector_call *call = user;
+    pool_status status = check_with_result(call, call->a);
+
+    if (!status)
+        status = check_with_result(call, call->b);
+    return status || !call->function->check || call->frame.is_forecast
+               ? status
+               : call->function->check(call);
+}
+
+static const struct operation operation = {.counter = "vector",
+    .call_bytes = sizeof(struct vector_call),
+    .rules = {.checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true},
+    .arguments = {{"field", offsetof(struct vector_call, field)},
+        {"a", offsetof(struct vector_call, a), OPERATION_SPAN, true, .operand = "vector a"},
+        {"b", offsetof(struct vector_call, b), OPERATION_SPAN, true, .operand = "vector b"},
+        {"out", offsetof(struct vector_call, out), OPERATION_SPAN, true, .operand = "result"}},
+    .read = read_arguments,
+    .prepare = set_operands,
+    .check = check_call,
+    .plan = vector_plan_call,
+    .run = vector_run};
+
+/* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(vector_add_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
-            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    return binary(field, exec, POOL_VECTOR_ADD, a, b, out, "pool_vector_add");
-}
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_ADD,
+        .field = field,
+        .a = a,
+        .b = b,
+        .out = out};
 
-static pool_status vector_sub_timed(void *const *a)
-{
-    return pool_vector_sub(a[0], a[1], a[2], a[3], a[4]);
+    return operation_run(&call.frame);
 }
 
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(vector_sub_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
-            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    return binary(field, exec, POOL_VECTOR_SUB, a, b, out, "pool_vector_sub");
-}
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_SUB,
+        .field = field,
+        .a = a,
+        .b = b,
+        .out = out};
 
-static pool_status vector_mul_timed(void *const *a)
-{
-    return pool_vector_mul(a[0], a[1], a[2], a[3], a[4]);
+    return operation_run(&call.frame);
 }
 
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(vector_mul_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
-            TIMED_SPAN(a), TIMED_SPAN(b), TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    return binary(field, exec, POOL_VECTOR_MUL, a, b, out, "pool_vector_mul");
-}
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_MUL,
+        .field = field,
+        .a = a,
+        .b = b,
+        .out = out};
 
-pool_status vector_load_scalar(
-    const pool_field *field, const void *packed, const char *name, uint64_t *limbs)
-{
-    memset(limbs, 0, FIELD_MAX_LIMBS * sizeof(*limbs));
-    if (!packed)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the scalar must not be NULL", name);
-    field_load(field, limbs, packed);
-    if (!field_is_canonical(field, limbs))
-        return base_fail(
-            POOL_ERR_BAD_DATA, "%s: a number is not below the modulus of %s", name, field->name);
-    field_to_montgomery(field, limbs, limbs);
-    return POOL_OK;
-}
-
-static pool_status vector_scale_timed(void *const *a)
-{
-    return pool_vector_scale(a[0], a[1], a[2], a[3], a[4]);
+    return operation_run(&call.frame);
 }
 
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(vector_scale_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(exec),
-            TIMED_POINTER(scalar), TIMED_SPAN(a), TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    uint64_t value[FIELD_MAX_LIMBS];
-    struct vector_call call;
-    pool_status status;
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_SCALE,
+        .field = field,
+        .scalar = scalar,
+        .a = a,
+        .out = out};
 
-    status = base_check_pointers("pool_vector_scale", {"a", a}, {"out", out});
-    if (status)
-        return status;
-    status = vector_begin(field, exec, &call, POOL_VECTOR_SCALE, "pool_vector_scale");
-    if (!status)
-        status = vector_load_scalar(call.target.field, scalar, "pool_vector_scale", value);
-    if (!status)
-        status = check_spans(&call, a, out, 1);
-    call.a = call.b = a;
-    call.out = out;
-    call.compute = apply;
-    call.user = value;
-    return status ? status : vector_run(&call);
+    return operation_run(&call.frame);
 }
 
-/* ---- forecasts ------------------------------------------------------------------------------- */
-
-/* The spans that an operation has. */
-static const struct {
-    bool has_a, has_b, has_out;
-} spans_of[] = {
-    [POOL_VECTOR_ADD] = {true, true, true},
-    [POOL_VECTOR_SUB] = {true, true, true},
-    [POOL_VECTOR_MUL] = {true, true, true},
-    [POOL_VECTOR_SCALE] = {true, false, true},
-    [POOL_VECTOR_INVERSE] = {true, false, true},
-    [POOL_VECTOR_BIT_REVERSE] = {true, false, true},
-    [POOL_VECTOR_TRANSPOSE] = {true, false, true},
-    [POOL_VECTOR_POWERS] = {false, false, true},
-    [POOL_VECTOR_EVALUATE] = {true, false, false},
-};
-
-/* Sets *count to the elements of the first span that is checked. */
-static pool_status check_forecast_span(const struct vector_call *call, const char *name,
-    const pool_span *span, bool is_expected, uint64_t *count)
+pool_status pool_vector_inverse(
+    const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    const pool_field *field = call->target.field;
-    const struct span_item item = {field->bytes, "elements", field->name};
-    pool_status status;
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_INVERSE,
+        .field = field,
+        .a = a,
+        .out = out};
 
-    if (!span && is_expected)
-        return base_fail_null(call->name, name);
-    if (span && !is_expected)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `%s` must be NULL; the operation %d does not have it", call->name, name,
-            (int)call->operation);
-    if (!span)
-        return POOL_OK;
-    status = span_check_shape(span, &item, name);
-    if (!status && *count != UINT64_MAX && span->count != *count)
-        status =
-            base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` has %llu elements and another span %llu",
-                call->name, name, (unsigned long long)span->count, (unsigned long long)*count);
-    *count = span->count;
-    return status;
+    return operation_run(&call.frame);
+}
+
+pool_status pool_vector_bit_reverse(
+    const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
+{
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_BIT_REVERSE,
+        .field = field,
+        .a = a,
+        .out = out};
+
+    return operation_run(&call.frame);
+}
+
+pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
+    uint64_t columns, const pool_span *a, const pool_span *out)
+{
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_TRANSPOSE,
+        .field = field,
+        .rows = rows,
+        .columns = columns,
+        .a = a,
+        .out = out};
+
+    return operation_run(&call.frame);
+}
+
+pool_status pool_vector_powers(
+    const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
+{
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_POWERS,
+        .field = field,
+        .scalar = base,
+        .out = out};
+
+    return operation_run(&call.frame);
+}
+
+pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
+    const void *point, void *value)
+{
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = POOL_VECTOR_EVALUATE,
+        .field = field,
+        .scalar = point,
+        .a = a,
+        .value = value};
+
+    return operation_run(&call.frame);
 }
 
 pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec,
-    pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,
+    pool_vector_operation of, const pool_span *a, const pool_span *b, const pool_span *out,
     uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    uint64_t count = UINT64_MAX;
-    struct vector_call call;
-    struct vector_plan plan;
-    pool_status status = vector_read_exec(field, exec, &call, operation, __func__);
+    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .operation = of,
+        .field = field,
+        .a = a,
+        .b = b,
+        .out = out};
 
-    if (!status)
-        status = base_check_ranges(__func__, {"operation", operation, 0, POOL_VECTOR_EVALUATE});
-    if (!status)
-        status = check_forecast_span(&call, "a", a, spans_of[operation].has_a, &count);
-    if (!status)
-        status = check_forecast_span(&call, "b", b, spans_of[operation].has_b, &count);
-    if (!status)
-        status = check_forecast_span(&call, "out", out, spans_of[operation].has_out, &count);
-    if (!status && !bytes)
-        status = base_fail_null(__func__, "bytes");
-    if (status)
-        return status;
-    call.a = a;
-    call.b = operation == POOL_VECTOR_SCALE ? a : b;
-    call.out = out;
-    status = vector_plan_call(&call, &plan);
-    if (!status)
-        *bytes = plan.bytes;
-    return status;
+    return operation_forecast(&call.frame, bytes);
 }
 
-static pool_status vector_warm_up_timed(void *const *a)
+static pool_status load(struct operation_call *call, const void *field)
 {
-    return pool_vector_warm_up(a[0], a[1]);
+    return vector_load_programs(call->exec.device, field);
 }
 
-pool_status pool_vector_warm_up(const pool_field *field, const pool_exec *given)
+pool_status pool_vector_warm_up(const pool_field *field, const pool_exec *exec)
 {
-    if (exec_has_timeout(given))
-        return TIMED_RUN(vector_warm_up_timed, NULL, TIMED_POINTER(field), TIMED_EXEC(given));
-    EXEC_SCOPE(given);
-    pool_exec exec;
-    pool_status status;
-
-    if (!field)
-        return base_fail_null("pool_vector_warm_up", "field");
-    status = exec_read_warm_up(__func__, given, &exec);
-    return status ? status : vector_load_programs(exec.device, field);
+    return operation_warm_up(__func__, exec, "field", field, load);
 }

@@ -11,7 +11,7 @@
 
 #include "pool/tuning/chip.h"
 #include "vector/args.h"
-#include "zk/operation/exec.h"
+#include "zk/operation/operation.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/kernels.h"
 
@@ -51,33 +51,53 @@ uint32_t vector_log_threads(uint64_t count);
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
+struct vector_function;
+
 struct vector_call {
-    const char *name; /* of the function */
+    struct operation_call frame;
+    const struct vector_function *function;
     enum pool_vector_operation operation;
-    pool_exec exec;
-    struct exec_target target;
-    /* Those that the function does not have are NULL; b is a where both are the same. */
+    /* The arguments; those that the function does not have are NULL or 0. */
+    const pool_field *field;
+    const void *scalar;
     const pool_span *a;
-    const pool_span *b;
+    const pool_span *b; /* a where both are the same */
     const pool_span *out;
-    pool_status (*compute)(struct vector_call *call); /* enqueues the computation of `chunk` */
-    const void *user;
+    void *value;
+    uint64_t rows, columns;
+    uint64_t number[FIELD_MAX_LIMBS]; /* the scalar, in Montgomery form */
+    uint64_t sum[FIELD_MAX_LIMBS];    /* of the chunks that have been evaluated, likewise */
+    struct vector_plan plan;
     struct pipeline_chunk *chunk;
     pool_buffer *scratch; /* of the chunk */
     pool_buffer *constants;
 };
 
-/* `exec` copied and checked. */
-pool_status vector_read_exec(const pool_field *field, const pool_exec *exec,
-    struct vector_call *call, enum pool_vector_operation operation, const char *name);
-/* The same, and finds device and stream. */
-pool_status vector_begin(const pool_field *field, const pool_exec *exec, struct vector_call *call,
-    enum pool_vector_operation operation, const char *name);
-/* The same for functions of one vector: sets and checks the spans. */
-pool_status vector_begin_unary(const pool_field *field, const pool_exec *exec,
-    struct vector_call *call, const pool_span *a, const pool_span *out, int same_is_allowed,
-    enum pool_vector_operation operation, const char *name);
+/* What differs between the functions. */
+enum {
+    VECTOR_A = 1, /* the arguments */
+    VECTOR_B = 2,
+    VECTOR_OUT = 4,
+    VECTOR_SCALAR = 8,
+    VECTOR_IN_PLACE = 16, /* results may replace an argument */
+    VECTOR_CHUNKS = 32    /* elements can be computed in chunks */
+};
+struct vector_function {
+    uint32_t has;
+    pool_status (*check)(struct vector_call *call);   /* of the arguments, once spans are checked */
+    pool_status (*compute)(struct vector_call *call); /* enqueues the computation of the chunk */
+};
+pool_status vector_compute_elements(struct vector_call *call);
+pool_status vector_compute_inverses(struct vector_call *call);
+pool_status vector_check_reversal(struct vector_call *call);
+pool_status vector_compute_reversal(struct vector_call *call);
+pool_status vector_check_transposition(struct vector_call *call);
+pool_status vector_compute_transposition(struct vector_call *call);
+pool_status vector_compute_powers(struct vector_call *call);
+/* Adds the chunk's value times point^first to the sum. */
+pool_status vector_compute_value(struct vector_call *call);
 
+/* The factors between forms, see apply.c. */
 /* ---- vector.c -------------------------------------------------------------------------------- */
 
 /* Copies elements in device memory, which keep their form. */
@@ -97,11 +117,9 @@ pool_status vector_load_scalar(
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
-/* The chunks of a call; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest exceeds the limit. */
-pool_status vector_plan_call(const struct vector_call *call, struct vector_plan *plan);
-/* Streams the spans through the device, computes each chunk and waits unless the call is
- * asynchronous. */
-pool_status vector_run(struct vector_call *call);
+/* The steps of struct operation. */
+pool_status vector_plan_call(void *call, uint64_t limit);
+pool_status vector_run(void *call);
 
 /* Elements in the device's form, copied there. */
 pool_status vector_upload_constants(

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path of a call: see operation.h. */
+#include "zk/operation/operation.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/math.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "pool/device/counters.h"
+#include "zk/operation/timeout.h"
+#include "zk/operation/workspace.h"
+
+/* ---- arguments and operands ------------------------------------------------------------------ */
+
+static void *pointer_at(const struct operation_call *call, size_t at)
+{
+    void *pointer;
+
+    memcpy(&pointer, (const char *)call + at, sizeof(pointer));
+    return pointer;
+}
+
+static pool_status read_arguments(struct operation_call *call)
+{
+    const struct operation_argument *argument = call->operation->arguments;
+    pool_status status = POOL_OK;
+
+    for (; argument->name && !status; argument++) {
+        const void *given = pointer_at(call, argument->at);
+
+        if (argument->type)
+            status = base_struct_read(argument->type, call->name, argument->name, given,
+                (char *)call + argument->copy_at);
+        else if (!given && !argument->is_optional && !(argument->is_for_run && call->is_forecast))
+            status = base_fail_null(call->name, argument->name);
+    }
+    return status;
+}
+
+/* The operands in their order: each call returns the next argument that is one, or NULL. */
+struct operands {
+    const struct operation_call *call;
+    const struct operation_argument *argument;
+    const pool_span *span; /* NULL: the call has none */
+    uint32_t count;        /* of those before */
+};
+
+static bool next_operand(struct operands *operands)
+{
+    const struct operation_argument *argument = operands->argument;
+
+    argument = argument ? argument + 1 : operands->call->operation->arguments;
+    operands->count += operands->argument != NULL;
+    while (argument->name && !argument->operand)
+        argument++;
+    operands->argument = argument;
+    operands->span = argument->name ? pointer_at(operands->call, argument->at) : NULL;
+    return argument->name != NULL;
+}
+
+const pool_span *operation_operand(const struct operation_call *call, uint32_t index)
+{
+    struct operands operands = {.call = call};
+
+    while (next_operand(&operands) && operands.count < index)
+        ;
+    return operands.span;
+}
+
+void operation_set_elements(struct operation_call *call, const pool_field *field, uint64_t items)
+{
+    call->target.field = field;
+    call->subject = field->name;
+    call->items = items;
+    for (uint32_t i = 0; i < OPERATION_OPERANDS; i++)
+        call->item[i] = (struct span_item){field->bytes, "elements", field->name};
+}
+
+/* Whether an operand before it is the same memory, which has been checked. */
+static bool is_known(const struct operands *operand)
+{
+    struct operands before = {.call = operand->call};
+    const struct span_item *item = operand->call->item;
+
+    while (next_operand(&before) && before.count < operand->count)
+        if (before.span && item[before.count].bytes == item[operand->count].bytes &&
+            !memcmp(before.span, operand->span, sizeof(*operand->span)))
+            return true;
+    return false;
+}
+
+/* Those in one memory; shards are checked by the calls on their devices. */
+static pool_status check_operands(struct operation_call *call)
+{
+    struct operands operand = {.call = call};
+    pool_status status = POOL_OK;
+
+    while (!status && next_operand(&operand)) {
+        const struct span_item *item = &call->item[operand.count];
+
+        if (!operand.span || is_known(&operand) ||
+            (call->exec.device_count && operand.span->space == POOL_MEMORY_SHARDED))
+            continue;
+        status = call->is_forecast
+                     ? span_check_shape(operand.span, item, operand.argument->operand)
+                     : span_check(&call->target, operand.span, item, operand.argument->operand);
+    }
+    return status || !call->operation->check ? status : call->operation->check(call);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static pool_status plan(struct operation_call *call)
+{
+    const uint64_t limit = exec_limit(&call->exec);
+    pool_status status = call->operation->plan ? call->operation->plan(call, limit) : POOL_OK;
+
+    return status || call->memory.bytes <= limit
+               ? status
+               : exec_fail_limit(call->name, limit, call->memory.bytes);
+}
+
+/* The caller's workspace, which operands must not overlap, or scratch memory. */
+static pool_status open_memory(struct operation_call *call, struct workspace *workspace)
+{
+    struct operands operand = {.call = call};
+    const struct operation_memory *memory = &call->memory;
+    pool_status status = POOL_OK;
+
+    if (call->exec.workspace)
+        status = workspace_open(workspace, call->name, &call->exec,
+            memory->part_bytes ? memory->part_bytes : memory->bytes, &call->target);
+    if (memory->part_bytes)
+        call->target.workspace = NULL;
+    while (call->exec.workspace && !status && next_operand(&operand))
+        if (operand.span)
+            status = workspace_check_overlap(call->name, call->exec.workspace, operand.span,
+                call->item[operand.count].bytes, operand.argument->operand);
+    if (!call->operation->takes_block || status)
+        return status;
+    status = scratch_allocate(&call->target, memory->bytes, &call->owned, &call->address);
+    call->block = call->owned;
+    return status;
+}
+
+/* ---- one device ------------------------------------------------------------------------------ */
+
+static pool_status run_entered(struct operation_call *call)
+{
+    struct workspace workspace;
+    pool_status status = check_operands(call);
+
+    if (!status)
+        status = plan(call);
+    if (!status)
+        status = open_memory(call, &workspace);
+    if (status)
+        return scratch_free(&call->target, &call->owned, status);
+    call->progress =
+        (struct progress){.call = call->name, .exec = &call->exec, .total = call->items};
+    status = call->operation->run(call);
+    status = scratch_free(&call->target, &call->owned, status);
+    return exec_target_end(&call->target, call->exec.is_async, status);
+}
+
+/* Of a call whose pool_exec names a device and is validated. */
+static pool_status run_on_device(struct operation_call *call)
+{
+    struct device_operation counted;
+    struct device_scope scope;
+    pool_status status = exec_target_init(&call->target, &call->exec);
+
+    if (!status)
+        status = device_enter(call->target.device, &scope);
+    if (status)
+        return status;
+    device_operation_begin(
+        &counted, call->target.device, call->operation->counter, call->subject, call->items);
+    status = device_operation_end(&counted, run_entered(call));
+    return device_leave(&scope, status);
+}
+
+static pool_status forecast_on_device(struct operation_call *call, uint64_t *bytes)
+{
+    pool_status status =
+        call->operation->forecasts_by_chip ? exec_target_init(&call->target, &call->exec) : POOL_OK;
+
+    if (!status)
+        status = check_operands(call);
+    if (!status)
+        status = plan(call);
+    if (!status)
+        *bytes = call->memory.bytes;
+    return status;
+}
+
+/* ---- several devices ------------------------------------------------------------------------- */
+
+enum { CALL_BYTES = 8192 }; /* more than any call has */
+
+/* All parts of a device one after the other; forecasts the most of them with `bytes`. */
+static pool_status run_parts_of(const struct operation_division *division, uint32_t index,
+    const pool_exec *exec, uint64_t *bytes)
+{
+    _Alignas(16) unsigned char memory[CALL_BYTES];
+    struct operation_call *part = (struct operation_call *)(void *)memory;
+    const struct operation *operation = division->call->operation;
+    pool_status status = POOL_OK;
+
+    for (uint32_t number = 0; !status; number++) {
+        uint64_t needed = 0;
+
+        memcpy(part, division->call, operation->call_bytes);
+        if (!operation->part(division->call, division, index, number, part))
+            break;
+        part->given = exec;
+        status = exec_read(part->name, exec, &operation->rules, &part->exec);
+        if (!status && operation->prepare)
+            operation->prepare(part);
+        if (!status)
+            status = bytes ? forecast_on_device(part, &needed) : run_on_device(part);
+        if (bytes)
+            *bytes = base_max(*bytes, needed);
+    }
+    return status;
+}
+
+static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
+{
+    return run_parts_of(user, index, exec, NULL);
+}
+
+static pool_status run_parts(struct operation_division *division)
+{
+    const struct operation_call *call = division->call;
+    const struct parts parts = {.call = call->name,
+        .exec = &call->exec,
+        .devices = &division->devices,
+        .total = call->items,
+        .only_enqueues = division->only_enqueues,
+        .compute = compute_part,
+        .user = division};
+    pool_status status = parts_run(&parts);
+
+    return status || !division->finish ? status : division->finish(division);
+}
+
+static pool_status forecast_parts(struct operation_division *division, uint64_t *bytes)
+{
+    pool_status status = POOL_OK;
+
+    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
+        const pool_exec exec = devices_exec(&division->devices, &division->call->exec, i);
+
+        bytes[i] = 0;
+        status = run_parts_of(division, i, &exec, &bytes[i]);
+    }
+    return status;
+}
+
+static pool_status open_division(struct operation_division *division)
+{
+    struct operation_call *call = division->call;
+    struct operands operand = {.call = call};
+    pool_status status = devices_read(call->name, &call->exec, &division->devices);
+
+    division->only_enqueues = true;
+    while (!status && next_operand(&operand))
+        if (operand.span) {
+            status = devices_check_span(
+                call->name, &division->devices, operand.span, operand.argument->name);
+            division->only_enqueues &= operand.span->space == POOL_MEMORY_SHARDED;
+        }
+    if (!status)
+        status = check_operands(call);
+    return status ? status : call->operation->divide(call, division);
+}
+
+/* Or, with `bytes`, forecasts. */
+static pool_status run_on_devices(struct operation_call *call, uint64_t *bytes)
+{
+    struct operation_division division = {
+        .call = call, .run = run_parts, .forecast = forecast_parts};
+    uint64_t needed[EXEC_MAX_DEVICES];
+    pool_status status = open_division(&division);
+
+    if (!status && (bytes || call->exec.workspaces))
+        status = division.forecast(&division, needed);
+    if (!status && bytes)
+        memcpy(bytes, needed, division.devices.count * sizeof(*bytes));
+    else if (!status)
+        status = devices_check_workspaces(call->name, &division.devices, &call->exec, needed);
+    if (!status && !bytes)
+        status = division.run(&division);
+    base_free(division.memory);
+    return status;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static pool_status read_call(struct operation_call *call)
+{
+    const struct operation *operation = call->operation;
+    pool_status status = read_arguments(call);
+
+    if (!status)
+        status = operation->rules.is_warm_up
+                     ? exec_read_warm_up(call->name, call->given, &call->exec)
+                     : exec_read(call->name, call->given, &operation->rules, &call->exec);
+    if (!status && operation->read)
+        status = operation->read(call);
+    if (!status && operation->prepare)
+        operation->prepare(call);
+    return status;
+}
+
+pool_status operation_run(struct operation_call *call)
+{
+    if (exec_has_timeout(call->given))
+        return timed_run_call(call);
+    EXEC_SCOPE(call->given);
+    pool_status status = read_call(call);
+
+    if (status)
+        return status;
+    if (!call->operation->counter)
+        return call->operation->run(call);
+    return call->exec.device_count ? run_on_devices(call, NULL) : run_on_device(call);
+}
+
+pool_status operation_forecast(struct operation_call *call, uint64_t *bytes)
+{
+    EXEC_SCOPE(call->given);
+    pool_status status = bytes ? POOL_OK : base_fail_null(call->name, "bytes");
+
+    call->is_forecast = true;
+    if (!status)
+        status = read_call(call);
+    if (status)
+        return status;
+    return call->exec.device_count ? run_on_devices(call, bytes) : forecast_on_device(call, bytes);
+}
+
+/* ---- warm-ups -------------------------------------------------------------------------------- */
+
+struct warm_up_call {
+    struct operation_call frame;
+    const void *subject;
+    operation_load load;
+};
+
+static pool_status run_warm_up(void *user)
+{
+    struct warm_up_call *call = user;
+
+    return call->load(&call->frame, call->subject);
+}
+
+pool_status operation_warm_up(const char *name, const pool_exec *exec, const char *argument,
+    const void *subject, operation_load load)
+{
+    static const struct operation operation = {.call_bytes = sizeof(struct warm_up_call),
+        .rules = {.is_warm_up = true},
+        .run = run_warm_up};
+    struct warm_up_call call = {.frame = {.operation = &operation, .name = name, .given = exec},
+        .subject = subject,
+        .load = load};
+
+    if (subject)
+        return operation_run(&call.frame);
+    EXEC_SCOPE(exec); /* the error slot and the log label */
+    return base_fail_null(name, argument);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame of an operation. A public function stores its arguments in a call, a struct that begins
+ * with a struct operation_call, and passes it to operation_run, or, to forecast the device memory,
+ * to operation_forecast. The operation's table says what its arguments are and has its steps, which
+ * the frame calls in their order.
+ */
+#ifndef OPERATION_H
+#define OPERATION_H
+
+#include <stddef.h>
+
+#include "zk/operation/devices.h"
+#include "zk/operation/exec.h"
+#include "zk/operation/operand.h"
+
+/* ---- the table of an operation --------------------------------------------------------------- */
+
+/* A pointer among the arguments. With a timeout, the call's thread gets copies. */
+enum operation_argument_kind {
+    OPERATION_POINTER, /* a handle, or memory that must stay valid: not copied */
+    OPERATION_PARAMS,  /* a struct that begins with its size: `type`; validated at `copy_at` */
+    OPERATION_SPAN,    /* an operand */
+    OPERATION_MATRIX,  /* a pool_matrix: the span with which it begins is an operand */
+    OPERATION_ARRAY,   /* of `bytes` each; their number is the uint32_t at `copy_at` */
+    OPERATION_STRING,  /* ends with a zero */
+    OPERATION_RESULT   /* where the call returns a handle, which `discard` drops if it is late */
+};
+struct operation_argument {
+    const char *name;
+    size_t at; /* in the call, as all offsets */
+    enum operation_argument_kind kind;
+    bool is_optional;    /* may be NULL, or the operation reports it */
+    bool is_for_run;     /* forecasts do not have it */
+    const char *operand; /* what it is called in messages */
+    size_t copy_at;
+    const struct base_struct *type;
+    uint32_t bytes, most; /* of an item of an array, and the most of them */
+    void (*discard)(void *handle);
+};
+enum { OPERATION_ARGUMENTS = 8, OPERATION_OPERANDS = 3 };
+
+struct operation_division;
+
+/* Each step has the call as its argument. All but `run` are optional. */
+struct operation {
+    const char
+        *counter; /* of calls on a device, see <devicepool/trace.h>; NULL: other calls count */
+    uint32_t call_bytes;
+    struct exec_rules rules;
+    struct operation_argument arguments[OPERATION_ARGUMENTS];
+    bool forecasts_by_chip; /* forecasts need the device, too */
+    bool takes_block;       /* the frame allocates all of the call's memory at once */
+    /* A device of the call that a handle has and no pool_exec; NULL: none. */
+    pool_device *(*device)(const void *call);
+
+    /* Validates the values of params; their sizes and the pool_exec have been. */
+    pool_status (*read)(void *call);
+    /* Sets subject, items and what the operands are; also of a device's part of a call. */
+    void (*prepare)(void *call);
+    /* Checks what the operands must fulfil together, once each has been checked. */
+    pool_status (*check)(void *call);
+    /* Sets `memory` for the largest chunks that need at most `limit` bytes, or, where there are
+     * none, for the smallest ones. */
+    pool_status (*plan)(void *call, uint64_t limit);
+    /* Enqueues the work, with the device's context current and the memory open. */
+    pool_status (*run)(void *call);
+
+    /* Several devices; NULL: one only. See struct operation_division. */
+    pool_status (*divide)(void *call, struct operation_division *division);
+    bool (*part)(const void *call, const struct operation_division *division, uint32_t index,
+        uint32_t number, void *part);
+};
+
+/* ---- a call ---------------------------------------------------------------------------------- */
+
+struct operation_memory {
+    uint64_t bytes; /* of device memory that the call allocates */
+    /* Of a workspace of the caller's that takes only a part of the call's memory; 0: all of it. */
+    uint64_t part_bytes;
+};
+
+struct operation_call {
+    const struct operation *operation;
+    const char *name; /* the public function */
+    const pool_exec *given;
+
+    /* Set by the frame: */
+    bool is_forecast; /* data may be at NULL */
+    pool_exec exec;   /* validated */
+    struct exec_target target;
+    struct progress progress; /* of `items` */
+    pool_buffer *block;       /* with takes_block */
+    CUdeviceptr address;
+    pool_buffer *owned; /* the block, where the frame allocated it */
+
+    /* Set by the steps: */
+    const char *subject; /* of the counter: of a field, a curve or a parameter set */
+    uint64_t items;
+    struct span_item item[OPERATION_OPERANDS]; /* of the operands, in their order */
+    struct operation_memory memory;
+    pool_span part[OPERATION_OPERANDS]; /* the spans of a device's part */
+};
+
+/* The first member of a call. */
+#define OPERATION_CALL(its_operation, its_exec)                                                    \
+    {                                                                                              \
+        .operation = (its_operation), .name = __func__, .given = (its_exec)                        \
+    }
+
+/* The usual `prepare`: all operands are elements of the field. */
+void operation_set_elements(struct operation_call *call, const pool_field *field, uint64_t items);
+/* The span of an operand, counted from 0; NULL: the call has none. */
+const pool_span *operation_operand(const struct operation_call *call, uint32_t index);
+
+/* Runs the call: on a thread until its timeout, on one device or several. */
+pool_status operation_run(struct operation_call *call);
+/* Everything but the work: the bytes of device memory, of each device where there are several. */
+pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
+
+/* ---- several devices ------------------------------------------------------------------------- */
+
+/*
+ * A call over several devices. `divide` checks what the devices get. Where each device computes
+ * items, it sets `first`, and `part` makes calls on one device: it changes the params and spans of
+ * a copy of the call, and returns false behind the last part of that device. Operations that build
+ * trees or exchange data set `run` and `forecast` instead.
+ */
+struct operation_division {
+    struct operation_call *call;
+    struct devices devices;
+    uint64_t first[EXEC_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
+    bool only_enqueues;                   /* see struct parts */
+    void *memory;                         /* of the operation; the frame frees it */
+    pool_status (*finish)(struct operation_division *division); /* once all parts have been run */
+    pool_status (*run)(struct operation_division *division);
+    pool_status (*forecast)(struct operation_division *division, uint64_t *bytes);
+};
+
+/* ---- warm-ups -------------------------------------------------------------------------------- */
+
+/* Loads what calls with `subject` need; call->exec.device is the device. */
+typedef pool_status (*operation_load)(struct operation_call *call, const void *subject);
+/* `argument` is the name of the subject, a handle. */
+pool_status operation_warm_up(const char *name, const pool_exec *exec, const char *argument,
+    const void *subject, operation_load load);
+
+#endif
