@@ -33,6 +33,7 @@ ONLY = {
     "tools/bench": [],
     "tools/prove": [],
     "tools/command": ["tools/bench", "tools/prove"],
+    "bindings/node": [],
 }
 # The rings, layouts and descriptors of workers are below both sides; the layer's interface is for those above.
 # Only driver/ calls or loads symbols of the vendor's libraries. The tables of sim/ and mock/ define functions that

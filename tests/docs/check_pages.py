@@ -162,7 +162,8 @@ class Checker:
         public = set(re.findall(r"\w+", self.sources("include/**/*.h") + self.sources("src/devicepool.map")))
         # driver.h lists result codes and device attributes without their prefixes.
         public |= {prefix + word for prefix in ("POOL_CU_", "POOL_CU_ATTRIBUTE_") for word in public}
-        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c")))
+        bindings = "".join(self.sources(f"src/bindings/**/*.{end}") for end in ("py", "rs", "go", "js"))
+        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c") + bindings))
         for name in names:
             text = self.read(name)
             for word in re.findall(NAME, text):

@@ -17,6 +17,7 @@ import re
 
 COMPILED = {"c": ".c", "cpp": ".cpp"}
 SHELL = {"sh", "console"}
+ELSEWHERE = {"python", "rust", "go", "javascript"}  # run by tests/bindings
 TEXT = {"", "text", "json", "yaml", "cuda", "ptx", "prometheus"}
 COMMENT = re.compile(r"^<!-- (.*) -->$")
 
@@ -75,7 +76,7 @@ def programs(blocks):
     above, found = [], []
     for block in blocks:
         if block.language not in COMPILED:
-            if block.language not in SHELL | TEXT | {"indented"}:
+            if block.language not in SHELL | TEXT | ELSEWHERE | {"indented"}:
                 raise Broken(f"{block}: nothing is known of the language '{block.language}'")
             if block.note == "printed":
                 found[-1].printed = block.text()

@@ -1,0 +1,3 @@
+module devicepool
+
+go 1.19

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the commands of docs/bindings.md as a newcomer does: for each language at most five, from the sources to a checked
+MSM. The build is the present one, installed in a home directory of its own. The programs that the page shows are the files
+that it names. A language without its toolchain is named and left out.
+usage: first_run.py SOURCE BUILD MESON PREFIX"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+source, build, meson, prefix = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+text = (source / "docs/bindings.md").read_text(encoding="utf-8")
+NEEDS = {"Python": "python3", "Rust": "cargo", "Go": "go", "Node": "node", "C++": "g++"}
+failures = []
+
+
+def install(directory):
+    """The prefix as $HOME/.local; package files name it."""
+    log = build / "meson-logs/install-log.txt"
+    saved = log.read_bytes() if log.exists() else None
+    subprocess.run([meson, "install", "--no-rebuild", "-C", str(build), "--destdir", str(directory / "root")], check=True,
+                   stdout=subprocess.DEVNULL)
+    if saved is not None:
+        log.write_bytes(saved)
+    home = directory / "home"
+    home.mkdir()
+    (home / ".local").symlink_to(f"{directory}/root{prefix}")
+    libraries = next((directory / "root").rglob("libdevicepool.so")).parent
+    if libraries != pathlib.Path(f"{directory}/root{prefix}/lib"):
+        (home / ".local/lib").mkdir(exist_ok=True)
+        for item in list(libraries.iterdir()):
+            (home / ".local/lib" / item.name).symlink_to(item)
+    for file in libraries.glob("pkgconfig/*.pc"):
+        file.write_text(re.sub(r"^prefix=.*", f"prefix={home}/.local", file.read_text(), flags=re.M))
+        file.write_text(re.sub(r"^libdir=.*", f"libdir={home}/.local/lib", file.read_text(), flags=re.M))
+    return home
+
+
+def commands(section):
+    """The lines of a section's first indented block."""
+    lines = re.search(r"(?:^    .*\n)+", section, re.M)
+    return [line.strip() for line in lines[0].splitlines()]
+
+
+def check_program(section):
+    for name, block in re.findall(r"<!-- the file (\S+) -->\n```\w*\n(.*?)```", section, re.S):
+        file = (source / name).read_text(encoding="utf-8")
+        if not file.endswith("\n" + block):
+            failures.append(f"docs/bindings.md does not show {name} as it is")
+
+
+def main():
+    sections = re.split(r"^## ", text, flags=re.M)
+    first = commands(sections[0])
+    with tempfile.TemporaryDirectory() as temporary:
+        home = install(pathlib.Path(temporary))
+        environment = {name: value for name, value in os.environ.items()
+                       if name not in ("PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "PYTHONPATH") and not name.startswith("DEVICEPOOL_")}
+        environment.update(HOME=str(home), PYTHONDONTWRITEBYTECODE="1")
+        # What compilers have compiled is kept, and nothing is fetched.
+        for name in ("CARGO_TARGET_DIR", "GOCACHE"):
+            environment[name] = str(build / "tests/bindings" / f"first-{name}")
+        for name, directory in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")):
+            environment.setdefault(name, str(pathlib.Path.home() / directory))
+        environment.update(CARGO_NET_OFFLINE="true", GOPROXY="off")
+        ran = 0
+        for section in sections[1:]:
+            language = section.split("\n")[0]
+            if language not in NEEDS:
+                continue
+            check_program(section)
+            own = commands(section)
+            if len(first) + len(own) > 5:
+                failures.append(f"{language}: {len(first) + len(own)} commands")
+            if not shutil.which(NEEDS[language]):
+                print(f"{language}: left out, there is no {NEEDS[language]}")
+                continue
+            lines = [line for line in first if not line.startswith("meson ")] + own
+            done = subprocess.run(["sh", "-e", "-c", "\n".join(lines)], cwd=home, env=environment, capture_output=True,
+                                  text=True, check=False)
+            if done.returncode or not re.search(r"^checked: [0-9a-f]{64}$", done.stdout, re.M):
+                failures.append(f"{language}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-4000:]}")
+            else:
+                print(f"{language}: {len(first) + len(own)} commands, {done.stdout.strip().splitlines()[-1]}")
+            ran += 1
+    if not ran:
+        failures.append("no language ran")
+    print("\n".join(failures))
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a binding and its conformance program, runs that, and compares its answers with those of rows.txt; also what only
+this language has. Exits with 77, and says what is missing, where there is no toolchain.
+usage: run.py SOURCE BUILD rows | c PROGRAM | LANGUAGE"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+source, build, language = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+tests, bindings = source / "tests/bindings", source / "src/bindings"
+rows = tests / "rows.txt"
+
+
+def skip(text):
+    print(f"skipped: {text}")
+    sys.exit(SKIPPED)
+
+
+def must(command, **options):
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False, **options)
+    if done.returncode:
+        sys.exit(f"{' '.join(str(word) for word in command)}: exit code {done.returncode}\n{done.stdout[-8000:]}")
+    return done.stdout
+
+
+def compare(command, **options):
+    """The answers of a conformance program, which prints them in the order of the rows."""
+    expected = []
+    for line in rows.read_text(encoding="utf-8").splitlines():
+        if line.startswith("row "):
+            expected.append(f"{line.split()[1]} {line.partition(' = ')[2]}")
+    done = subprocess.run([str(word) for word in command] + [str(rows)], capture_output=True, text=True, check=False,
+                          **options)
+    answers = done.stdout.splitlines()
+    wrong = [f"{answer}, expected {right}" for answer, right in zip(answers, expected) if answer != right]
+    if done.returncode or len(answers) != len(expected):
+        wrong.append(f"{len(answers)} answers of {len(expected)}, exit code {done.returncode}\n{done.stderr[-4000:]}")
+    if wrong or len(expected) < 60:
+        sys.exit("\n".join(wrong))
+    print(f"{language}: {len(answers)} rows are right")
+
+
+def work_directory():
+    """Kept from one run to the next, as compilers keep what they have compiled."""
+    path = build / "tests/bindings" / language
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def check_rows():
+    with tempfile.TemporaryDirectory() as directory:
+        made = pathlib.Path(directory, "rows.txt")
+        must([sys.executable, tests / "rows.py", source / "tests/vectors", made])
+        if made.read_bytes() != rows.read_bytes():
+            sys.exit("rows.txt is not what rows.py writes: python3 tests/bindings/rows.py tests/vectors tests/bindings/rows.txt")
+    print("rows.txt is what rows.py writes")
+
+
+def check_c():
+    compare([sys.argv[4]])
+
+
+def check_python():
+    # The interpreter that has numpy, if one has.
+    interpreters = [sys.executable, "/usr/bin/python3"]
+    interpreter = next((path for path in interpreters if os.path.exists(path) and not subprocess.run(
+        [path, "-c", "import numpy"], capture_output=True, check=False).returncode), interpreters[0])
+    environment = dict(os.environ, PYTHONPATH=str(bindings / "python"), PYTHONDONTWRITEBYTECODE="1")
+    compare([interpreter, tests / "conformance.py"], env=environment)
+    print(must([interpreter, tests / "python_layer.py"], env=environment).rstrip())
+    print(must([interpreter, bindings / "python/examples/msm.py", "sim:2"], env=environment).rstrip())
+    check_wheel(interpreter)
+
+
+def check_wheel(interpreter):
+    """The package as pip would build it, imported from the wheel alone."""
+    if subprocess.run([interpreter, "-c", "import setuptools, wheel; assert int(setuptools.__version__.split('.')[0]) > 60"],
+                      capture_output=True, check=False).returncode:
+        print("no wheel is built: setuptools or wheel is missing")
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        package = shutil.copytree(bindings / "python", pathlib.Path(directory, "python"))
+        must([interpreter, "-c", "import setuptools.build_meta as b; b.build_wheel('dist')"], cwd=package)
+        wheel = next(package.glob("dist/*.whl"))
+        environment = dict(os.environ, PYTHONPATH=str(wheel))
+        must([interpreter, "-c", "import devicepool as dp; assert len(dp.Pool('sim:2')) == 2 and '.whl' in dp.__file__"],
+             env=environment, cwd=directory)
+        print(f"{wheel.name} works")
+
+
+checks = {"rows": check_rows, "c": check_c, "python": check_python}
+checks[language]()
