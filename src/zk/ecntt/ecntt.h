@@ -10,14 +10,13 @@
 
 #include <devicepool/ecntt.h>
 
-#include "zk/curve/endomorphism.h"
 #include "ecntt/args.h"
-#include "zk/operation/exec.h"
-#include "zk/operation/operand.h"
-#include "zk/operation/pipeline.h"
 #include "pool/module/program.h"
+#include "zk/curve/endomorphism.h"
 #include "zk/msm/convert.h"
 #include "zk/ntt/ntt.h"
+#include "zk/operation/operation.h"
+#include "zk/operation/pipeline.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
 
@@ -72,36 +71,18 @@ pool_status ecntt_factors_kernel(
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
-/* A call, validated. */
+/* A call of pool_ecntt. */
 struct ecntt_call {
-    pool_ecntt_params params; /* batch at least 1 */
-    pool_exec exec;
-    struct exec_target target;
-    pool_span in;
-    pool_span out;
+    struct operation_call frame;
+    const pool_ecntt_params *given;
+    const pool_span *in, *out;
+    pool_ecntt_params params;                      /* batch at least 1 */
     const struct curve_endomorphism *endomorphism; /* NULL: the curve has none */
     struct ecntt_job job;
     struct ecntt_plan plan;
-    pool_buffer *owned;     /* the workspace, where the call allocated it */
-    pool_buffer *workspace; /* owned, or the caller's */
-    CUdeviceptr address;    /* of the workspace */
-    uint64_t first;         /* of the points in a job over several devices */
+    uint64_t first; /* of the points in a call over several devices, for messages */
 };
 
-/* Enqueues everything. */
-pool_status ecntt_run(struct ecntt_call *call);
-
-/* ---- ecntt.c --------------------------------------------------------------------------------- */
-
-/* pool_ecntt on one device; messages count points from `first`. */
-pool_status ecntt_compute(const pool_ecntt_params *params, const pool_exec *exec,
-    const pool_span *in, const pool_span *out, uint64_t first);
-
-/* ---- devices.c ------------------------------------------------------------------------------- */
-
-/* A job over several devices, whose spans have been checked as far as they are in host memory. */
-pool_status ecntt_run_on_devices(const struct ecntt_call *call);
-/* One number per device. */
-pool_status ecntt_workspace_on_devices(const struct ecntt_call *call, uint64_t *bytes);
+pool_status ecntt_run(void *call);
 
 #endif

@@ -29,7 +29,7 @@ static pool_status launch(const struct ecntt_call *call, pool_kernel *kernel, ui
         .count = 1,
         .arguments = arguments,
         .sizes = &bytes,
-        .stream = call->target.stream};
+        .stream = call->frame.target.stream};
 
     return module_launch_enqueue(&launched);
 }
@@ -38,7 +38,8 @@ static pool_status launch_points(const struct ecntt_call *call, enum ecntt_kerne
     uint64_t threads, const void *args, size_t bytes)
 {
     pool_kernel *kernel = NULL;
-    pool_status status = ecntt_kernel_get(call->target.device, call->params.curve, name, &kernel);
+    pool_status status =
+        ecntt_kernel_get(call->frame.target.device, call->params.curve, name, &kernel);
 
     return status ? status : launch(call, kernel, threads, args, bytes);
 }
@@ -49,7 +50,7 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
 {
     const pool_ntt_domain *domain = call->params.domain;
     const pool_field *order = call->params.curve->scalar_field;
-    struct ecntt_factors_args args = {.digits = call->address + call->plan.digits_at,
+    struct ecntt_factors_args args = {.digits = call->frame.address + call->plan.digits_at,
         .count = call->plan.factors,
         .table = call->plan.table,
         .log_size = call->job.log_size,
@@ -67,10 +68,10 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
     field_store_for_device(order, args.scale, domain->inverse_size);
     if (call->endomorphism)
         msm_lattice_of(call->params.curve->scalar_field, call->endomorphism, &args.lattice);
-    status = ecntt_factors_kernel(call->target.device, call->params.curve, &kernel);
+    status = ecntt_factors_kernel(call->frame.target.device, call->params.curve, &kernel);
     if (status)
         return status;
-    phase_begin(&phase, call->target.device, call->target.stream, "ecntt", "factors");
+    phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "factors");
     return phase_end(&phase, launch(call, kernel, args.count, &args, sizeof(args)));
 }
 
@@ -92,7 +93,7 @@ static struct ecntt_layout layout_of(
 
 static struct ecntt_digits digits_of(const struct ecntt_call *call)
 {
-    struct ecntt_digits digits = {.digits = call->address + call->plan.digits_at,
+    struct ecntt_digits digits = {.digits = call->frame.address + call->plan.digits_at,
         .count = call->plan.factors,
         .windows = call->plan.windows,
         .halves = call->plan.halves};
@@ -108,10 +109,10 @@ static pool_status enqueue_load(const struct ecntt_call *call, const struct pipe
 {
     const struct ecntt_load_args args = {.input = *input,
         .layout = layout_of(call, chunk, false),
-        .points = call->address + call->plan.points_at};
+        .points = call->frame.address + call->plan.points_at};
     struct phase phase;
 
-    phase_begin(&phase, call->target.device, call->target.stream, "ecntt", "load");
+    phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "load");
     return phase_end(
         &phase, launch_points(call, ECNTT_KERNEL_LOAD, chunk->count, &args, sizeof(args)));
 }
@@ -120,7 +121,7 @@ static pool_status enqueue_stage(
     const struct ecntt_call *call, const struct pipeline_chunk *chunk, uint32_t log_half)
 {
     const uint64_t blocks = (uint64_t)1 << (call->job.log_size - 1 - log_half);
-    struct ecntt_stage_args args = {.points = call->address + call->plan.points_at,
+    struct ecntt_stage_args args = {.points = call->frame.address + call->plan.points_at,
         .digits = digits_of(call),
         .count = chunk->count / 2,
         .first = call->job.has_coset ? blocks : 0,
@@ -136,7 +137,7 @@ static pool_status enqueue_stage(
 /* Factor 0 of the second table is 1/n. */
 static pool_status enqueue_scale(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
-    const struct ecntt_stage_args args = {.points = call->address + call->plan.points_at,
+    const struct ecntt_stage_args args = {.points = call->frame.address + call->plan.points_at,
         .digits = digits_of(call),
         .count = chunk->count >> call->job.log_size,
         .scaled = call->plan.table,
@@ -154,7 +155,7 @@ static pool_status enqueue_stages(const struct ecntt_call *call, const struct pi
 
     if (!stages)
         return POOL_OK;
-    phase_begin(&phase, call->target.device, call->target.stream, "ecntt", "stages");
+    phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "stages");
     for (uint32_t i = 0; i < stages && !status; i++)
         status = enqueue_stage(call, chunk, call->job.is_inverse ? i : stages - 1 - i);
     if (!status && call->job.is_inverse)
@@ -175,12 +176,12 @@ static uint64_t store_threads(uint64_t points)
 static pool_status enqueue_store(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
     const pool_field *field = call->params.curve->coordinates.field;
-    const int exponent = (int)call->out.form - field_device_degree(field);
-    uint64_t stride = span_stride(&call->out, call->job.out_bytes);
+    const int exponent = (int)call->out->form - field_device_degree(field);
+    uint64_t stride = span_stride(call->out, call->job.out_bytes);
     uint64_t power[FIELD_MAX_LIMBS];
-    struct ecntt_store_args args = {.points = call->address + call->plan.points_at,
+    struct ecntt_store_args args = {.points = call->frame.address + call->plan.points_at,
         .layout = layout_of(call, chunk, true),
-        .out = (CUdeviceptr)(uintptr_t)call->out.data + chunk->first * stride,
+        .out = (CUdeviceptr)(uintptr_t)call->out->data + chunk->first * stride,
         .stride = stride / 4,
         .count = chunk->count,
         .point_layout = call->params.result_layout,
@@ -188,12 +189,12 @@ static pool_status enqueue_store(const struct ecntt_call *call, const struct pip
     struct phase phase;
 
     if (call->job.out_is_on_host) {
-        args.out = call->address + call->plan.staging_at;
+        args.out = call->frame.address + call->plan.staging_at;
         args.stride = call->job.out_bytes / 4;
     }
     field_power_of_r(field, power, exponent);
     field_store_for_device(field, args.factor, power);
-    phase_begin(&phase, call->target.device, call->target.stream, "ecntt", "store");
+    phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "store");
     return phase_end(&phase,
         launch_points(call, ECNTT_KERNEL_STORE, store_threads(args.count), &args, sizeof(args)));
 }
@@ -206,8 +207,8 @@ static pool_status upload(void *user, struct pipeline_chunk *chunk)
 
     if (!call->job.in_is_on_host)
         return POOL_OK;
-    return pool_copy_to_device(call->workspace, call->plan.staging_at,
-        (const uint8_t *)call->in.data + chunk->first * call->job.in_stride,
+    return pool_copy_to_device(call->frame.block, call->plan.staging_at,
+        (const uint8_t *)call->in->data + chunk->first * call->job.in_stride,
         (chunk->count - 1) * call->job.in_stride + call->job.in_bytes, chunk->target.stream);
 }
 
@@ -217,20 +218,20 @@ static pool_status check_points(const struct ecntt_call *call, const struct pipe
 {
     const pool_curve *curve = call->params.curve;
     const struct msm_run run = {
-        .device = call->target.device, .stream = call->target.stream, .curve = curve};
-    const struct msm_check_result result = {.buffer = call->workspace,
+        .device = call->frame.target.device, .stream = call->frame.target.stream, .curve = curve};
+    const struct msm_check_result result = {.buffer = call->frame.block,
         .offset = call->plan.check_at,
-        .address = call->address + call->plan.check_at,
+        .address = call->frame.address + call->plan.check_at,
         .first_index = call->first + chunk->first};
-    const CUdeviceptr bases = call->address + call->plan.points_at;
+    const CUdeviceptr bases = call->frame.address + call->plan.points_at;
     pool_status status;
 
-    if (!call->exec.checks)
+    if (!call->frame.exec.checks)
         return POOL_OK;
     status = msm_convert_bases(&run, input, bases);
     return status ? status
-                  : msm_check_bases(
-                        &run, input, &result, bases, msm_affine_bytes(curve), call->exec.checks);
+                  : msm_check_bases(&run, input, &result, bases, msm_affine_bytes(curve),
+                        call->frame.exec.checks);
 }
 
 static pool_status compute(void *user, struct pipeline_chunk *chunk)
@@ -239,10 +240,10 @@ static pool_status compute(void *user, struct pipeline_chunk *chunk)
     struct msm_input_bases input;
     pool_status status;
 
-    msm_input_bases_init(&input, call->params.curve, &call->in, call->params.point_layout);
+    msm_input_bases_init(&input, call->params.curve, call->in, call->params.point_layout);
     input.count = chunk->count;
     if (call->job.in_is_on_host)
-        input.data = call->address + call->plan.staging_at;
+        input.data = call->frame.address + call->plan.staging_at;
     else
         input.data += chunk->first * call->job.in_stride;
     status = check_points(call, chunk, &input);
@@ -264,7 +265,7 @@ static pool_status download_strided(
     if (!packed)
         return base_fail_memory("results for strided memory");
     status = pool_copy_to_host(
-        packed, call->workspace, call->plan.staging_at, bytes, chunk->target.stream);
+        packed, call->frame.block, call->plan.staging_at, bytes, chunk->target.stream);
     if (!status)
         status = pool_stream_synchronize(chunk->target.stream);
     for (uint64_t i = 0; !status && i < chunk->count; i++)
@@ -276,24 +277,24 @@ static pool_status download_strided(
 static pool_status download(void *user, struct pipeline_chunk *chunk)
 {
     const struct ecntt_call *call = user;
-    const uint64_t stride = span_stride(&call->out, call->job.out_bytes);
-    uint8_t *to = (uint8_t *)call->out.data + chunk->first * stride;
+    const uint64_t stride = span_stride(call->out, call->job.out_bytes);
+    uint8_t *to = (uint8_t *)call->out->data + chunk->first * stride;
 
     if (!call->job.out_is_on_host)
         return POOL_OK;
     if (stride != call->job.out_bytes)
         return download_strided(call, chunk, to, stride);
-    return pool_copy_to_host(to, call->workspace, call->plan.staging_at,
+    return pool_copy_to_host(to, call->frame.block, call->plan.staging_at,
         chunk->count * call->job.out_bytes, chunk->target.stream);
 }
 
-pool_status ecntt_run(struct ecntt_call *call)
+pool_status ecntt_run(void *user)
 {
-    struct progress progress = {.call = "pool_ecntt", .exec = &call->exec, .total = call->in.count};
-    const struct pipeline pipeline = {.target = call->target,
-        .progress = &progress,
+    struct ecntt_call *call = user;
+    const struct pipeline pipeline = {.target = call->frame.target,
+        .progress = &call->frame.progress,
         .weight = 1,
-        .count = call->in.count,
+        .count = call->in->count,
         .chunk_items = call->plan.transforms << call->job.log_size,
         .slots = 1,
         .upload = upload,

@@ -140,6 +140,9 @@ static pool_status open_memory(struct operation_call *call, struct workspace *wo
                 call->item[operand.count].bytes, operand.argument->operand);
     if (!call->operation->takes_block || status)
         return status;
+    call->block = call->exec.workspace;
+    if (call->block)
+        return pool_buffer_address(call->block, &call->address);
     status = scratch_allocate(&call->target, memory->bytes, &call->owned, &call->address);
     call->block = call->owned;
     return status;
@@ -199,6 +202,14 @@ static pool_status forecast_on_device(struct operation_call *call, uint64_t *byt
 /* ---- several devices ------------------------------------------------------------------------- */
 
 enum { CALL_BYTES = 8192 }; /* more than any call has */
+
+const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
+    uint32_t index, struct operation_call *part)
+{
+    part->part[operand] = devices_part(operation_operand(division->call, operand),
+        division->call->item[operand].bytes, index, division->first);
+    return &part->part[operand];
+}
 
 /* All parts of a device one after the other; forecasts the most of them with `bytes`. */
 static pool_status run_parts_of(const struct operation_division *division, uint32_t index,

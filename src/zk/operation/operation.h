@@ -90,9 +90,9 @@ struct operation_call {
     pool_exec exec;   /* validated */
     struct exec_target target;
     struct progress progress; /* of `items` */
-    pool_buffer *block;       /* with takes_block */
-    CUdeviceptr address;
-    pool_buffer *owned; /* the block, where the frame allocated it */
+    pool_buffer *block;       /* with takes_block: the memory, or the caller's workspace */
+    CUdeviceptr address;      /* of the block */
+    pool_buffer *owned;       /* the block, where the frame allocated it */
 
     /* Set by the steps: */
     const char *subject; /* of the counter: of a field, a curve or a parameter set */
@@ -136,6 +136,17 @@ struct operation_division {
     pool_status (*run)(struct operation_division *division);
     pool_status (*forecast)(struct operation_division *division, uint64_t *bytes);
 };
+
+/* The span of an operand in the part of device `index`, by `first`; stored in the part. */
+const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
+    uint32_t index, struct operation_call *part);
+
+/* batch.c, for operands that are the input and the output of transforms of `items` items each: by
+ * the shards of the input, else of the output, else by the devices' rates. */
+pool_status operation_divide_batch(struct operation_division *division, uint64_t items);
+/* Transforms that are interleaved in host memory are refused, as no part of their span is a span.
+ */
+pool_status operation_check_layout(const struct operation_division *division, bool is_interleaved);
 
 /* ---- warm-ups -------------------------------------------------------------------------------- */
 
