@@ -78,6 +78,27 @@ def check_python():
     check_wheel(interpreter)
 
 
+def check_cpp():
+    compilers = [path for path in map(shutil.which, ("g++", "clang++")) if path]
+    if not compilers:
+        skip("there is no g++ and no clang++")
+    work, options = work_directory(), ["-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", f"-I{source}/include"]
+    link = [f"-L{build}/src", "-ldevicepool", "-pthread"]
+    must([compilers[0], *options, tests / "conformance.cpp", "-o", work / "conformance", *link])
+    environment = dict(os.environ, LD_LIBRARY_PATH=f"{build}/src")
+    compare([work / "conformance"], env=environment)
+    must([compilers[0], *options, bindings / "cpp/examples/msm.cpp", "-o", work / "msm", *link])
+    print(must([work / "msm", "sim:2"], env=environment).rstrip())
+    # What must not compile: results in constant memory, a lost result, a copy of an owner.
+    head = "#include <devicepool/devicepool.hpp>\nusing namespace devicepool;\nvoid f(domain &d, const bytes &in, bytes &out) { "
+    for is_right, line in ((True, "ntt(d, in, out, device()).value();"), (False, "ntt(d, in, in, device()).value();"),
+                           (False, "ntt(d, in, out, device());"), (False, "domain other = d;"), (True, "domain other = std::move(d);")):
+        done = subprocess.run([compilers[0], *options, "-Wno-unused-variable", "-Wno-unused-parameter", "-fsyntax-only", "-x", "c++", "-"],
+                              input=f"{head}{line} }}\n", capture_output=True, text=True, check=False)
+        if (done.returncode == 0) != is_right:
+            sys.exit(f"{line} {'does not compile' if is_right else 'compiles'}\n{done.stderr}")
+
+
 def check_wheel(interpreter):
     """The package as pip would build it, imported from the wheel alone."""
     if subprocess.run([interpreter, "-c", "import setuptools, wheel; assert int(setuptools.__version__.split('.')[0]) > 60"],
@@ -94,5 +115,5 @@ def check_wheel(interpreter):
         print(f"{wheel.name} works")
 
 
-checks = {"rows": check_rows, "c": check_c, "python": check_python}
+checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "python": check_python}
 checks[language]()

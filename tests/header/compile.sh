@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every public header by itself, twice in one file, as C99, C11 and C++17 without a warning; with
+# Every public header by itself, twice in one file, as C99, C11 and C++17 without a warning, that of C++ as C++17 and C++20; with
 # cuda.h before and after it where there is one.
 # usage: compile.sh INCLUDE-DIRECTORY C-COMPILER C++-COMPILER|none TOOLKIT-INCLUDE|none
 set -u
@@ -59,6 +59,15 @@ for header in "$include"/devicepool.h "$include"/devicepool/*.h; do
     done
 done
 
+# The header of C++ includes the others.
+printf '#include <devicepool/devicepool.hpp>\n#include <devicepool/devicepool.hpp>\nextern int unused;\n' >"$directory/file.c"
+if [ "$cpp_compiler" != none ]; then
+    for standard in c++17 "c++17 -fno-exceptions" c++20; do
+        # shellcheck disable=SC2086
+        check "devicepool.hpp as $standard" $cpp_compiler -x c++ -std=$standard $plain
+    done
+fi
+
 # Every header is in the umbrella; mock.h and mpi.h belong to libraries of their own.
 for header in "$include"/devicepool/*.h; do
     case ${header##*/} in mock.h | mpi.h) continue ;; esac
@@ -68,7 +77,7 @@ for header in "$include"/devicepool/*.h; do
     }
 done
 # And in the table of the README.
-for header in "$include"/devicepool/*.h; do
+for header in "$include"/devicepool/*.h*; do
     grep -q "](include/devicepool/$(basename "$header"))" "$include/../README.md" || {
         echo "$(basename "$header") is not in README.md"
         failed=$((failed + 1))
