@@ -38,7 +38,7 @@ typedef struct pool_tuning_info {
     pool_tuning_source source;
     uint32_t changed;  /* numbers that are not the defaults */
     char path[256];    /* of the file that was read or refused; "": none */
-    char message[256]; /* why a file was not used, or "" */
+    char message[256]; /* why a file, or a line of it, was not used, or "" */
 } pool_tuning_info;
 
 /* Fills `info`, whose struct_size must be set. No driver call. Any thread. */
@@ -61,7 +61,7 @@ POOL_API pool_status pool_tuning_set(pool_tuning *tuning, const char *name, uint
 POOL_API pool_status pool_tuning_get(const pool_tuning *tuning, const char *name, uint32_t *value);
 
 /* A number. The name is "msm.8.window_bits.20": operation, words of an element or coordinate, what
- * it is, log2 of the size; it is valid during the visit only. */
+ * it is, log2 of the size; it and the candidates are valid during the visit only. */
 typedef struct pool_tuning_number {
     size_t struct_size;
     const char *name;
@@ -69,6 +69,8 @@ typedef struct pool_tuning_number {
     uint32_t default_value;
     uint32_t min;
     uint32_t max;
+    const uint32_t *candidates; /* values that devicepool tune tries one by one */
+    uint32_t candidate_count;
 } pool_tuning_number;
 
 /* Calls `visit` for each number, in the order of the file, until it returns non-zero. */
@@ -86,11 +88,11 @@ POOL_API pool_status pool_tuning_path(pool_device *device, char *path, size_t si
 
 /*
  * Write replaces the file at `path` in one step: there is never a part of a file. NULL: the file
- * that DEVICEPOOL_TUNING names, or the one in the cache directory, which is created. Read accepts
- * what write wrote and nothing else. POOL_ERR_INVALID_ARGUMENT: the numbers are for every chip, or
- * contradict each other. POOL_ERR_BAD_DATA: the file is damaged. POOL_ERR_UNSUPPORTED: another
- * version of the library wrote it; or, for write without a path, the cache is disabled.
- * POOL_ERR_NOT_FOUND, POOL_ERR_IO.
+ * that DEVICEPOOL_TUNING names, or the one in the cache directory, which is created. Read logs
+ * and skips lines that it does not understand. POOL_ERR_INVALID_ARGUMENT: the numbers are for every
+ * chip, or contradict each other. POOL_ERR_BAD_DATA: the file does not begin with a chip, or its
+ * numbers contradict each other. POOL_ERR_UNSUPPORTED, for write without a path: the cache is
+ * disabled. POOL_ERR_NOT_FOUND, POOL_ERR_IO.
  */
 POOL_API pool_status pool_tuning_write(const pool_tuning *tuning, const char *path);
 POOL_API pool_status pool_tuning_read(const char *path, pool_tuning **tuning);

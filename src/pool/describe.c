@@ -193,9 +193,10 @@ static void write_tuning(struct text_buffer *buffer, const device_pool *pool)
             info->message[0] ? info->path : "", info->message[0] ? " is not used: " : "",
             info->message, info->message[0] ? ")" : "");
     else
-        write_text(buffer, "tuning    %u number%s of %s\n", info->changed,
+        write_text(buffer, "tuning    %u number%s of %s%s%s\n", info->changed,
             base_plural(info->changed),
-            info->source == POOL_TUNING_FILE ? info->path : "the caller");
+            info->source == POOL_TUNING_FILE ? info->path : "the caller",
+            info->message[0] ? "; " : "", info->message);
 }
 
 /* Which classes of leases have which level of streams; see pool_params. */

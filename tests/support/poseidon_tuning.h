@@ -11,7 +11,7 @@ static inline void poseidon_tune(
 {
     static struct poseidon_tuning tuning;
 
-    tuning = tuning_default(9, 0)->poseidon;
+    tuning = tuning_default()->poseidon;
     if (chunk_bytes)
         tuning.chunk_bytes = chunk_bytes;
     tuning.two_thread_states = two_thread_states;

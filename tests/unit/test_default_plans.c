@@ -307,7 +307,7 @@ static void print_extensions(void)
 
 static void print_poseidon(void)
 {
-    const struct poseidon_tuning tuning = tuning_default(9, 0)->poseidon;
+    const struct poseidon_tuning tuning = tuning_default()->poseidon;
 
     begin();
     fprintf(out, "poseidon:");
@@ -347,7 +347,7 @@ static void print_vectors(void)
             .is_divisible = true};
         struct vector_plan plan;
 
-        assert_true(vector_plan_make(&tuning_default(9, 0)->vector, &job, UINT64_MAX, &plan));
+        assert_true(vector_plan_make(&tuning_default()->vector, &job, UINT64_MAX, &plan));
         fprintf(out, " %" PRIu64, plan.chunk_elements);
         add(plan.bytes);
     }

@@ -25,7 +25,7 @@ static inline struct chip chip_of(const pool_device *device)
 
 static inline const struct tuning *chip_tuning(const struct chip *chip)
 {
-    return chip->tuning ? chip->tuning : tuning_of_any_chip();
+    return chip->tuning ? chip->tuning : tuning_default();
 }
 
 #endif

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The default numbers and the names and ranges of all numbers.
+ * The table of all tuned numbers: name, member, range, default for each length of elements, and
+ * what `devicepool tune` tries. Everything that lists numbers reads it.
  */
 #include "pool/tuning/tuning.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/math.h"
 
 /*
  * Measured on one H200; docs/performance.md has the figures.
@@ -55,221 +59,192 @@
  * fit in the last-level cache of a server. Shorter copies have eight chunks of at least 256 KiB: 1
  * to 8 MiB at 13 to 22 GB/s to the device (chunks of 1 MiB: 9 to 20) and 13 to 24 GB/s to the host
  * (9 to 21), where chunks of 64 and 128 KiB are slower for 1 MiB (11 GB/s).
+ *
+ * Affine passes win for coordinates of 12 and 16 words: 6.32 to 5.64 ms for 2^20 BLS12-381 terms,
+ * 9.22 to 7.87 for G2 of BN254. 8 words gain nothing, 24 were not measured.
  */
-/* Affine passes win for coordinates of 12 and 16 words (docs/performance.md): 6.32 to 5.64 ms for
- * 2^20 BLS12-381 terms, 9.22 to 7.87 for G2 of BN254. 8 words gain nothing, 24 were not measured.
- */
-#define MSM_NUMBERS(most, passes)                                                                  \
-    {                                                                                              \
-        .entry_cost = 16, .bucket_cost = 46, .affine_passes = (passes),                            \
-        .affine_min_bucket_entries = 20, .affine_min_entries = 12 << 20,                           \
-        .split_min_terms = 1 << 15, .split_max_terms = (most)                                      \
-    }
-static const struct tuning h200 = {
-    .msm = {MSM_NUMBERS(1 << 16, 0), MSM_NUMBERS(1 << 18, 2), MSM_NUMBERS(1 << 18, 2),
-        MSM_NUMBERS(0, 0)},
-    .msm_ramp_bytes = 32 << 20,
-    /* log_radix, log_threads, min_tile_width, high_bits, single_bits, blocks, log_chunk,
-     * quotients, by_length */
-    .ntt = {{.usual = {5, 8, 3, 18, 18, 3, 24, NTT_NO_QUOTIENTS, 0},
-                .lengths = {4, 8, 3, 18, 18, 4, 24, NTT_NO_QUOTIENTS, 1},
-                .lengths_min = 21,
-                .lengths_short_min = 18,
-                .other_by_rule = 1,
-                .wave_tiles = 2},
-        {.usual = {4, 7, 2, 17, 17, 5, 24, NTT_NO_QUOTIENTS, 0},
-            .other = {5, 7, 2, 17, 17, 3, 24, NTT_NO_QUOTIENTS, 0},
-            .other_by_rule = 1,
-            .wave_tiles = 2},
-        {.usual = {2, 7, 1, 16, 20, 5, 24, NTT_ALL_QUOTIENTS, 0},
-            .other = {1, 8, 0, 16, 20, 2, 24, NTT_ALL_QUOTIENTS, 0},
-            .other_by_rule = 1,
-            .wave_tiles = 2},
-        {.usual = {2, 7, 1, 15, 15, 4, 24, NTT_NO_QUOTIENTS, 0},
-            .other_by_rule = 1,
-            .wave_tiles = 2},
-        {.usual = {1, 7, 1, 14, 14, 3, 24, NTT_NO_QUOTIENTS, 0},
-            .other_by_rule = 1,
-            .wave_tiles = 2}},
-    .ntt_chunk_bytes = 16 << 20,
-    .poseidon = {.chunk_bytes = 32 << 20, .two_thread_states = 128},
-    .vector = {.chunk_bytes = 64 << 20},
-    .copy = {.helpers = 3,
-        .slots = 16,
-        .chunk_bytes = 1 << 20,
-        .min_chunk_bytes = 256 << 10},
-};
-
-/* Only compute capability 9.0 was measured; the others have its numbers, which work on all: plans
- * fit tiles into the shared memory that a chip has. */
-static const struct {
-    int major, minor;
-    const struct tuning *tuning;
-} defaults[] = {
-    {8, 0, &h200}, {8, 6, &h200}, {8, 9, &h200}, {9, 0, &h200}, {10, 0, &h200}, {12, 0, &h200}};
-
-const struct tuning *tuning_default(int compute_major, int compute_minor)
-{
-    size_t found = 0;
-
-    for (size_t i = 1; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-        if (compute_major > defaults[i].major ||
-            (compute_major == defaults[i].major && compute_minor >= defaults[i].minor))
-            found = i;
-    return defaults[found].tuning;
-}
-
-const struct tuning *tuning_of_any_chip(void)
-{
-    return &h200;
-}
-
-static const uint32_t msm_widths[TUNING_MSM_WIDTHS] = {8, 12, 16, 24};
-static const uint32_t ntt_widths[TUNING_NTT_WIDTHS] = {1, 2, 8, 12, 24};
-
-static uint32_t find_width(const uint32_t *widths, uint32_t count, uint32_t words)
-{
-    uint32_t i = 0;
-
-    while (i + 1 < count && words > widths[i])
-        i++;
-    return i;
-}
-
-uint32_t tuning_msm_width(uint32_t coordinate_words)
-{
-    return find_width(msm_widths, TUNING_MSM_WIDTHS, coordinate_words);
-}
-
-uint32_t tuning_ntt_width(uint32_t words)
-{
-    return find_width(ntt_widths, TUNING_NTT_WIDTHS, words);
-}
-
-/* ---- names and ranges ------------------------------------------------------------------------ */
-
-/* A member, or an array of `length` whose elements are named by their index. */
-struct member {
-    const char *name;
-    size_t offset;
-    uint32_t length; /* 0: no array */
-    uint32_t min;
-    uint32_t max;
-};
 
 enum {
-    MAX_CHUNK = 1 << 30,
+    LENGTHS = 5, /* of elements, at most */
+    MAX_WINDOW_BITS = 24,
     /* A bucket takes 128 bytes or more: windows much wider than the scalars are many cannot pay. */
     MAX_WINDOW_EXCESS = 6,
-    MAX_WINDOW_BITS = 24
+    MAX_LOG_RADIX = 5,
+    MAX_CHUNK = 1 << 30
 };
 
 /* A tile of 32 threads fits into the 48 KiB of shared memory that every chip has. */
 static const uint32_t max_log_radix[TUNING_NTT_WIDTHS] = {5, 5, 5, 4, 3};
 
-#define MSM(member) offsetof(struct msm_numbers, member)
-static const struct member msm_members[] = {
-    {"entry_cost", MSM(entry_cost), 0, 1, 1024},
-    {"bucket_cost", MSM(bucket_cost), 0, 1, 1024},
-    {"window_bits", MSM(window_bits), TUNING_MSM_LOG_SIZES, 0, MAX_WINDOW_BITS},
-    {"table_window_bits", MSM(table_window_bits), TUNING_MSM_LOG_SIZES, 0, MAX_WINDOW_BITS},
-    {"split_min_terms", MSM(split_min_terms), 0, 0, UINT32_MAX},
-    {"split_max_terms", MSM(split_max_terms), 0, 0, UINT32_MAX},
-    {"table_factor", MSM(table_factor), 0, 0, 256},
-    {"affine_passes", MSM(affine_passes), 0, 0, 2},
-    {"affine_min_bucket_entries", MSM(affine_min_bucket_entries), 0, 0, 1 << 20},
-    {"affine_min_entries", MSM(affine_min_entries), 0, 0, UINT32_MAX},
+/* A member, or an array of `logs` numbers that are named by the log2 of a size. */
+struct row {
+    const char *name;
+    size_t offset;
+    uint32_t logs; /* 0: no array */
+    uint32_t min;
+    uint32_t max;
+    uint32_t standard[LENGTHS]; /* the default for each length of elements */
+    const uint32_t *candidates; /* of devicepool tune */
+    uint32_t candidate_count;
+    struct { /* candidates of window bits: log2 of the size less and plus these */
+        int32_t below, above;
+    } windows;
 };
 
-#define NTT(member) offsetof(struct ntt_numbers, member)
-#define NTT_TUNING(name, which, no_radix, has_by_length)                                           \
-    {name ".log_radix", NTT(which.log_radix), 0, no_radix, 5},                                     \
-        {name ".log_threads", NTT(which.log_threads), 0, 5 * (no_radix), 10},                      \
-        {name ".min_tile_width", NTT(which.min_tile_width), 0, 0, 3},                              \
-        {name ".high_bits", NTT(which.high_bits), 0, 8 * (no_radix), 22},                          \
-        {name ".single_bits", NTT(which.single_bits), 0, 8 * (no_radix), 22},                      \
-        {name ".blocks", NTT(which.blocks), 0, no_radix, 16},                                      \
-        {name ".log_chunk", NTT(which.log_chunk), 0, 12 * (no_radix), 30},                         \
-        {name ".quotients", NTT(which.quotients), 0, 0, NTT_ALL_QUOTIENTS},                        \
-    {                                                                                              \
-        name ".by_length", NTT(which.by_length), 0, 0, has_by_length                               \
-    }
-static const struct member ntt_members[] = {
-    NTT_TUNING("usual", usual, 1, 0),
-    NTT_TUNING("other", other, 0, 0),
-    NTT_TUNING("lengths", lengths, 0, 1),
-    {"lengths_min", NTT(lengths_min), 0, 0, 63},
-    {"lengths_short_min", NTT(lengths_short_min), 0, 0, 63},
-    {"other_by_rule", NTT(other_by_rule), 0, 0, 1},
-    {"choice", NTT(choice), TUNING_NTT_LOG_SIZES, 0, NTT_CHOICE_OTHER},
-    {"wave_tiles", NTT(wave_tiles), 0, 1, 64},
-    {"long_last", NTT(long_last), 0, 0, 1},
+#define TRY(...)                                                                                   \
+    .candidates = (const uint32_t[]){__VA_ARGS__},                                                 \
+    .candidate_count = sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
+
+/* Coordinates of up to 8, 12, 16 words of 32 bits, or more. */
+static const uint32_t msm_lengths[] = {8, 12, 16, 24};
+#define MSM(member) #member, offsetof(struct tuning, msm[0].member)
+static const struct row msm_rows[] = {
+    {MSM(entry_cost), 0, 1, 1024, .standard = {16, 16, 16, 16}},
+    {MSM(bucket_cost), 0, 1, 1024, .standard = {46, 46, 46, 46}},
+    {MSM(window_bits), TUNING_MSM_LOG_SIZES, 0, MAX_WINDOW_BITS, .standard = {0},
+        .windows = {6, -1}},
+    {MSM(table_window_bits), TUNING_MSM_LOG_SIZES, 0, MAX_WINDOW_BITS, .standard = {0},
+        .windows = {4, 2}},
+    {MSM(split_min_terms), 0, 0, UINT32_MAX, .standard = {1 << 15, 1 << 15, 1 << 15, 1 << 15}},
+    {MSM(split_max_terms), 0, 0, UINT32_MAX, .standard = {1 << 16, 1 << 18, 1 << 18, 0}},
+    {MSM(table_factor), 0, 0, 256, .standard = {0}, TRY(2, 4, 8)},
+    {MSM(affine_passes), 0, 0, 2, .standard = {0, 2, 2, 0}},
+    {MSM(affine_min_bucket_entries), 0, 0, 1 << 20, .standard = {20, 20, 20, 20}},
+    {MSM(affine_min_entries), 0, 0, UINT32_MAX,
+        .standard = {12 << 20, 12 << 20, 12 << 20, 12 << 20}},
 };
 
-#define TOP(member) offsetof(struct tuning, member)
-static const struct member other_members[] = {
-    {"msm.ramp_bytes", TOP(msm_ramp_bytes), 0, 1, UINT32_MAX},
-    {"ntt.chunk_bytes", TOP(ntt_chunk_bytes), 0, 1 << 12, MAX_CHUNK},
-    {"poseidon.two_thread_states", TOP(poseidon.two_thread_states), 0, 0, 4096},
-    {"copy.helpers", TOP(copy.helpers), 0, 0, 63},
-    {"copy.slots", TOP(copy.slots), 0, 2, 64},
-    {"copy.chunk_bytes", TOP(copy.chunk_bytes), 0, 1 << 12, 1 << 26},
-    {"copy.min_chunk_bytes", TOP(copy.min_chunk_bytes), 0, 1 << 12, 1 << 26},
+/* Elements of 1, 2, up to 8 or up to 12 words of 32 bits, or more. */
+static const uint32_t ntt_lengths[] = {1, 2, 8, 12, 24};
+#define NTT(member) #member, offsetof(struct tuning, ntt[0].member)
+static const struct row ntt_rows[] = {
+    {NTT(usual.log_radix), 0, 1, MAX_LOG_RADIX, .standard = {5, 4, 2, 2, 1}},
+    {NTT(usual.log_threads), 0, 5, 10, .standard = {8, 7, 7, 7, 7}},
+    {NTT(usual.min_tile_width), 0, 0, 3, .standard = {3, 2, 1, 1, 1}},
+    {NTT(usual.high_bits), 0, 8, 22, .standard = {18, 17, 16, 15, 14}},
+    {NTT(usual.single_bits), 0, 8, 22, .standard = {18, 17, 20, 15, 14}},
+    {NTT(usual.blocks), 0, 1, 16, .standard = {3, 5, 5, 4, 3}},
+    {NTT(usual.log_chunk), 0, 12, 30, .standard = {24, 24, 24, 24, 24}},
+    {NTT(usual.quotients), 0, 0, NTT_ALL_QUOTIENTS, .standard = {[2] = NTT_ALL_QUOTIENTS}},
+    {NTT(usual.by_length), 0, 0, 0, .standard = {0}},
+    {NTT(other.log_radix), 0, 0, MAX_LOG_RADIX, .standard = {0, 5, 1}},
+    {NTT(other.log_threads), 0, 0, 10, .standard = {0, 7, 8}},
+    {NTT(other.min_tile_width), 0, 0, 3, .standard = {0, 2, 0}},
+    {NTT(other.high_bits), 0, 0, 22, .standard = {0, 17, 16}},
+    {NTT(other.single_bits), 0, 0, 22, .standard = {0, 17, 20}},
+    {NTT(other.blocks), 0, 0, 16, .standard = {0, 3, 2}},
+    {NTT(other.log_chunk), 0, 0, 30, .standard = {0, 24, 24}},
+    {NTT(other.quotients), 0, 0, NTT_ALL_QUOTIENTS, .standard = {[2] = NTT_ALL_QUOTIENTS}},
+    {NTT(other.by_length), 0, 0, 0, .standard = {0}},
+    {NTT(lengths.log_radix), 0, 0, MAX_LOG_RADIX, .standard = {4}},
+    {NTT(lengths.log_threads), 0, 0, 10, .standard = {8}},
+    {NTT(lengths.min_tile_width), 0, 0, 3, .standard = {3}},
+    {NTT(lengths.high_bits), 0, 0, 22, .standard = {18}},
+    {NTT(lengths.single_bits), 0, 0, 22, .standard = {18}},
+    {NTT(lengths.blocks), 0, 0, 16, .standard = {4}},
+    {NTT(lengths.log_chunk), 0, 0, 30, .standard = {24}},
+    {NTT(lengths.quotients), 0, 0, NTT_ALL_QUOTIENTS, .standard = {NTT_NO_QUOTIENTS}},
+    {NTT(lengths.by_length), 0, 0, 1, .standard = {1}},
+    {NTT(lengths_min), 0, 0, 63, .standard = {21}},
+    {NTT(lengths_short_min), 0, 0, 63, .standard = {18}},
+    {NTT(other_by_rule), 0, 0, 1, .standard = {1, 1, 1, 1, 1}},
+    {NTT(choice), TUNING_NTT_LOG_SIZES, 0, NTT_CHOICE_OTHER, .standard = {0},
+        TRY(NTT_CHOICE_USUAL, NTT_CHOICE_OTHER)},
+    {NTT(wave_tiles), 0, 1, 64, .standard = {2, 2, 2, 2, 2}, TRY(1, 4)},
+    {NTT(long_last), 0, 0, 1, .standard = {0}, TRY(1)},
+};
+
+#define MIB(count) ((uint32_t)(count) << 20)
+#define ALL(member) offsetof(struct tuning, member)
+static const struct row other_rows[] = {
+    {"msm.ramp_bytes", ALL(msm_ramp_bytes), 0, 1, UINT32_MAX, .standard = {MIB(32)},
+        TRY(MIB(16), MIB(64), UINT32_MAX)},
+    {"ntt.chunk_bytes", ALL(ntt_chunk_bytes), 0, 1 << 12, MAX_CHUNK, .standard = {MIB(16)},
+        TRY(MIB(4), MIB(8), MIB(32), MIB(64))},
+    {"poseidon.two_thread_states", ALL(poseidon.two_thread_states), 0, 0, 4096, .standard = {128},
+        TRY(0, 64, 256, 512)},
+    {"copy.helpers", ALL(copy.helpers), 0, 0, 63, .standard = {3}, TRY(1, 5, 7)},
+    {"copy.slots", ALL(copy.slots), 0, 2, 64, .standard = {16}},
+    {"copy.chunk_bytes", ALL(copy.chunk_bytes), 0, 1 << 12, MIB(64), .standard = {MIB(1)},
+        TRY(256 << 10, 512 << 10, MIB(2), MIB(4))},
+    {"copy.min_chunk_bytes", ALL(copy.min_chunk_bytes), 0, 1 << 12, MIB(64),
+        .standard = {256 << 10}},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+static const struct group {
+    const char *operation; /* NULL: in the names of the rows */
+    const uint32_t *lengths;
+    size_t length_count, stride;
+    const struct row *rows;
+    size_t row_count;
+} groups[] = {
+    {"msm", msm_lengths, TUNING_MSM_WIDTHS, sizeof(struct msm_numbers), msm_rows,
+        COUNT_OF(msm_rows)},
+    {"ntt", ntt_lengths, TUNING_NTT_WIDTHS, sizeof(struct ntt_numbers), ntt_rows,
+        COUNT_OF(ntt_rows)},
+    {NULL, NULL, 1, 0, other_rows, COUNT_OF(other_rows)},
+};
 
-static size_t count_of_member(const struct member *member)
+/* ---- numbers --------------------------------------------------------------------------------- */
+
+static void set_name(const struct group *group, const struct row *row, size_t length, uint32_t log,
+    struct tuning_number *number)
 {
-    return member->length ? member->length : 1;
+    size_t used = 0;
+
+    if (group->operation)
+        used = (size_t)snprintf(
+            number->name, sizeof(number->name), "%s.%u.", group->operation, group->lengths[length]);
+    used += (size_t)snprintf(number->name + used, sizeof(number->name) - used, "%s", row->name);
+    if (row->logs)
+        snprintf(number->name + used, sizeof(number->name) - used, ".%u", log);
 }
 
-/* Finds the number at *index, or subtracts the count of all from it. */
-static bool find_number(const struct member *members, size_t count, const char *prefix, size_t base,
-    size_t *index, struct tuning_number *number)
+static void set_windows(const struct row *row, uint32_t log, struct tuning_number *number)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct member *member = &members[i];
-        const size_t numbers = count_of_member(member);
+    const int32_t least = (int32_t)log - row->windows.below;
+    const int32_t most = (int32_t)log + row->windows.above;
 
-        if (*index >= numbers) {
-            *index -= numbers;
-            continue;
-        }
-        number->offset = base + member->offset + *index * sizeof(uint32_t);
-        number->min = member->min;
-        number->max = member->max;
-        if (member->max == MAX_WINDOW_BITS && *index + MAX_WINDOW_EXCESS < MAX_WINDOW_BITS)
-            number->max = (uint32_t)*index + MAX_WINDOW_EXCESS;
-        if (member->length)
-            snprintf(number->name, sizeof(number->name), "%s%s.%zu", prefix, member->name, *index);
-        else
-            snprintf(number->name, sizeof(number->name), "%s%s", prefix, member->name);
-        return true;
-    }
-    return false;
+    number->max = (uint32_t)base_min(log + MAX_WINDOW_EXCESS, MAX_WINDOW_BITS);
+    for (int32_t bits = 2; bits <= MAX_WINDOW_BITS; bits++)
+        if (bits >= least && (bits <= most || bits == 2))
+            number->candidates[number->candidate_count++] = (uint32_t)bits;
 }
 
 bool tuning_number_at(size_t index, struct tuning_number *number)
 {
-    char prefix[16];
+    for (const struct group *group = groups; group < groups + COUNT_OF(groups); group++)
+        for (size_t i = 0; i < group->length_count * group->row_count; i++) {
+            const struct row *row = &group->rows[i % group->row_count];
+            const size_t length = i / group->row_count, count = row->logs ? row->logs : 1;
 
-    for (uint32_t i = 0; i < TUNING_MSM_WIDTHS; i++) {
-        snprintf(prefix, sizeof(prefix), "msm.%u.", msm_widths[i]);
-        if (find_number(msm_members, COUNT_OF(msm_members), prefix,
-                TOP(msm) + i * sizeof(struct msm_numbers), &index, number))
-            return true;
-    }
-    for (uint32_t i = 0; i < TUNING_NTT_WIDTHS; i++) {
-        snprintf(prefix, sizeof(prefix), "ntt.%u.", ntt_widths[i]);
-        if (find_number(ntt_members, COUNT_OF(ntt_members), prefix,
-                TOP(ntt) + i * sizeof(struct ntt_numbers), &index, number)) {
-            if (strstr(number->name, ".log_radix"))
-                number->max = max_log_radix[i];
+            if (index >= count) {
+                index -= count;
+                continue;
+            }
+            *number = (struct tuning_number){
+                .offset = row->offset + length * group->stride + index * sizeof(uint32_t),
+                .min = row->min,
+                .max = row->max == MAX_LOG_RADIX ? max_log_radix[length] : row->max,
+                .standard = row->standard[length],
+                .candidate_count = row->candidate_count};
+            set_name(group, row, length, (uint32_t)index, number);
+            for (uint32_t c = 0; c < row->candidate_count; c++)
+                number->candidates[c] = row->candidates[c];
+            if (row->max == MAX_WINDOW_BITS)
+                set_windows(row, (uint32_t)index, number);
             return true;
         }
-    }
-    return find_number(other_members, COUNT_OF(other_members), "", 0, &index, number);
+    return false;
+}
+
+bool tuning_number_named(const char *name, struct tuning_number *number)
+{
+    for (size_t i = 0; tuning_number_at(i, number); i++)
+        if (strcmp(number->name, name) == 0)
+            return true;
+    return false;
 }
 
 uint32_t tuning_value(const struct tuning *tuning, const struct tuning_number *number)
@@ -284,6 +259,46 @@ void tuning_set_value(struct tuning *tuning, const struct tuning_number *number,
 {
     memcpy((char *)tuning + number->offset, &value, sizeof(value));
 }
+
+static struct tuning standard = {.poseidon.chunk_bytes = MIB(32), .vector.chunk_bytes = MIB(64)};
+
+static void set_standard(void)
+{
+    struct tuning_number number;
+
+    for (size_t i = 0; tuning_number_at(i, &number); i++)
+        tuning_set_value(&standard, &number, number.standard);
+}
+
+const struct tuning *tuning_default(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, set_standard);
+    return &standard;
+}
+
+static uint32_t find_length(const uint32_t *lengths, uint32_t count, uint32_t words)
+{
+    uint32_t i = 0;
+
+    while (i + 1 < count && words > lengths[i])
+        i++;
+    return i;
+}
+
+uint32_t tuning_msm_width(uint32_t coordinate_words)
+{
+    return find_length(msm_lengths, TUNING_MSM_WIDTHS, coordinate_words);
+}
+
+uint32_t tuning_ntt_width(uint32_t words)
+{
+    return find_length(ntt_lengths, TUNING_NTT_WIDTHS, words);
+}
+
+/* ---- what contradicts itself ------------------------------------------------------------------
+ */
 
 /* The kernels of one length each are written for elements of one word and 16 points per thread. */
 static bool lengths_are_valid(const struct ntt_tuning *lengths, bool is_word)
@@ -339,18 +354,20 @@ bool tuning_is_valid(const struct tuning *tuning)
     return true;
 }
 
-static bool builds_differ(const struct ntt_tuning *a, const struct ntt_tuning *b)
+static bool is_other_kernel(const struct ntt_tuning *a, const struct ntt_tuning *b)
 {
     return a->log_radix != b->log_radix || a->log_threads != b->log_threads ||
            a->blocks != b->blocks || a->quotients != b->quotients || a->by_length != b->by_length;
 }
 
-bool tuning_needs_compiler(const struct tuning *tuning, const struct tuning *standard)
+bool tuning_needs_compiler(const struct tuning *tuning)
 {
+    const struct ntt_numbers *usual = tuning_default()->ntt, *ntt = tuning->ntt;
+
     for (uint32_t i = 0; i < TUNING_NTT_WIDTHS; i++)
-        if (builds_differ(&tuning->ntt[i].usual, &standard->ntt[i].usual) ||
-            builds_differ(&tuning->ntt[i].other, &standard->ntt[i].other) ||
-            builds_differ(&tuning->ntt[i].lengths, &standard->ntt[i].lengths))
+        if (is_other_kernel(&ntt[i].usual, &usual[i].usual) ||
+            is_other_kernel(&ntt[i].other, &usual[i].other) ||
+            is_other_kernel(&ntt[i].lengths, &usual[i].lengths))
             return true;
     return false;
 }

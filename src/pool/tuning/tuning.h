@@ -114,11 +114,9 @@ struct tuning {
     struct copy_numbers copy;
 };
 
-/* The defaults of a chip. A compute capability without its own has those of the nearest below. */
-const struct tuning *tuning_default(int compute_major, int compute_minor);
-
-/* For what does not depend on the chip. */
-const struct tuning *tuning_of_any_chip(void);
+/* The numbers of the table. They were measured on compute capability 9.0 and work on all chips:
+ * plans fit tiles into the shared memory that a chip has. */
+const struct tuning *tuning_default(void);
 
 /* The index of the numbers for that many words. */
 uint32_t tuning_msm_width(uint32_t coordinate_words);
@@ -126,58 +124,59 @@ uint32_t tuning_ntt_width(uint32_t words);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-enum { TUNING_NAME = 48 };
+enum { TUNING_NAME = 48, TUNING_CANDIDATES = 10 };
 
 /* One number of the struct. */
 struct tuning_number {
-    char name[TUNING_NAME];
+    char name[TUNING_NAME]; /* "msm.8.window_bits.20" */
     size_t offset;
     uint32_t min;
     uint32_t max;
+    uint32_t standard; /* the default */
+    uint32_t candidates[TUNING_CANDIDATES];
+    uint32_t candidate_count;
 };
 
 /* The number at an index, in the order of the struct; false past the last one. */
 bool tuning_number_at(size_t index, struct tuning_number *number);
+/* By its name; false: there is none. */
+bool tuning_number_named(const char *name, struct tuning_number *number);
 uint32_t tuning_value(const struct tuning *tuning, const struct tuning_number *number);
 void tuning_set_value(struct tuning *tuning, const struct tuning_number *number, uint32_t value);
-/* Whether all numbers are within their ranges. */
+/* Whether all numbers are within their ranges, and do not contradict each other. */
 bool tuning_is_valid(const struct tuning *tuning);
 /* Whether kernels are built otherwise than by default, so that they are not among the prebuilt. */
-bool tuning_needs_compiler(const struct tuning *tuning, const struct tuning *defaults);
+bool tuning_needs_compiler(const struct tuning *tuning);
 
 /* ---- files: tuning_file.c -------------------------------------------------------------------- */
 
 /* What a file was measured on. */
 struct tuning_key {
-    char chip[128];
-    int32_t compute_major;
-    int32_t compute_minor;
-    int32_t multiprocessors;
+    char chip[192]; /* "NVIDIA H200, compute capability 9.0, 132 multiprocessors" */
     int32_t driver_version;
 };
 
-enum { TUNING_MAX_BYTES = 1 << 16, TUNING_FORMAT = 1 };
+enum { TUNING_MAX_BYTES = 1 << 16 };
 
-/* Why a file was refused, for a message. */
+/* Why a file, or a line of it, is not used, for a message; "": none. */
 struct tuning_reason {
-    char text[192];
+    char text[256];
 };
 
 /*
- * A file's text. tuning_decode checks length, digest, format, library version, and the name, order
- * and range of every number; *tuning is the defaults of the key's chip with the numbers of the
- * file, and it and *key are written only on success. POOL_ERR_BAD_DATA: damaged.
- * POOL_ERR_UNSUPPORTED: of another format or version of the library. Failures to read are not
- * recorded, but have a reason. The caller frees *text with base_free.
+ * A file's text, see tuning_file.c; the caller frees *text with base_free. tuning_decode changes
+ * the text, which has one byte more. It skips lines that it does not understand, of which the first
+ * is the reason; *tuning is the default with the numbers of the file, and it and *key are written
+ * only on success. POOL_ERR_BAD_DATA: it is no such file, or its numbers contradict each other.
  */
 pool_status tuning_encode(
     const struct tuning_key *key, const struct tuning *tuning, char **text, size_t *bytes);
-pool_status tuning_decode(const char *text, size_t bytes, struct tuning_key *key,
-    struct tuning *tuning, struct tuning_reason *reason);
+pool_status tuning_decode(char *text, size_t bytes, struct tuning_key *key, struct tuning *tuning,
+    struct tuning_reason *reason);
 
-/* tuning_decode of a file; POOL_ERR_NOT_FOUND when there is none. */
-pool_status tuning_read(int directory, const char *name, struct tuning_key *key,
-    struct tuning *tuning, struct tuning_reason *reason);
+/* tuning_decode of a file; POOL_ERR_NOT_FOUND when there is none. No failure is recorded. */
+pool_status tuning_read(
+    const char *path, struct tuning_key *key, struct tuning *tuning, struct tuning_reason *reason);
 /* Replaces the file in one step. */
 pool_status tuning_write(
     const char *path, const struct tuning_key *key, const struct tuning *tuning);
@@ -189,7 +188,6 @@ pool_status tuning_file_name(const struct tuning_key *key, char name[TUNING_FILE
 
 /* The numbers of a device, constant after the creation of its pool. */
 const struct tuning *device_tuning(const pool_device *device);
-void device_tuning_key(const pool_device *device, struct tuning_key *key);
 /* Sets the numbers of all devices, whose properties have been read. Files that cannot be used are
  * only logged. */
 pool_status device_pool_tune(

@@ -32,36 +32,23 @@ const struct tuning *device_tuning(const pool_device *device)
     return device->tuning;
 }
 
-void device_tuning_key(const pool_device *device, struct tuning_key *key)
+static struct tuning_key key_of(const pool_device *device)
 {
     const pool_device_info *info = &device->properties;
+    struct tuning_key key = {.driver_version = device->pool->driver->version};
 
-    memset(key, 0, sizeof(*key));
-    snprintf(key->chip, sizeof(key->chip), "%s", info->name);
-    key->compute_major = info->compute_major;
-    key->compute_minor = info->compute_minor;
-    key->multiprocessors = info->multiprocessors;
-    key->driver_version = device->pool->driver->version;
+    snprintf(key.chip, sizeof(key.chip), "%s, compute capability %d.%d, %d multiprocessors",
+        info->name, info->compute_major, info->compute_minor, info->multiprocessors);
+    return key;
 }
 
-static const struct tuning *defaults_of(const pool_device *device)
-{
-    return tuning_default(device->properties.compute_major, device->properties.compute_minor);
-}
-
-static bool is_of_chip(const struct tuning_key *a, const struct tuning_key *b)
-{
-    return strcmp(a->chip, b->chip) == 0 && a->compute_major == b->compute_major &&
-           a->compute_minor == b->compute_minor && a->multiprocessors == b->multiprocessors;
-}
-
-static uint32_t count_changed(const struct tuning *tuning, const struct tuning *standard)
+static uint32_t count_changed(const struct tuning *tuning)
 {
     struct tuning_number number;
     uint32_t changed = 0;
 
     for (size_t i = 0; tuning_number_at(i, &number); i++)
-        changed += tuning_value(tuning, &number) != tuning_value(standard, &number);
+        changed += tuning_value(tuning, &number) != number.standard;
     return changed;
 }
 
@@ -85,56 +72,15 @@ static const pool_device *first_known(const device_pool *pool)
 /* Plans of one job over several devices must agree, so that all have the same numbers. */
 static bool are_of_one_kind(const device_pool *pool, const struct tuning_key *key)
 {
-    for (size_t i = 0; i < pool->count; i++) {
-        struct tuning_key other;
-
-        device_tuning_key(&pool->devices[i], &other);
-        if (is_known(&pool->devices[i]) && !is_of_chip(&other, key))
+    for (size_t i = 0; i < pool->count; i++)
+        if (is_known(&pool->devices[i]) && strcmp(key_of(&pool->devices[i]).chip, key->chip) != 0)
             return false;
-    }
     return true;
 }
 
 /* ---- the numbers of a pool ------------------------------------------------------------------- */
 
-static pool_status set_numbers(
-    device_pool *pool, const struct tuning *numbers, pool_tuning_source source)
-{
-    const pool_device *known = first_known(pool);
-
-    pool->tuning = base_calloc(1, sizeof(*pool->tuning));
-    if (!pool->tuning)
-        return base_fail_memory("tuned numbers");
-    *pool->tuning = *numbers;
-    pool->tuning_info.source = source;
-    pool->tuning_info.changed =
-        count_changed(numbers, known ? defaults_of(known) : tuning_of_any_chip());
-    for (size_t i = 0; i < pool->count; i++)
-        pool->devices[i].tuning = pool->tuning;
-    return POOL_OK;
-}
-
-static pool_status use_given(device_pool *pool, const pool_tuning *given)
-{
-    const pool_device *known = first_known(pool);
-    struct tuning_key key;
-
-    if (!tuning_is_valid(&given->numbers))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: the numbers of `tuning` contradict each other");
-    if (!given->is_for_any && known) {
-        device_tuning_key(known, &key);
-        if (!is_of_chip(&given->key, &key) || given->key.driver_version != key.driver_version ||
-            !are_of_one_kind(pool, &key))
-            return base_fail(POOL_ERR_UNSUPPORTED,
-                "pool_create: the numbers of `tuning` are for %s with driver %d, the devices are "
-                "%s with driver %d, or of several kinds",
-                given->key.chip, given->key.driver_version, key.chip, key.driver_version);
-    }
-    return set_numbers(pool, &given->numbers, POOL_TUNING_GIVEN);
-}
-
-__attribute__((format(printf, 2, 3))) static void set_reason(
+__attribute__((format(printf, 2, 3))) static bool set_reason(
     struct tuning_reason *reason, const char *format, ...)
 {
     va_list arguments;
@@ -142,101 +88,151 @@ __attribute__((format(printf, 2, 3))) static void set_reason(
     va_start(arguments, format);
     vsnprintf(reason->text, sizeof(reason->text), format, arguments);
     va_end(arguments);
+    return false;
 }
 
-/* Reads the file in the cache directory; its path goes to `path`. */
-static pool_status read_cached(const struct tuning_key *wanted, char *path, size_t size,
-    struct tuning_key *key, struct tuning *numbers, struct tuning_reason *reason)
+static pool_status set_numbers(
+    device_pool *pool, const struct tuning *numbers, pool_tuning_source source)
 {
-    char directory_path[4096], why[256], name[TUNING_FILE_NAME];
-    pool_status status;
-    int directory =
-        base_cache_directory_open(0, directory_path, sizeof(directory_path), why, sizeof(why));
-
-    if (directory < 0)
-        return POOL_ERR_NOT_FOUND; /* no cache, no file */
-    status = tuning_file_name(wanted, name);
-    if (!status)
-        status = tuning_read(directory, name, key, numbers, reason);
-    else
-        set_reason(reason, "its name cannot be computed");
-    base_close(directory);
-    if (status != POOL_ERR_NOT_FOUND)
-        snprintf(path, size, "%s/%s", directory_path, name);
-    return status;
-}
-
-static pool_status check_file(const struct tuning_key *key, const struct tuning_key *wanted,
-    const struct tuning *numbers, bool (*has_compiler)(void), struct tuning_reason *reason)
-{
-    if (!is_of_chip(key, wanted)) {
-        set_reason(reason, "it is for %.60s with %d multiprocessors, this is %.60s with %d",
-            key->chip, key->multiprocessors, wanted->chip, wanted->multiprocessors);
-        return POOL_ERR_UNSUPPORTED;
-    }
-    if (key->driver_version != wanted->driver_version) {
-        set_reason(reason, "it was measured with driver %d, this is %d", key->driver_version,
-            wanted->driver_version);
-        return POOL_ERR_UNSUPPORTED;
-    }
-    if (tuning_needs_compiler(
-            numbers, tuning_default(wanted->compute_major, wanted->compute_minor)) &&
-        !has_compiler()) {
-        set_reason(reason, "its kernels are compiled, and there is no compiler that works");
-        return POOL_ERR_UNSUPPORTED;
-    }
+    pool->tuning = base_calloc(1, sizeof(*pool->tuning));
+    if (!pool->tuning)
+        return base_fail_memory("tuned numbers");
+    *pool->tuning = *numbers;
+    pool->tuning_info.source = source;
+    pool->tuning_info.changed = count_changed(numbers);
+    for (size_t i = 0; i < pool->count; i++)
+        pool->devices[i].tuning = pool->tuning;
     return POOL_OK;
 }
 
-static pool_status read_file(device_pool *pool, const char *named, bool (*has_compiler)(void),
-    struct tuning *numbers, struct tuning_reason *reason)
+/* Why numbers of `key` are not for the devices of the pool, in `reason`. */
+static bool is_for_pool(
+    const struct tuning_key *key, const device_pool *pool, struct tuning_reason *reason)
 {
-    pool_tuning_info *info = &pool->tuning_info;
-    struct tuning_key key, wanted;
-    char path[4096 + TUNING_FILE_NAME] = "";
+    const struct tuning_key wanted = key_of(first_known(pool));
+
+    if (!are_of_one_kind(pool, &wanted))
+        return set_reason(reason, "the pool has devices of several kinds");
+    if (strcmp(key->chip, wanted.chip) != 0)
+        return set_reason(reason, "they are for %.90s, this is %.90s", key->chip, wanted.chip);
+    return key->driver_version == wanted.driver_version ||
+           set_reason(reason, "they were measured with driver %d, this is %d", key->driver_version,
+               wanted.driver_version);
+}
+
+static pool_status use_given(device_pool *pool, const pool_tuning *given)
+{
+    struct tuning_reason reason;
+
+    if (!tuning_is_valid(&given->numbers))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: the numbers of `tuning` contradict each other");
+    if (!given->is_for_any && first_known(pool) && !is_for_pool(&given->key, pool, &reason))
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_create: the numbers of `tuning` cannot be used: %s", reason.text);
+    return set_numbers(pool, &given->numbers, POOL_TUNING_GIVEN);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+enum { PATH_BYTES = 4096 + TUNING_FILE_NAME };
+
+/* The directory of the cache, which need not exist. */
+static pool_status find_cache(const char *call, int may_create, char *path, size_t size)
+{
+    char reason[256];
+    int directory = base_cache_directory_open(may_create, path, size, reason, sizeof(reason));
+    const bool is_missing = directory < 0 && path[0] && access(path, F_OK) != 0;
+
+    base_close(directory);
+    return directory >= 0 || (is_missing && !may_create)
+               ? POOL_OK
+               : base_fail(POOL_ERR_UNSUPPORTED, "%s: the cache directory cannot be used: %s", call,
+                     reason);
+}
+
+/* The file that the environment names; NULL: none. */
+static const char *named_file(void)
+{
+    const char *named = base_env(VARIABLE);
+
+    return named && named[0] ? named : NULL;
+}
+
+static bool is_off(void)
+{
+    return named_file() && strcmp(named_file(), "off") == 0;
+}
+
+/* The file of a chip: the one that the environment names, or the one in the cache directory. */
+static pool_status find_path(
+    const char *call, const struct tuning_key *key, int may_create, char path[PATH_BYTES])
+{
+    const char *named = named_file();
+    char directory[PATH_BYTES - TUNING_FILE_NAME], name[TUNING_FILE_NAME];
     pool_status status;
 
-    device_tuning_key(first_known(pool), &wanted);
-    if (named) {
-        snprintf(path, sizeof(path), "%.4095s", named);
-        status = tuning_read(AT_FDCWD, named, &key, numbers, reason);
-        /* A file that was named should be there. */
-        status = status == POOL_ERR_NOT_FOUND ? POOL_ERR_IO : status;
-    } else {
-        status = read_cached(&wanted, path, sizeof(path), &key, numbers, reason);
+    if (named && !is_off()) {
+        if (strlen(named) >= PATH_BYTES)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: " VARIABLE " is too long", call);
+        memcpy(path, named, strlen(named) + 1);
+        return POOL_OK;
     }
-    base_text_copy(info->path, sizeof(info->path), path);
-    if (!status && !are_of_one_kind(pool, &wanted)) {
-        set_reason(reason, "the pool has devices of several kinds");
+    status = find_cache(call, may_create, directory, sizeof(directory));
+    if (!status)
+        status = tuning_file_name(key, name);
+    if (!status)
+        snprintf(path, PATH_BYTES, "%s/%s", directory, name);
+    return status;
+}
+
+static pool_status read_file(device_pool *pool, bool (*has_compiler)(void), struct tuning *numbers,
+    struct tuning_reason *reason)
+{
+    const struct tuning_key wanted = key_of(first_known(pool));
+    struct tuning_key key;
+    char path[PATH_BYTES] = "";
+    pool_status status = find_path("pool_create", &wanted, 0, path);
+
+    if (status)
+        set_reason(reason, "%s", pool_last_error()->message);
+    else
+        status = tuning_read(path, &key, numbers, reason);
+    /* A file that was named should be there. */
+    if (status && !named_file() && (!path[0] || status == POOL_ERR_NOT_FOUND)) {
+        reason->text[0] = '\0';
+        return status;
+    }
+    base_text_copy(pool->tuning_info.path, sizeof(pool->tuning_info.path), path);
+    if (!status && !is_for_pool(&key, pool, reason))
+        status = POOL_ERR_UNSUPPORTED;
+    if (!status && tuning_needs_compiler(numbers) && !has_compiler()) {
+        set_reason(reason, "their kernels are compiled, and there is no compiler that works");
         status = POOL_ERR_UNSUPPORTED;
     }
-    return status ? status : check_file(&key, &wanted, numbers, has_compiler, reason);
+    return status;
 }
 
 static pool_status use_file(device_pool *pool, bool (*has_compiler)(void))
 {
-    const char *named = base_env(VARIABLE);
     pool_tuning_info *info = &pool->tuning_info;
     struct base_error_copy before;
     struct tuning_reason reason = {""};
     struct tuning numbers;
     pool_status status;
 
-    if (!first_known(pool) || (named && strcmp(named, "off") == 0))
+    if (!first_known(pool) || is_off())
         return POOL_OK;
     base_error_save(&before);
-    status = read_file(pool, named && named[0] ? named : NULL, has_compiler, &numbers, &reason);
+    status = read_file(pool, has_compiler, &numbers, &reason);
     base_error_restore(&before);
-    if (!status)
-        return set_numbers(pool, &numbers, POOL_TUNING_FILE);
-    if (status == POOL_ERR_NOT_FOUND)
-        return POOL_OK;
     base_text_copy(info->message, sizeof(info->message), reason.text);
-    base_log(POOL_LOG_WARN,
-        "the tuned numbers of %s are not used: %s; run `devicepool tune` to write them again, or "
-        "set " VARIABLE "=off",
-        info->path, reason.text);
-    return POOL_OK;
+    if (reason.text[0])
+        base_log(POOL_LOG_WARN,
+            "the tuned numbers of %s are %s: %s; run `devicepool tune` to write them again, or "
+            "set " VARIABLE "=off",
+            info->path, status ? "not used" : "used in part", reason.text);
+    return status ? POOL_OK : set_numbers(pool, &numbers, POOL_TUNING_FILE);
 }
 
 pool_status device_pool_tune(
@@ -244,7 +240,7 @@ pool_status device_pool_tune(
 {
     pool->tuning_info.struct_size = sizeof(pool->tuning_info);
     for (size_t i = 0; i < pool->count; i++)
-        pool->devices[i].tuning = defaults_of(&pool->devices[i]);
+        pool->devices[i].tuning = tuning_default();
     return given ? use_given(pool, given) : use_file(pool, has_compiler);
 }
 
@@ -282,9 +278,9 @@ pool_status pool_tuning_create(pool_device *device, pool_tuning **tuning)
     if (!created)
         return base_fail_memory("tuned numbers");
     created->is_for_any = !device;
-    created->numbers = device ? *device_tuning(device) : *tuning_of_any_chip();
+    created->numbers = device ? *device_tuning(device) : *tuning_default();
     if (device)
-        device_tuning_key(device, &created->key);
+        created->key = key_of(device);
     *tuning = created;
     return POOL_OK;
 }
@@ -299,10 +295,9 @@ void pool_tuning_destroy(pool_tuning **tuning)
 
 static pool_status find_number(const char *call, const char *name, struct tuning_number *number)
 {
-    for (size_t i = 0; tuning_number_at(i, number); i++)
-        if (strcmp(number->name, name) == 0)
-            return POOL_OK;
-    return base_fail(POOL_ERR_NOT_FOUND, "%s: there is no tuned number `%.64s`", call, name);
+    return tuning_number_named(name, number)
+               ? POOL_OK
+               : base_fail(POOL_ERR_NOT_FOUND, "%s: there is no tuned number `%.64s`", call, name);
 }
 
 pool_status pool_tuning_set(pool_tuning *tuning, const char *name, uint32_t value)
@@ -335,21 +330,19 @@ pool_status pool_tuning_get(const pool_tuning *tuning, const char *name, uint32_
 pool_status pool_tuning_each(const pool_tuning *tuning, pool_tuning_visitor visit, void *user)
 {
     struct tuning_number number;
-    const struct tuning *standard;
     pool_status status = base_check_pointers(__func__, {"tuning", tuning}, {"visit", visit});
 
     if (status)
         return status;
-    standard = tuning->is_for_any
-                   ? tuning_of_any_chip()
-                   : tuning_default(tuning->key.compute_major, tuning->key.compute_minor);
     for (size_t i = 0; tuning_number_at(i, &number); i++) {
         const pool_tuning_number shown = {.struct_size = sizeof(shown),
             .name = number.name,
             .value = tuning_value(&tuning->numbers, &number),
-            .default_value = tuning_value(standard, &number),
+            .default_value = number.standard,
             .min = number.min,
-            .max = number.max};
+            .max = number.max,
+            .candidates = number.candidates,
+            .candidate_count = number.candidate_count};
 
         if (visit(user, &shown))
             break;
@@ -357,58 +350,19 @@ pool_status pool_tuning_each(const pool_tuning *tuning, pool_tuning_visitor visi
     return POOL_OK;
 }
 
-/* The directory of the cache, which need not exist. */
-static pool_status find_cache(const char *call, int may_create, char *path, size_t size)
-{
-    char reason[256];
-    int directory = base_cache_directory_open(may_create, path, size, reason, sizeof(reason));
-    const bool is_missing = directory < 0 && path[0] && access(path, F_OK) != 0;
-
-    base_close(directory);
-    return directory >= 0 || (is_missing && !may_create)
-               ? POOL_OK
-               : base_fail(POOL_ERR_UNSUPPORTED, "%s: the cache directory cannot be used: %s", call,
-                     reason);
-}
-
-enum { PATH_BYTES = 4096 };
-
-/* The file of a chip: the one that the environment names, or the one in the cache directory. */
-static pool_status find_path(const char *call, const struct tuning_key *key, int may_create,
-    char path[PATH_BYTES + TUNING_FILE_NAME])
-{
-    const char *named = base_env(VARIABLE);
-    char directory[PATH_BYTES], name[TUNING_FILE_NAME];
-    pool_status status;
-
-    if (named && named[0] && strcmp(named, "off") != 0) {
-        if (strlen(named) >= PATH_BYTES)
-            return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: " VARIABLE " is too long", call);
-        memcpy(path, named, strlen(named) + 1);
-        return POOL_OK;
-    }
-    status = find_cache(call, may_create, directory, sizeof(directory));
-    if (!status)
-        status = tuning_file_name(key, name);
-    if (!status)
-        snprintf(path, PATH_BYTES + TUNING_FILE_NAME, "%s/%s", directory, name);
-    return status;
-}
-
 pool_status pool_tuning_path(pool_device *device, char *path, size_t size)
 {
-    const char *named = base_env(VARIABLE);
-    char found[PATH_BYTES + TUNING_FILE_NAME];
+    char found[PATH_BYTES];
     struct tuning_key key;
     pool_status status = base_check_pointers(__func__, {"device", device}, {"path", path});
 
     if (!status)
         status = device_check(device, DEVICE_USE_HOST);
-    if (!status && named && strcmp(named, "off") == 0)
+    if (!status && is_off())
         status = base_fail(POOL_ERR_UNSUPPORTED, "%s: " VARIABLE "=off", __func__);
     if (status)
         return status;
-    device_tuning_key(device, &key);
+    key = key_of(device);
     status = find_path(__func__, &key, 0, found);
     if (!status && strlen(found) >= size)
         status = base_fail(
@@ -420,7 +374,7 @@ pool_status pool_tuning_path(pool_device *device, char *path, size_t size)
 
 pool_status pool_tuning_write(const pool_tuning *tuning, const char *path)
 {
-    char found[PATH_BYTES + TUNING_FILE_NAME];
+    char found[PATH_BYTES];
     pool_status status = tuning ? POOL_OK : base_fail_null(__func__, "tuning");
 
     if (!status && tuning->is_for_any)
@@ -442,11 +396,13 @@ pool_status pool_tuning_read(const char *path, pool_tuning **tuning)
     read = base_calloc(1, sizeof(*read));
     if (!read)
         return base_fail_memory("tuned numbers");
-    status = tuning_read(AT_FDCWD, path, &read->key, &read->numbers, &reason);
+    status = tuning_read(path, &read->key, &read->numbers, &reason);
     if (status) {
         base_free(read);
         return base_fail(status, "%s: %s: %s", __func__, path, reason.text);
     }
+    if (reason.text[0])
+        base_log(POOL_LOG_WARN, "%s: %s: %s", __func__, path, reason.text);
     *tuning = read;
     return POOL_OK;
 }

@@ -1,30 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of tuned numbers: text that can be read, of which only what tuning_encode writes is
- * accepted.
+ * Files of tuned numbers: a line for the chip, and one for each number that is not the default.
  *
- *   devicepool tuning 1
- *   bytes 00000462
- *   library 0.1.0
- *   chip NVIDIA H200
- *   compute_capability 9.0
- *   multiprocessors 132
- *   driver 13000
+ *   devicepool tuning: NVIDIA H200, compute capability 9.0, 132 multiprocessors, driver 13000
  *   msm.8.window_bits.20 17
- *   sha256 0123...
+ *   copy.helpers 7
  *
- * The numbers that differ from the defaults of the compute capability follow in the order of struct
- * tuning. The digest covers all lines before it.
+ * A line that names no number, or has a value outside of its range, is skipped: another version of
+ * the library may know it.
  */
 #include "pool/tuning/tuning.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include <devicepool/version.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -33,284 +24,123 @@
 #include "base/status.h"
 #include "base/text.h"
 
-#define HEADER "devicepool tuning"
-#define DIGEST_DIGITS ((size_t)2 * BASE_SHA256_BYTES)
-#define DIGEST_LINE (sizeof("sha256 ") - 1 + DIGEST_DIGITS + 1)
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-struct writer {
-    char *text;
-    size_t used; /* below TUNING_MAX_BYTES */
-    bool is_full;
-};
-
-__attribute__((format(printf, 2, 3))) static void write_line(
-    struct writer *writer, const char *format, ...)
-{
-    const size_t left = TUNING_MAX_BYTES - writer->used;
-    va_list arguments;
-    int length;
-
-    va_start(arguments, format);
-    length = vsnprintf(writer->text + writer->used, left, format, arguments);
-    va_end(arguments);
-    if (length < 0 || (size_t)length + DIGEST_LINE >= left)
-        writer->is_full = true;
-    else
-        writer->used += (size_t)length;
-}
-
-static void write_digest(char *to, const uint8_t digest[BASE_SHA256_BYTES])
-{
-    memcpy(to, "sha256 ", 7);
-    for (size_t i = 0; i < BASE_SHA256_BYTES; i++)
-        snprintf(to + 7 + 2 * i, 3, "%02x", digest[i]);
-    to[DIGEST_LINE - 1] = '\n';
-}
-
-/* The header has the length of the file, so that it is written twice. */
-static void write_lines(
-    const struct tuning_key *key, const struct tuning *tuning, size_t bytes, struct writer *writer)
-{
-    const struct tuning *standard = tuning_default(key->compute_major, key->compute_minor);
-    struct tuning_number number;
-
-    writer->used = 0;
-    write_line(
-        writer, HEADER " %d\nbytes %08zu\nlibrary %s\n", TUNING_FORMAT, bytes, pool_version_text());
-    write_line(writer, "chip %s\ncompute_capability %d.%d\nmultiprocessors %d\ndriver %d\n",
-        key->chip, key->compute_major, key->compute_minor, key->multiprocessors,
-        key->driver_version);
-    for (size_t i = 0; tuning_number_at(i, &number); i++)
-        if (tuning_value(tuning, &number) != tuning_value(standard, &number))
-            write_line(writer, "%s %u\n", number.name, tuning_value(tuning, &number));
-}
-
-static bool key_is_valid(const struct tuning_key *key)
-{
-    return memchr(key->chip, '\0', sizeof(key->chip)) && key->chip[0] &&
-           !key->chip[base_text_printable(key->chip)] && key->compute_major >= 0 &&
-           key->compute_minor >= 0 && key->multiprocessors >= 0 && key->driver_version >= 0;
-}
+#define FIRST_LINE "devicepool tuning: "
+#define DRIVER ", driver "
 
 pool_status tuning_encode(
     const struct tuning_key *key, const struct tuning *tuning, char **text, size_t *bytes)
 {
-    struct writer writer = {0};
-    uint8_t digest[BASE_SHA256_BYTES];
-    pool_status status;
+    struct tuning_number number;
+    size_t used;
 
-    if (!key_is_valid(key))
+    if (!key->chip[0] || key->chip[base_text_printable(key->chip)])
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "tuned numbers are written for one chip");
     if (!tuning_is_valid(tuning))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "tuned numbers contradict each other: an other tuning of an NTT needs all its numbers");
-    writer.text = base_calloc(TUNING_MAX_BYTES, 1);
-    if (!writer.text)
+    *text = base_calloc(TUNING_MAX_BYTES, 1);
+    if (!*text)
         return base_fail_memory("tuned numbers");
-    write_lines(key, tuning, 0, &writer);
-    write_lines(key, tuning, writer.used + DIGEST_LINE, &writer);
-    status = writer.is_full ? base_fail(POOL_ERR_INTERNAL, "tuned numbers do not fit in a file")
-                            : base_sha256_of(writer.text, writer.used, digest);
-    if (status) {
-        base_free(writer.text);
-        return status;
-    }
-    write_digest(writer.text + writer.used, digest);
-    *text = writer.text;
-    *bytes = writer.used + DIGEST_LINE;
+    used = (size_t)snprintf(
+        *text, TUNING_MAX_BYTES, FIRST_LINE "%s" DRIVER "%d\n", key->chip, key->driver_version);
+    for (size_t i = 0; tuning_number_at(i, &number); i++)
+        if (tuning_value(tuning, &number) != number.standard)
+            used += (size_t)snprintf(*text + used, TUNING_MAX_BYTES - used, "%s %u\n", number.name,
+                tuning_value(tuning, &number));
+    *bytes = used;
     return POOL_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-struct reader {
-    const char *at;
-    const char *end; /* of the lines that the digest covers */
-    struct tuning_reason *reason;
-};
-
 /* Files are read when a pool is created, which they never prevent: no failure is recorded here. */
-__attribute__((format(printf, 3, 4))) static pool_status refuse(
-    struct tuning_reason *reason, pool_status status, const char *format, ...)
+static pool_status refuse(struct tuning_reason *reason, pool_status status, const char *why)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(reason->text, sizeof(reason->text), format, arguments);
-    va_end(arguments);
+    base_text_copy(reason->text, sizeof(reason->text), why);
     return status;
 }
 
-static pool_status refuse_damaged(struct tuning_reason *reason, const char *what)
+/* Decimal digits without leading zeros, and nothing behind them. */
+static bool read_digits(const char *text, uint64_t most, uint64_t *value)
 {
-    return refuse(reason, POOL_ERR_BAD_DATA, "the file is damaged: %s", what);
-}
+    const size_t length = strspn(text, "0123456789");
 
-/* The rest of the next line if it begins with `prefix`, in `value`, which has `size` bytes. */
-static bool read_line(struct reader *reader, const char *prefix, char *value, size_t size)
-{
-    const size_t skip = strlen(prefix), left = (size_t)(reader->end - reader->at);
-    const char *stop = memchr(reader->at, '\n', left);
-    size_t length;
-
-    if (!stop || left < skip || memcmp(reader->at, prefix, skip) != 0)
+    if (!length || length > 10 || text[length] || (length > 1 && text[0] == '0'))
         return false;
-    if (stop < reader->at + skip)
+    *value = strtoull(text, NULL, 10);
+    return *value <= most;
+}
+
+static bool read_first_line(char *line, struct tuning_key *key)
+{
+    const size_t skip = sizeof(FIRST_LINE) - 1;
+    char *driver = NULL;
+    uint64_t version;
+
+    if (strncmp(line, FIRST_LINE, skip) != 0 || line[base_text_printable(line)])
         return false;
-    length = (size_t)(stop - reader->at) - skip;
-    if (length >= size || memchr(reader->at, '\0', skip + length))
+    for (char *at = strstr(line, DRIVER); at; at = strstr(at + 1, DRIVER))
+        driver = at;
+    if (!driver || driver <= line + skip || (size_t)(driver - line) - skip >= sizeof(key->chip) ||
+        !read_digits(driver + sizeof(DRIVER) - 1, INT32_MAX, &version))
         return false;
-    memcpy(value, reader->at + skip, length);
-    value[length] = '\0';
-    if (value[base_text_printable(value)]) /* it may appear in messages */
-        return false;
-    reader->at = stop + 1;
-    return true;
-}
-
-/* Decimal digits without leading zeros up to `most`, and nothing behind them. */
-static bool read_number(const char *text, uint32_t most, uint32_t *value)
-{
-    uint64_t number = 0;
-    size_t i = 0;
-
-    for (; text[i] >= '0' && text[i] <= '9' && i < 10; i++)
-        number = 10 * number + (uint64_t)(text[i] - '0');
-    if (!i || text[i] || (i > 1 && text[0] == '0') || number > most)
-        return false;
-    *value = (uint32_t)number;
-    return true;
-}
-
-static pool_status check_digest(struct tuning_reason *reason, const char *text, size_t bytes)
-{
-    uint8_t digest[BASE_SHA256_BYTES];
-    char line[DIGEST_LINE + 1];
-    pool_status status = base_sha256_of(text, bytes - DIGEST_LINE, digest);
-
-    if (status)
-        return status;
-    write_digest(line, digest);
-    return memcmp(line, text + bytes - DIGEST_LINE, DIGEST_LINE) == 0
-               ? POOL_OK
-               : refuse_damaged(reason, "its digest differs");
-}
-
-/* The first line, before anything else: other formats may have other digests. */
-static pool_status check_format(struct reader *reader)
-{
-    char value[64], wanted[16];
-
-    if (!read_line(reader, HEADER " ", value, sizeof(value)))
-        return refuse_damaged(reader->reason, "it does not begin with \"" HEADER "\"");
-    snprintf(wanted, sizeof(wanted), "%d", TUNING_FORMAT);
-    if (strcmp(value, wanted) != 0)
-        return refuse(reader->reason, POOL_ERR_UNSUPPORTED,
-            "it has format %.8s, this library reads format %d", value, TUNING_FORMAT);
-    return POOL_OK;
-}
-
-static pool_status check_length(struct reader *reader, size_t bytes)
-{
-    char value[64], wanted[16];
-
-    snprintf(wanted, sizeof(wanted), "%08zu", bytes);
-    return read_line(reader, "bytes ", value, sizeof(value)) && strcmp(value, wanted) == 0
-               ? POOL_OK
-               : refuse_damaged(reader->reason, "its length differs");
-}
-
-static pool_status read_library(struct reader *reader)
-{
-    char value[64];
-
-    if (!read_line(reader, "library ", value, sizeof(value)))
-        return refuse_damaged(reader->reason, "the version of the library is missing");
-    return strcmp(value, pool_version_text()) == 0
-               ? POOL_OK
-               : refuse(reader->reason, POOL_ERR_UNSUPPORTED,
-                     "version %s of the library wrote it, this is %s", value, pool_version_text());
-}
-
-static pool_status read_key(struct reader *reader, struct tuning_key *key)
-{
-    char value[64], *dot;
-    uint32_t numbers[4];
-
+    *driver = '\0';
     memset(key, 0, sizeof(*key));
-    if (!read_line(reader, "chip ", key->chip, sizeof(key->chip)) ||
-        !read_line(reader, "compute_capability ", value, sizeof(value)))
-        return refuse_damaged(reader->reason, "the chip is missing");
-    dot = strchr(value, '.');
-    if (!dot)
-        return refuse_damaged(reader->reason, "the compute capability is missing");
-    *dot = '\0';
-    if (!read_number(value, 1000, &numbers[0]) || !read_number(dot + 1, 1000, &numbers[1]) ||
-        !read_line(reader, "multiprocessors ", value, sizeof(value)) ||
-        !read_number(value, INT32_MAX, &numbers[2]) ||
-        !read_line(reader, "driver ", value, sizeof(value)) ||
-        !read_number(value, INT32_MAX, &numbers[3]))
-        return refuse_damaged(reader->reason, "a property of the chip is no number");
-    key->compute_major = (int32_t)numbers[0];
-    key->compute_minor = (int32_t)numbers[1];
-    key->multiprocessors = (int32_t)numbers[2];
-    key->driver_version = (int32_t)numbers[3];
-    return key_is_valid(key) ? POOL_OK : refuse_damaged(reader->reason, "the chip has no name");
+    memcpy(key->chip, line + skip, strlen(line + skip));
+    key->driver_version = (int32_t)version;
+    return true;
 }
 
-/* In the order of the struct, so that one pass over all names finds them and none occurs twice. */
-static pool_status read_numbers(struct reader *reader, struct tuning *tuning)
+static bool read_number(char *line, struct tuning *tuning)
 {
+    char *space = strchr(line, ' ');
     struct tuning_number number;
+    uint64_t value;
+    bool is_read;
 
-    for (size_t i = 0; reader->at < reader->end && tuning_number_at(i, &number); i++) {
-        char prefix[TUNING_NAME + 1], text[16];
-        uint32_t value;
-
-        snprintf(prefix, sizeof(prefix), "%s ", number.name);
-        if (!read_line(reader, prefix, text, sizeof(text)))
-            continue;
-        if (!read_number(text, number.max, &value) || value < number.min)
-            return refuse(reader->reason, POOL_ERR_BAD_DATA,
-                "it has the value %s for %s, which must be %u to %u", text, number.name, number.min,
-                number.max);
-        tuning_set_value(tuning, &number, value);
-    }
-    if (reader->at < reader->end)
-        return refuse_damaged(reader->reason, "a line is no number in its place");
-    return tuning_is_valid(tuning)
-               ? POOL_OK
-               : refuse_damaged(reader->reason, "numbers contradict each other");
+    if (!space)
+        return false;
+    *space = '\0';
+    is_read = tuning_number_named(line, &number) && read_digits(space + 1, number.max, &value) &&
+              value >= number.min;
+    *space = ' ';
+    if (is_read)
+        tuning_set_value(tuning, &number, (uint32_t)value);
+    return is_read;
 }
 
-pool_status tuning_decode(const char *text, size_t bytes, struct tuning_key *key,
-    struct tuning *tuning, struct tuning_reason *reason)
+static void note_line(struct tuning_reason *reason, unsigned index, char *line)
 {
-    struct tuning_key found;
-    struct tuning numbers;
-    struct reader reader;
-    pool_status status;
+    if (reason->text[0])
+        return;
+    base_text_make_printable(line, "");
+    snprintf(
+        reason->text, sizeof(reason->text), "line %u is not understood: \"%.64s\"", index, line);
+}
 
-    if (bytes < DIGEST_LINE || bytes > TUNING_MAX_BYTES)
-        return refuse_damaged(reason, "its length is impossible");
-    reader = (struct reader){.at = text, .end = text + bytes - DIGEST_LINE, .reason = reason};
-    status = check_format(&reader);
-    if (!status)
-        status = check_length(&reader, bytes);
-    if (!status)
-        status = check_digest(reason, text, bytes);
-    if (!status)
-        status = read_library(&reader);
-    if (!status)
-        status = read_key(&reader, &found);
-    if (status)
-        return status;
-    numbers = *tuning_default(found.compute_major, found.compute_minor);
-    status = read_numbers(&reader, &numbers);
-    if (status)
-        return status;
+pool_status tuning_decode(char *text, size_t bytes, struct tuning_key *key, struct tuning *tuning,
+    struct tuning_reason *reason)
+{
+    const char *const end = text + bytes;
+    struct tuning_key found;
+    struct tuning numbers = *tuning_default();
+    unsigned index = 0;
+
+    reason->text[0] = '\0';
+    if (!bytes || memchr(text, '\0', bytes))
+        return refuse(reason, POOL_ERR_BAD_DATA, "the file is empty or no text");
+    for (char *line = text, *next; line < end; line = next) {
+        next = memchr(line, '\n', (size_t)(end - line));
+        next = next ? next : line + (end - line);
+        *next++ = '\0';
+        if (!index++ && !read_first_line(line, &found))
+            return refuse(reason, POOL_ERR_BAD_DATA,
+                "the file does not begin with \"" FIRST_LINE "\", a chip and its driver");
+        if (index > 1 && !read_number(line, &numbers))
+            note_line(reason, index, line);
+    }
+    if (!tuning_is_valid(&numbers))
+        return refuse(reason, POOL_ERR_BAD_DATA, "its numbers contradict each other");
     *key = found;
     *tuning = numbers;
     return POOL_OK;
@@ -320,46 +150,40 @@ pool_status tuning_decode(const char *text, size_t bytes, struct tuning_key *key
 
 static pool_status refuse_file(struct tuning_reason *reason)
 {
-    return refuse(
-        reason, errno == ENOENT ? POOL_ERR_NOT_FOUND : POOL_ERR_IO, "%s", strerror(errno));
+    return refuse(reason, errno == ENOENT ? POOL_ERR_NOT_FOUND : POOL_ERR_IO, strerror(errno));
 }
 
-static pool_status read_open_file(
-    int file, char **text, size_t *bytes, struct tuning_reason *reason)
+/* `text` has one byte more than TUNING_MAX_BYTES. */
+static pool_status read_text(int file, char *text, size_t *bytes, struct tuning_reason *reason)
 {
     struct stat facts;
-    char *read;
 
     if (base_fstat(file, &facts))
         return refuse_file(reason);
     if (!S_ISREG(facts.st_mode))
         return refuse(reason, POOL_ERR_IO, "it is no regular file");
-    if (facts.st_size <= 0 || facts.st_size > TUNING_MAX_BYTES)
-        return refuse_damaged(reason, "its length is impossible");
-    read = base_calloc((size_t)facts.st_size, 1);
-    if (!read)
-        return refuse(reason, POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory");
+    if (facts.st_size > TUNING_MAX_BYTES)
+        return refuse(reason, POOL_ERR_BAD_DATA, "the file is longer than 64 KiB");
     errno = 0;
-    if (base_read_all(file, read, (size_t)facts.st_size)) {
-        base_free(read);
-        return errno ? refuse_file(reason) : refuse_damaged(reason, "it became shorter");
-    }
-    *text = read;
     *bytes = (size_t)facts.st_size;
-    return POOL_OK;
+    if (!base_read_all(file, text, *bytes))
+        return POOL_OK;
+    return errno ? refuse_file(reason) : refuse(reason, POOL_ERR_IO, "it became shorter");
 }
 
-pool_status tuning_read(int directory, const char *name, struct tuning_key *key,
-    struct tuning *tuning, struct tuning_reason *reason)
+pool_status tuning_read(
+    const char *path, struct tuning_key *key, struct tuning *tuning, struct tuning_reason *reason)
 {
-    int file = base_openat(directory, name, O_RDONLY | O_NONBLOCK, 0);
-    char *text = NULL;
+    int file = base_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    char *text;
     size_t bytes = 0;
     pool_status status;
 
     if (file < 0)
         return refuse_file(reason);
-    status = read_open_file(file, &text, &bytes, reason);
+    text = base_calloc(TUNING_MAX_BYTES + 1, 1);
+    status = text ? read_text(file, text, &bytes, reason)
+                  : refuse(reason, POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory");
     base_close(file);
     if (!status)
         status = tuning_decode(text, bytes, key, tuning, reason);
@@ -405,12 +229,8 @@ pool_status tuning_write(
 pool_status tuning_file_name(const struct tuning_key *key, char name[TUNING_FILE_NAME])
 {
     uint8_t digest[BASE_SHA256_BYTES];
-    char text[256];
-    pool_status status;
+    pool_status status = base_sha256_of(key->chip, strlen(key->chip), digest);
 
-    snprintf(text, sizeof(text), "%.127s\n%d.%d\n%d\n", key->chip, key->compute_major,
-        key->compute_minor, key->multiprocessors);
-    status = base_sha256_of(text, strlen(text), digest);
     if (status)
         return status;
     memcpy(name, "tuning-", 7);

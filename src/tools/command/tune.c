@@ -158,7 +158,6 @@ static void *measure_groups(void *argument)
             if (tune_assign(tuner->device.numbers, &group->candidates[outcome.winner]))
                 break;
         }
-        tune_plan_note(&tuner->plan, tuner->group, tuner->device.numbers);
     }
     free(group);
     return NULL;

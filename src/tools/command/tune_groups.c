@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The candidates of devicepool tune. Each is a small change of what the plans choose by default:
- * neighbouring window bits, other tiles, chunks of twice and half the size.
+ * What devicepool tune measures. The candidates of single numbers are those of the library's table
+ * (pool_tuning_each); here are those that need several numbers, and the cases.
  */
 #include "tune_groups.h"
 
@@ -9,18 +9,45 @@
 #include <string.h>
 
 enum { MSM, NTT, POSEIDON, COPY };
-static const char *const operation_names[] = {"msm", "ntt", "poseidon", "copy"};
+static const struct bench_operation *const all_operations[] = {
+    [MSM] = &bench_msm, [NTT] = &bench_ntt, [POSEIDON] = &bench_poseidon, [COPY] = &bench_copy};
 
 enum {
     MAX_LOG_MSM = 28, /* of the numbers; also the next */
     MAX_LOG_NTT = 32,
     MAX_LOG_TABLES = 20, /* their memory is a multiple of that of the bases */
     MAX_WINDOW_BITS = 24,
-    WINDOW_EXCESS = 6, /* the most that window bits may exceed the log2 of the size */
-    NTT_BATCH = 64     /* of chunks */
+    NTT_BATCH = 64 /* of chunks */
 };
 
-/* ---- parts of a group ------------------------------------------------------------------------ */
+/* What a kind of group varies, and what the cases have besides subject and size. */
+enum scope { OF_ALL, OF_LENGTH, OF_SIZE };
+static const struct kind {
+    int operation;
+    enum scope scope;
+    const char *title;
+    const char *numbers[2]; /* whose candidates are tried */
+    struct bench_case spec;
+} kinds[] = {
+    [TUNE_WINDOWS] = {MSM, OF_SIZE, "window bits", {"window_bits"}, {.precompute_factor = 1}},
+    [TUNE_TABLE_WINDOWS] = {MSM, OF_SIZE, "window bits with tables", {"table_window_bits"},
+        {.precompute_factor = POOL_PRECOMPUTE_ALL}},
+    [TUNE_TABLE_FACTOR] = {MSM, OF_LENGTH, "table factor", {"table_factor"},
+        {.precompute_factor = POOL_PRECOMPUTE_AUTO}},
+    [TUNE_AFFINE] = {MSM, OF_LENGTH, "affine passes", {NULL}, {.precompute_factor = 1}},
+    [TUNE_RAMP] = {MSM, OF_ALL, "first chunks from the host", {"ramp_bytes"},
+        {.precompute_factor = 1, .from_host = true}},
+    [TUNE_NTT_CHOICE] = {NTT, OF_SIZE, "tiles and passes", {"choice"}, {0}},
+    [TUNE_NTT_PASSES] = {NTT, OF_LENGTH, "width of tiles, order of passes",
+        {"wave_tiles", "long_last"}, {0}},
+    [TUNE_NTT_CHUNKS] = {NTT, OF_ALL, "chunks from the host", {"chunk_bytes"},
+        {.batch = NTT_BATCH, .from_host = true}},
+    [TUNE_POSEIDON] = {POSEIDON, OF_ALL, "threads per state", {"two_thread_states"}, {0}},
+    [TUNE_COPY_CHUNKS] = {COPY, OF_ALL, "slots of staged copies", {"chunk_bytes"}, {0}},
+    [TUNE_COPY_HELPERS] = {COPY, OF_ALL, "threads of staged copies", {"helpers"}, {0}},
+};
+
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 __attribute__((format(printf, 3, 4))) static void assign(
     struct tune_candidate *candidate, uint32_t value, const char *format, ...)
@@ -39,52 +66,62 @@ static struct tune_candidate *add_candidate(struct tune_group *group)
     return &group->candidates[group->candidate_count++];
 }
 
-static void add_case(struct tune_group *group, const struct bench_operation *operation,
-    const struct bench_case *spec)
-{
-    if (group->case_count < TUNE_CASES)
-        group->cases[group->case_count++] = (struct tune_case){operation, *spec};
-}
-
 static uint32_t log_of(uint64_t size)
 {
     return 63 - (uint32_t)__builtin_clzll(size);
 }
 
-/* The widths by which numbers are named. */
-static uint32_t width_of(const uint32_t *widths, size_t count, uint64_t words)
+/* The length of coordinates or elements by which numbers are named. */
+static uint32_t length_of(const char *subject)
 {
+    static const uint32_t msm[] = {8, 12, 16, 24}, ntt[] = {1, 2, 8, 12, 24};
+    const bool is_msm = bench_msm.has_subject(subject);
+    const uint32_t *lengths = is_msm ? msm : ntt;
+    const size_t count = is_msm ? CLI_COUNT_OF(msm) : CLI_COUNT_OF(ntt);
+    const uint64_t words =
+        is_msm ? pool_point_bytes(pool_curve_by_name(subject), POOL_POINT_AFFINE) / 8
+               : pool_field_element_bytes(pool_field_by_name(subject)) / 4;
     size_t i = 0;
 
-    while (i + 1 < count && words > widths[i])
+    while (i + 1 < count && words > lengths[i])
         i++;
-    return widths[i];
+    return lengths[i];
 }
 
-static uint32_t msm_width(const char *curve)
+struct search {
+    char name[TUNE_NAME];
+    struct tune_group *group;
+};
+
+static int add_candidates_of(void *user, const pool_tuning_number *number)
 {
-    static const uint32_t widths[] = {8, 12, 16, 24};
+    struct search *search = user;
 
-    return width_of(widths, CLI_COUNT_OF(widths),
-        pool_point_bytes(pool_curve_by_name(curve), POOL_POINT_AFFINE) / 8);
+    if (strcmp(number->name, search->name) != 0)
+        return 0;
+    for (uint32_t i = 0; i < number->candidate_count; i++)
+        assign(add_candidate(search->group), number->candidates[i], "%s", number->name);
+    return 1;
 }
 
-static uint32_t ntt_width(const char *field)
+static void add_candidates(const struct kind *kind, const char *number, const char *subject,
+    uint64_t size, const pool_tuning *numbers, struct tune_group *group)
 {
-    static const uint32_t widths[] = {1, 2, 8, 12, 24};
+    const char *operation = all_operations[kind->operation]->name;
+    struct search search = {.group = group};
 
-    return width_of(
-        widths, CLI_COUNT_OF(widths), pool_field_element_bytes(pool_field_by_name(field)) / 4);
+    if (kind->scope == OF_ALL)
+        snprintf(search.name, sizeof(search.name), "%s.%s", operation, number);
+    else if (kind->scope == OF_LENGTH)
+        snprintf(
+            search.name, sizeof(search.name), "%s.%u.%s", operation, length_of(subject), number);
+    else
+        snprintf(search.name, sizeof(search.name), "%s.%u.%s.%u", operation, length_of(subject),
+            number, log_of(size));
+    pool_tuning_each(numbers, add_candidates_of, &search);
 }
 
-/* ---- MSM ------------------------------------------------------------------------------------- */
-
-static void add_windows(struct tune_group *group, uint32_t width, const char *number, uint32_t log,
-    uint32_t least, uint32_t most)
-{
-    for (uint32_t c = least; c <= most; c++)
-        assign(add_candidate(group), c, "msm.%u.%s.%u", width, number, log);
-}
+/* ---- affine passes --------------------------------------------------------------------------- */
 
 /*
  * An MSM has an entry per term and window. These bounds hold for the window bits that are chosen or
@@ -117,201 +154,122 @@ static uint32_t more_than_entries(const char *curve, uint64_t size)
     return entries_of(curve, size, log > 8 ? log - 6 : 2, 3);
 }
 
-/* The affine passes of MSMs of this size; 0 also where a number is unknown. */
+/* A number of a length; 0 also where it is unknown. */
+static uint32_t number_of(
+    const pool_tuning *numbers, const char *operation, uint32_t length, const char *number)
+{
+    char name[TUNE_NAME];
+    uint32_t value = 0;
+
+    snprintf(name, sizeof(name), "%s.%u.%s", operation, length, number);
+    return pool_tuning_get(numbers, name, &value) ? 0 : value;
+}
+
+/* The affine passes of MSMs of this size. */
 static uint32_t affine_passes_of(const pool_tuning *numbers, const char *curve, uint64_t size)
 {
-    const uint32_t width = msm_width(curve);
-    char name[TUNE_NAME];
-    uint32_t passes = 0, least = UINT32_MAX;
+    const uint32_t length = length_of(curve);
 
-    snprintf(name, sizeof(name), "msm.%u.affine_passes", width);
-    if (pool_tuning_get(numbers, name, &passes))
-        return 0;
-    snprintf(name, sizeof(name), "msm.%u.affine_min_entries", width);
-    if (pool_tuning_get(numbers, name, &least))
-        return 0;
-    return least <= fewest_entries(curve, size) ? passes : 0;
+    return number_of(numbers, "msm", length, "affine_min_entries") <= fewest_entries(curve, size)
+               ? number_of(numbers, "msm", length, "affine_passes")
+               : 0;
 }
 
 /* Sizes without passes now are tried with them, and sizes with them without. All sizes have as many
- * passes as the largest. */
-static bool fill_affine(struct tune_plan *plan, const char *curve, uint64_t size,
-    const pool_tuning *numbers, struct tune_group *group)
+ * passes as the next larger one; where that has none, as smaller ones gain less, there are no
+ * candidates. */
+static void add_affine(const struct tune_plan *plan, size_t index, const pool_tuning *numbers,
+    struct tune_group *group)
 {
-    const uint32_t width = msm_width(curve);
-    const uint32_t passes = affine_passes_of(numbers, curve, size);
-    const bool is_largest = strcmp(plan->affine_curve, curve) != 0;
+    const char *curve = plan->groups[index].subject;
+    const uint64_t size = plan->groups[index].size;
+    const uint32_t length = length_of(curve), passes = affine_passes_of(numbers, curve, size);
+    uint32_t least = 1, most = 2;
 
-    if (!is_largest && plan->affine_lost)
-        return false; /* smaller sizes gain less */
-    if (is_largest)
-        plan->affine_passes = 0;
-    snprintf(plan->affine_curve, sizeof(plan->affine_curve), "%s", curve);
-    for (uint32_t i = 1; i <= 2; i++) {
+    for (size_t i = index; i-- > 0;)
+        if (plan->groups[i].kind == TUNE_AFFINE && strcmp(plan->groups[i].subject, curve) == 0) {
+            least = most = affine_passes_of(numbers, curve, plan->groups[i].size);
+            break;
+        }
+    if (!most)
+        return;
+    for (uint32_t i = least; i <= most; i++) {
         struct tune_candidate *candidate;
 
-        if (i == passes || (plan->affine_passes && i != plan->affine_passes))
+        if (i == passes)
             continue;
         candidate = add_candidate(group);
-        assign(candidate, i, "msm.%u.affine_passes", width);
-        assign(candidate, more_than_entries(curve, size / 2), "msm.%u.affine_min_entries", width);
+        assign(candidate, i, "msm.%u.affine_passes", length);
+        assign(candidate, more_than_entries(curve, size / 2), "msm.%u.affine_min_entries", length);
     }
     if (passes)
         assign(add_candidate(group), more_than_entries(curve, size), "msm.%u.affine_min_entries",
-            width);
-    return true;
+            length);
 }
 
-static bool fill_msm(struct tune_plan *plan, enum tune_kind kind, const char *curve, uint64_t size,
-    const pool_tuning *numbers, struct tune_group *group)
-{
-    const uint32_t width = msm_width(curve), log = log_of(size);
-    const uint32_t most =
-        log + WINDOW_EXCESS < MAX_WINDOW_BITS ? log + WINDOW_EXCESS : MAX_WINDOW_BITS;
-    struct bench_case spec = {.subject = curve, .size = size, .precompute_factor = 1};
-
-    switch (kind) {
-    case TUNE_WINDOWS:
-        add_windows(group, width, "window_bits", log, log > 8 ? log - 6 : 2,
-            log > MAX_WINDOW_BITS ? MAX_WINDOW_BITS
-            : log > 3             ? log - 1
-                                  : 2);
-        break;
-    case TUNE_TABLE_WINDOWS:
-        spec.precompute_factor = POOL_PRECOMPUTE_ALL;
-        add_windows(group, width, "table_window_bits", log, log > 6 ? log - 4 : 2,
-            log + 2 < most ? log + 2 : most);
-        break;
-    case TUNE_TABLE_FACTOR:
-        spec.precompute_factor = POOL_PRECOMPUTE_AUTO;
-        for (uint32_t factor = 2; factor <= 8; factor *= 2)
-            assign(add_candidate(group), factor, "msm.%u.table_factor", width);
-        break;
-    case TUNE_AFFINE:
-        if (!fill_affine(plan, curve, size, numbers, group))
-            return false;
-        break;
-    default:
-        spec.from_host = true;
-        assign(add_candidate(group), 16 << 20, "msm.ramp_bytes");
-        assign(add_candidate(group), 64 << 20, "msm.ramp_bytes");
-        assign(add_candidate(group), UINT32_MAX, "msm.ramp_bytes");
-        break;
-    }
-    add_case(group, &bench_msm, &spec);
-    return true;
-}
-
-/* ---- NTT ------------------------------------------------------------------------------------- */
+/* ---- tiles of NTTs --------------------------------------------------------------------------- */
 
 /* Tunings to try beside the usual one where there is no other. */
+static const char *const variant_numbers[] = {"other.log_radix", "other.log_threads",
+    "other.min_tile_width", "other.high_bits", "other.single_bits", "other.blocks",
+    "other.log_chunk", "other_by_rule"};
 static const struct {
-    uint32_t width, log_radix, log_threads, min_tile_width, bits, blocks;
-} variants[] = {{1, 5, 9, 3, 18, 1}, {1, 5, 9, 3, 18, 2}, {1, 4, 8, 3, 18, 4}, {1, 5, 8, 2, 18, 3},
-    {12, 1, 8, 1, 15, 2}, {12, 2, 6, 1, 15, 8}, {24, 1, 8, 1, 14, 1}, {24, 1, 6, 1, 14, 6}};
+    uint32_t length, values[CLI_COUNT_OF(variant_numbers)];
+} variants[] = {{1, {5, 9, 3, 18, 18, 1, 24, 0}}, {1, {5, 9, 3, 18, 18, 2, 24, 0}},
+    {1, {4, 8, 3, 18, 18, 4, 24, 0}}, {1, {5, 8, 2, 18, 18, 3, 24, 0}},
+    {12, {1, 8, 1, 15, 15, 2, 24, 0}}, {12, {2, 6, 1, 15, 15, 8, 24, 0}},
+    {24, {1, 8, 1, 14, 14, 1, 24, 0}}, {24, {1, 6, 1, 14, 14, 6, 24, 0}}};
 
-static bool has_other(const pool_tuning *numbers, uint32_t width)
+static void add_variants(uint32_t length, uint32_t log, struct tune_group *group)
 {
-    char name[TUNE_NAME];
-    uint32_t radix = 0;
-
-    snprintf(name, sizeof(name), "ntt.%u.other.log_radix", width);
-    return !pool_tuning_get(numbers, name, &radix) && radix;
-}
-
-static void fill_choice(
-    const pool_tuning *numbers, uint32_t width, uint32_t log, struct tune_group *group)
-{
-    if (has_other(numbers, width)) {
-        for (uint32_t choice = 1; choice <= 2; choice++)
-            assign(add_candidate(group), choice, "ntt.%u.choice.%u", width, log);
-        return;
-    }
     for (size_t i = 0; i < CLI_COUNT_OF(variants); i++) {
         struct tune_candidate *candidate;
 
-        if (variants[i].width != width)
+        if (variants[i].length != length)
             continue;
         candidate = add_candidate(group);
-        assign(candidate, variants[i].log_radix, "ntt.%u.other.log_radix", width);
-        assign(candidate, variants[i].log_threads, "ntt.%u.other.log_threads", width);
-        assign(candidate, variants[i].min_tile_width, "ntt.%u.other.min_tile_width", width);
-        assign(candidate, variants[i].bits, "ntt.%u.other.high_bits", width);
-        assign(candidate, variants[i].bits, "ntt.%u.other.single_bits", width);
-        assign(candidate, variants[i].blocks, "ntt.%u.other.blocks", width);
-        assign(candidate, 24, "ntt.%u.other.log_chunk", width);
-        assign(candidate, 0, "ntt.%u.other_by_rule", width);
-        assign(candidate, 2, "ntt.%u.choice.%u", width, log);
+        for (size_t n = 0; n < CLI_COUNT_OF(variant_numbers); n++)
+            assign(candidate, variants[i].values[n], "ntt.%u.%s", length, variant_numbers[n]);
+        assign(candidate, 2, "ntt.%u.choice.%u", length, log);
     }
 }
 
-static bool fill_ntt(const struct tune_plan *plan, enum tune_kind kind, const char *field,
-    uint64_t size, const pool_tuning *numbers, struct tune_group *group)
-{
-    const uint32_t width = ntt_width(field);
-    struct bench_case spec = {.subject = field, .size = size};
+/* ---- cases ----------------------------------------------------------------------------------- */
 
-    if (kind == TUNE_NTT_CHOICE) {
-        fill_choice(numbers, width, log_of(size), group);
-        add_case(group, &bench_ntt, &spec);
-    } else if (kind == TUNE_NTT_PASSES) {
-        assign(add_candidate(group), 1, "ntt.%u.wave_tiles", width);
-        assign(add_candidate(group), 4, "ntt.%u.wave_tiles", width);
-        assign(add_candidate(group), 1, "ntt.%u.long_last", width);
-        for (size_t i = 0; i < plan->sizes.count; i++) {
-            spec.size = plan->sizes.at[i];
-            if (!bench_ntt.max_size(field) || spec.size <= bench_ntt.max_size(field))
-                add_case(group, &bench_ntt, &spec);
-        }
-    } else {
-        spec.batch = NTT_BATCH;
-        spec.from_host = true;
-        for (uint32_t bytes = 4 << 20; bytes <= 64 << 20; bytes *= 2)
-            if (bytes != 16 << 20)
-                assign(add_candidate(group), bytes, "ntt.chunk_bytes");
-        add_case(group, &bench_ntt, &spec);
-    }
-    return group->candidate_count && group->case_count;
+static void add_case(
+    struct tune_group *group, const struct kind *kind, const char *subject, uint64_t size)
+{
+    const struct bench_operation *operation = all_operations[kind->operation];
+    const uint64_t most = operation->max_size ? operation->max_size(subject) : 0;
+    struct tune_case added = {operation, kind->spec};
+
+    if ((most && size > most) || group->case_count == TUNE_CASES)
+        return;
+    added.spec.subject = subject;
+    added.spec.size = size;
+    group->cases[group->case_count++] = added;
 }
 
-/* ---- Poseidon and copies --------------------------------------------------------------------- */
-
-static void fill_poseidon(const struct tune_plan *plan, const char *set, struct tune_group *group)
+/* Of all sizes of the plan. */
+static void add_cases(const struct tune_plan *plan, const struct kind *kind, const char *subject,
+    struct tune_group *group)
 {
-    static const uint32_t states[] = {0, 64, 256, 512};
+    static const uint64_t copies[] = {1 << 20, 8 << 20, 64 << 20};
+    const bool is_copy = kind->operation == COPY, is_poseidon = kind->operation == POSEIDON;
+    const bool is_usual = is_copy && !plan->has_sizes;
+    const uint64_t *sizes = is_usual ? copies : plan->sizes.at;
+    const size_t count = is_usual ? CLI_COUNT_OF(copies) : plan->sizes.count;
 
-    for (size_t i = 0; i < CLI_COUNT_OF(states); i++)
-        assign(add_candidate(group), states[i], "poseidon.two_thread_states");
-    for (size_t i = 0; i < plan->sizes.count; i++)
-        if (plan->sizes.at[i] <= 1 << 18)
-            add_case(group, &bench_poseidon,
-                &(struct bench_case){.subject = set, .size = plan->sizes.at[i]});
-    /* Around the default, where two threads per state begin to be slower. */
-    for (uint64_t size = 1 << 13; size <= 1 << 15 && !plan->has_sizes; size *= 2)
-        add_case(group, &bench_poseidon, &(struct bench_case){.subject = set, .size = size});
-}
-
-static void fill_copy(const struct tune_plan *plan, enum tune_kind kind, struct tune_group *group)
-{
-    static const char *const ways[] = {"to-device", "to-host"};
-    static const uint64_t usual[] = {1 << 20, 8 << 20, 64 << 20};
-    const size_t count = plan->has_sizes ? plan->sizes.count : CLI_COUNT_OF(usual);
-    const uint64_t *sizes = plan->has_sizes ? plan->sizes.at : usual;
-
-    if (kind == TUNE_COPY_CHUNKS)
-        for (uint32_t bytes = 256 << 10; bytes <= 4 << 20; bytes *= 2) {
-            if (bytes != 1 << 20)
-                assign(add_candidate(group), bytes, "copy.chunk_bytes");
-        }
-    else
-        for (uint32_t helpers = 1; helpers <= 7; helpers += 2) {
-            if (helpers != 3)
-                assign(add_candidate(group), helpers, "copy.helpers");
-        }
     for (size_t i = 0; i < count; i++)
-        for (size_t way = 0; way < CLI_COUNT_OF(ways); way++)
-            add_case(
-                group, &bench_copy, &(struct bench_case){.subject = ways[way], .size = sizes[i]});
+        if (is_copy) {
+            add_case(group, kind, "to-device", sizes[i]);
+            add_case(group, kind, "to-host", sizes[i]);
+        } else if (!is_poseidon || sizes[i] <= 1 << 18) {
+            add_case(group, kind, subject, sizes[i]);
+        }
+    /* Around the default, where two threads per state begin to be slower. */
+    for (uint64_t size = 1 << 13; is_poseidon && size <= 1 << 15 && !plan->has_sizes; size *= 2)
+        add_case(group, kind, subject, size);
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -385,8 +343,10 @@ static void add_host_groups(struct tune_plan *plan)
         add_group(plan, TUNE_RAMP, "bn254_g1", largest);
     if (plan->operations[NTT] && largest)
         add_group(plan, TUNE_NTT_CHUNKS, "bn254_fr", largest < 1 << 16 ? largest : 1 << 16);
-    for (int kind = TUNE_COPY_CHUNKS; plan->operations[COPY] && kind <= TUNE_COPY_HELPERS; kind++)
-        add_group(plan, (enum tune_kind)kind, "copies", 0);
+    if (plan->operations[COPY]) {
+        add_group(plan, TUNE_COPY_CHUNKS, "copies", 0);
+        add_group(plan, TUNE_COPY_HELPERS, "copies", 0);
+    }
 }
 
 static bool read_operations(const char *list, struct tune_plan *plan)
@@ -399,9 +359,9 @@ static bool read_operations(const char *list, struct tune_plan *plan)
     while ((name = strsep(&rest, ","))) {
         size_t i = 0;
 
-        while (i < CLI_COUNT_OF(operation_names) && strcmp(operation_names[i], name) != 0)
+        while (i < CLI_COUNT_OF(all_operations) && strcmp(all_operations[i]->name, name) != 0)
             i++;
-        if (i == CLI_COUNT_OF(operation_names))
+        if (i == CLI_COUNT_OF(all_operations))
             return false;
         plan->operations[i] = true;
     }
@@ -443,62 +403,37 @@ int tune_plan_make(const struct cli_command *command, const char *operations, co
     return CLI_GO;
 }
 
-bool tune_plan_group(
-    struct tune_plan *plan, size_t index, const pool_tuning *numbers, struct tune_group *group)
+bool tune_plan_group(const struct tune_plan *plan, size_t index, const pool_tuning *numbers,
+    struct tune_group *group)
 {
-    static const char *const kinds[] = {[TUNE_WINDOWS] = "window bits",
-        [TUNE_TABLE_WINDOWS] = "window bits with tables",
-        [TUNE_TABLE_FACTOR] = "table factor",
-        [TUNE_AFFINE] = "affine passes",
-        [TUNE_RAMP] = "first chunks from the host",
-        [TUNE_NTT_CHOICE] = "tiles and passes",
-        [TUNE_NTT_PASSES] = "width of tiles, order of passes",
-        [TUNE_NTT_CHUNKS] = "chunks from the host",
-        [TUNE_POSEIDON] = "threads per state",
-        [TUNE_COPY_CHUNKS] = "slots of staged copies",
-        [TUNE_COPY_HELPERS] = "threads of staged copies"};
-    const enum tune_kind kind = plan->groups[index].kind;
+    const enum tune_kind number = plan->groups[index].kind;
+    const struct kind *kind = &kinds[number];
     const char *subject = plan->groups[index].subject;
     const uint64_t size = plan->groups[index].size;
-    char number[CLI_NUMBER];
+    char text[CLI_NUMBER];
 
     memset(group, 0, sizeof(*group));
     snprintf(group->title, sizeof(group->title), "%s%s%s: %s", subject, size ? " " : "",
-        size ? cli_size(size, number, sizeof(number)) : "", kinds[kind]);
-    switch (kind) {
-    case TUNE_NTT_CHOICE:
-    case TUNE_NTT_PASSES:
-    case TUNE_NTT_CHUNKS:
-        return fill_ntt(plan, kind, subject, size, numbers, group);
-    case TUNE_POSEIDON:
-        fill_poseidon(plan, subject, group);
-        return group->case_count != 0;
-    case TUNE_COPY_CHUNKS:
-    case TUNE_COPY_HELPERS:
-        fill_copy(plan, kind, group);
-        return true;
-    default:
-        return fill_msm(plan, kind, subject, size, numbers, group);
-    }
-}
-
-void tune_plan_note(struct tune_plan *plan, size_t index, const pool_tuning *numbers)
-{
-    if (plan->groups[index].kind != TUNE_AFFINE)
-        return;
-    plan->affine_passes =
-        affine_passes_of(numbers, plan->groups[index].subject, plan->groups[index].size);
-    plan->affine_lost = !plan->affine_passes;
+        size ? cli_size(size, text, sizeof(text)) : "", kind->title);
+    if (number == TUNE_AFFINE)
+        add_affine(plan, index, numbers, group);
+    else if (number == TUNE_NTT_CHOICE &&
+             !number_of(numbers, "ntt", length_of(subject), "other.log_radix"))
+        add_variants(length_of(subject), log_of(size), group);
+    else
+        for (size_t i = 0; i < CLI_COUNT_OF(kind->numbers) && kind->numbers[i]; i++)
+            add_candidates(kind, kind->numbers[i], subject, size, numbers, group);
+    if (size)
+        add_case(group, kind, subject, size);
+    else
+        add_cases(plan, kind, subject, group);
+    return group->candidate_count && group->case_count;
 }
 
 size_t tune_plan_operation(const struct tune_plan *plan, size_t index, const char **name)
 {
-    const enum tune_kind kind = plan->groups[index].kind;
-    const size_t operation = kind <= TUNE_RAMP         ? MSM
-                             : kind <= TUNE_NTT_CHUNKS ? NTT
-                             : kind == TUNE_POSEIDON   ? POSEIDON
-                                                       : COPY;
+    const int operation = kinds[plan->groups[index].kind].operation;
 
-    *name = operation_names[operation];
-    return operation;
+    *name = all_operations[operation]->name;
+    return (size_t)operation;
 }

@@ -35,9 +35,6 @@ struct tune_plan {
         uint64_t size; /* 0: all sizes */
     } groups[TUNE_MAX_GROUPS];
     bool operations[TUNE_OPERATIONS]; /* msm, ntt, poseidon, copy */
-    char affine_curve[64];            /* whose affine passes were measured at a larger size, */
-    uint32_t affine_passes;           /* which has these now; 0: none was measured */
-    bool affine_lost;                 /* the larger size has none */
 };
 
 /* Plans the groups of the operations and subjects, which are lists with commas; NULL: the usual
@@ -46,11 +43,8 @@ int tune_plan_make(const struct cli_command *command, const char *operations, co
     struct tune_plan *plan);
 
 /* The group at an index, given the numbers with the winners before it; false: it has none now. */
-bool tune_plan_group(
-    struct tune_plan *plan, size_t index, const pool_tuning *numbers, struct tune_group *group);
-
-/* To be called after each group that was measured, with the numbers with its winner. */
-void tune_plan_note(struct tune_plan *plan, size_t index, const pool_tuning *numbers);
+bool tune_plan_group(const struct tune_plan *plan, size_t index, const pool_tuning *numbers,
+    struct tune_group *group);
 
 /* The operation of a group: an index into plan->operations, and its name, "msm". */
 size_t tune_plan_operation(const struct tune_plan *plan, size_t index, const char **name);

@@ -33,7 +33,7 @@ pool_status fri_plan_fold(void *user, uint64_t limit)
 
     call->chunk = all;
     if (call->params.is_bit_reversed && is_copied) {
-        call->chunk = base_min(all, tuning_of_any_chip()->vector.chunk_bytes / call->item_bytes);
+        call->chunk = base_min(all, tuning_default()->vector.chunk_bytes / call->item_bytes);
         while (call->chunk > 1 && chunk_bytes(call, call->chunk) > limit)
             call->chunk /= 2;
     }

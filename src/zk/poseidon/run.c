@@ -131,7 +131,7 @@ pool_status poseidon_pipeline_plan(
     const struct progress *progress = pipeline->progress;
     const struct poseidon_job job = job_of(pipeline);
     const struct poseidon_tuning *tuning =
-        pipeline->set->tuning ? pipeline->set->tuning : &tuning_of_any_chip()->poseidon;
+        pipeline->set->tuning ? pipeline->set->tuning : &tuning_default()->poseidon;
     uint64_t limit = exec_limit(progress->exec);
 
     return poseidon_plan_chunks(tuning, &job, limit, plan)

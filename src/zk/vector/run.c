@@ -93,7 +93,7 @@ pool_status vector_plan_call(void *user, uint64_t limit)
         .is_divisible = (call->function->has & VECTOR_CHUNKS) != 0,
         .scratch = scratch_of(call)};
 
-    (void)vector_plan_make(&tuning_of_any_chip()->vector, &job, limit, &call->plan);
+    (void)vector_plan_make(&tuning_default()->vector, &job, limit, &call->plan);
     call->frame.memory.bytes = call->plan.bytes;
     return POOL_OK;
 }
