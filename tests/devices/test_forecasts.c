@@ -18,7 +18,7 @@
 enum { RESULTS_MAX = 1 << 18 };
 
 /* An operation writes its results, which are compared, to host memory at `results`. */
-struct operation {
+struct forecast {
     const char *name;
     pool_status (*run)(const pool_exec *exec, uint8_t *results);
     pool_status (*forecast)(const pool_exec *exec, uint64_t *bytes);
@@ -54,7 +54,7 @@ static pool_memory_info memory(void)
 }
 
 /* Under a lease of the whole forecast; all that the device's account saw was the lease's. */
-static uint64_t check_whole(const struct operation *operation, const uint8_t *wanted)
+static uint64_t check_whole(const struct forecast *operation, const uint8_t *wanted)
 {
     uint8_t *got = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -79,7 +79,7 @@ static uint64_t check_whole(const struct operation *operation, const uint8_t *wa
  * others have one of their own rules where it is smaller. `limit`: of the memory of forecast and
  * call, so that data is divided; 0: none. */
 static void check_workspace(
-    const struct operation *operation, const uint8_t *wanted, uint64_t bytes, uint64_t limit)
+    const struct forecast *operation, const uint8_t *wanted, uint64_t bytes, uint64_t limit)
 {
     uint8_t *got = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -113,7 +113,7 @@ static void check_workspace(
 
 /* One byte less: refused, unless the operation takes less, and then allocates the rest. */
 static void check_smaller_workspace(
-    const struct operation *operation, const uint8_t *wanted, uint64_t bytes)
+    const struct forecast *operation, const uint8_t *wanted, uint64_t bytes)
 {
     uint8_t *got = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -136,7 +136,7 @@ static void check_smaller_workspace(
 }
 
 /* With a budget that is smaller: returns whether the operation still ran. */
-static bool check_smaller(const struct operation *operation, const uint8_t *wanted, uint64_t budget)
+static bool check_smaller(const struct forecast *operation, const uint8_t *wanted, uint64_t budget)
 {
     uint8_t *got = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -161,7 +161,7 @@ static bool check_smaller(const struct operation *operation, const uint8_t *want
     return !status;
 }
 
-static void check_operation(const struct operation *operation)
+static void check_operation(const struct forecast *operation)
 {
     uint8_t *wanted = calloc(RESULTS_MAX, 1);
     pool_exec exec = exec_here();
@@ -320,7 +320,7 @@ static pool_status forecast_sponge(const pool_exec *exec, uint64_t *bytes)
 }
 
 /* The combinations of memory spaces, strides and checks. */
-static void check_hashes(struct operation operation, uint32_t in_elements, uint32_t out_elements)
+static void check_hashes(struct forecast operation, uint32_t in_elements, uint32_t out_elements)
 {
     const uint64_t element = pool_field_element_bytes(pool_poseidon_field(set));
     const uint64_t in_bytes = in_elements * element, out_bytes = out_elements * element;
@@ -346,9 +346,9 @@ static void test_poseidon(void **state)
 {
     (void)state;
     check_hashes(
-        (struct operation){"permute", run_permute, forecast_permute, DIVIDED}, WIDTH, WIDTH);
-    check_hashes((struct operation){"hash", run_hash, forecast_hash, DIVIDED}, 2, 1);
-    check_hashes((struct operation){"sponge", run_sponge, forecast_sponge, DIVIDED}, MESSAGE, 1);
+        (struct forecast){"permute", run_permute, forecast_permute, DIVIDED}, WIDTH, WIDTH);
+    check_hashes((struct forecast){"hash", run_hash, forecast_hash, DIVIDED}, 2, 1);
+    check_hashes((struct forecast){"sponge", run_sponge, forecast_sponge, DIVIDED}, MESSAGE, 1);
 }
 
 static pool_status run_build(const pool_exec *exec, uint8_t *results)
@@ -399,8 +399,8 @@ static pool_status forecast_open(const pool_exec *exec, uint64_t *bytes)
 static void check_tree(uint32_t leaf_elements, uint32_t kept_levels, bool is_on_device)
 {
     const uint64_t element = pool_field_element_bytes(pool_poseidon_field(set));
-    struct operation build = {"build", run_build, forecast_build, is_on_device ? REFUSED : DIVIDED};
-    struct operation open = {"open", run_open, forecast_open, EITHER};
+    struct forecast build = {"build", run_build, forecast_build, is_on_device ? REFUSED : DIVIDED};
+    struct forecast open = {"open", run_open, forecast_open, EITHER};
     uint8_t *leaves = calloc(LEAVES, leaf_elements * element), *levels;
     pool_merkle_shape shape;
 
@@ -503,8 +503,8 @@ static pool_status forecast_open_rows(const pool_exec *exec, uint64_t *bytes)
 static void check_commit(int way)
 {
     static const uint32_t sizes[MATRICES][2] = {{32, 5}, {8, 3}, {32, 11}};
-    struct operation build = {"commit", run_commit, forecast_commit, way & 2 ? REFUSED : DIVIDED};
-    struct operation open = {"open rows", run_open_rows, forecast_open_rows, EITHER};
+    struct forecast build = {"commit", run_commit, forecast_commit, way & 2 ? REFUSED : DIVIDED};
+    struct forecast open = {"open rows", run_open_rows, forecast_open_rows, EITHER};
     const bool has_rows = way & 1;
     uint8_t *data[MATRICES], *levels;
 
@@ -615,7 +615,7 @@ static pool_status forecast_vector(const pool_exec *exec, uint64_t *bytes)
 
 static void test_vectors(void **state)
 {
-    const struct operation operation = {"vector", run_vector, forecast_vector, EITHER};
+    const struct forecast operation = {"vector", run_vector, forecast_vector, EITHER};
     const uint64_t bytes = field->bytes;
 
     (void)state;
@@ -703,7 +703,7 @@ static pool_status forecast_ntt(const pool_exec *exec, uint64_t *bytes)
 
 static void check_ntt(uint32_t log_size, uint64_t batch, int way)
 {
-    const struct operation operation = {
+    const struct forecast operation = {
         "ntt", run_ntt, forecast_ntt, batch > 1 && !(way & 7) ? DIVIDED : EITHER};
     const uint64_t count = batch << log_size, bytes = field->bytes;
     const uint64_t stride = way & 4 ? bytes + 4 : 0;
@@ -774,7 +774,7 @@ static void test_ecntt(void **state)
         .domain = ntt_domain(pool_curve_scalar_field(curve), 1),
         .batch = COUNT / 2};
     for (int way = 0; way < 16; way += 3) {
-        const struct operation operation = {
+        const struct forecast operation = {
             "ecntt", run_ecntt, forecast_ecntt, way & 4 ? REFUSED : DIVIDED};
         uint8_t data[COUNT * BYTES], none[COUNT * (BYTES + 4)] = {0};
 
@@ -822,7 +822,7 @@ static void check_extension(uint64_t batch, int way)
 {
     const uint64_t count = batch << pool_ntt_domain_log_size(extension.domain);
     const uint64_t points = count >> extension.log_blowup;
-    const struct operation operation = {"extension", run_extension, forecast_extension,
+    const struct forecast operation = {"extension", run_extension, forecast_extension,
         batch > 1 && !(way & 11) ? DIVIDED : EITHER};
     uint8_t *data = ntt_random(field, 9, points), *kept = calloc(points, field->bytes);
     uint8_t *none = calloc(count, field->bytes);
@@ -911,9 +911,8 @@ static void check_fold(int way)
 {
     const uint64_t values = 1 << LOG_VALUES, bytes = field->bytes;
     const bool is_divided = way & 1 && (way & 6) != 6;
-    const struct operation alone = {
-        "fold", run_fold, forecast_fold, is_divided ? DIVIDED : REFUSED};
-    const struct operation both = {
+    const struct forecast alone = {"fold", run_fold, forecast_fold, is_divided ? DIVIDED : REFUSED};
+    const struct forecast both = {
         "fold and commitment", run_fold_commit, forecast_fold_commit, EITHER};
     uint8_t *data = ntt_random(field, 5, values), *none = calloc(values, bytes);
     uint64_t results, leaves;
@@ -957,7 +956,7 @@ static pool_status forecast_evaluation(const pool_exec *exec, uint64_t *bytes)
 /* Bits of `way`: rows, on the device, gaps, coefficients, a check. */
 static void check_evaluation(pool_ntt_domain *domain, uint32_t width, int way)
 {
-    const struct operation operation = {"evaluation", run_evaluation, forecast_evaluation, REFUSED};
+    const struct forecast operation = {"evaluation", run_evaluation, forecast_evaluation, REFUSED};
     const uint64_t height = 1 << LOG_VALUES, items = way & 1 ? height : width;
     const uint64_t length = (way & 1 ? width : height) * 4, stride = way & 4 ? length + 4 : 0;
     uint8_t *data = calloc(items, length + 4);
@@ -1049,7 +1048,7 @@ static pool_status forecast_msm(const pool_exec *exec, uint64_t *bytes)
  * precomputed multiples. */
 static void check_msm(int way, uint64_t batch)
 {
-    const struct operation operation = {"msm", run_msm, forecast_msm, DIVIDED};
+    const struct forecast operation = {"msm", run_msm, forecast_msm, DIVIDED};
     const pool_exec exec = exec_here();
 
     const pool_point_format montgomery = {
@@ -1149,7 +1148,7 @@ static void check_described(const pool_bases *bases)
 
 static void check_bases(const char *path, uint32_t factor, uint32_t checks)
 {
-    const struct operation operation = {"bases", run_bases, forecast_bases, REFUSED};
+    const struct forecast operation = {"bases", run_bases, forecast_bases, REFUSED};
     pool_resident_params params = {
         .struct_size = sizeof(params), .name = "bases", .bases = &bases_params, .path = path};
     const pool_exec exec = exec_here();

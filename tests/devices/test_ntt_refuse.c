@@ -164,10 +164,10 @@ static void test_calls(void **state)
     domain = ntt_domain(ntt_field("babybear"), 4);
     /* A workspace is refused for what it is, also where the transform would do without. */
     assert_ok(pool_buffer_alloc(other, 4096, &small));
-    REFUSE(call.exec.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not 0");
+    REFUSE(call.exec.workspace = small, POOL_ERR_WRONG_DEVICE, "memory of device 1, not of 0");
     assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 4, &small));
-    REFUSE_ARGUMENT(call.exec.workspace = small, "has 4 bytes; the results of passes need 128");
+    REFUSE_ARGUMENT(call.exec.workspace = small, "has 4 bytes; 128 are needed");
     assert_ok(pool_buffer_destroy(&small));
     assert_ok(pool_buffer_alloc(device, 1 << 20, &small));
     assert_ok(pool_buffer_address(small, &address));

@@ -824,7 +824,7 @@ static void test_wrong_shards(void **state)
     (void)state;
     assert_ok(pool_ntt(&params, &exec, &span, &host));
     assert_status(pool_ntt(&params, &exec, &other->span, &host), POOL_ERR_INVALID_ARGUMENT);
-    assert_says("shard 0 has 30 elements");
+    assert_says("shard 0 of `in` has 30 elements");
     assert_status(pool_ntt(&params, &exec, &span, &other->span), POOL_ERR_INVALID_ARGUMENT);
     span.stride = 4;
     assert_status(pool_ntt(&params, &exec, &span, &host), POOL_ERR_INVALID_ARGUMENT);

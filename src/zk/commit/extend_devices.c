@@ -14,7 +14,9 @@
 #include "zk/operation/workspace.h"
 
 struct job {
-    struct ntt_extend_division division;
+    struct ntt_extend_call extend;
+    struct operation_division division;
+    pool_span out; /* the extension */
     bool is_kept;
     pool_span elements[EXEC_MAX_DEVICES]; /* shards of an extension that is not kept */
     pool_span columns[EXEC_MAX_DEVICES];  /* of any in shards, as the items of a matrix */
@@ -39,32 +41,32 @@ struct extend_commit {
 /* Shards of the extension in device memory, which are allocated later. */
 static void set_scratch_shards(struct extend_commit *call, struct job *job)
 {
-    struct ntt_extend_division *division = &job->division;
-    const uint32_t log_size = division->params.domain->log_size;
+    const struct operation_division *division = &job->division;
+    const uint32_t log_size = job->extend.job.log_size;
 
     for (uint32_t i = 0; i < division->devices.count; i++) {
         const uint64_t columns = division->first[i + 1] - division->first[i];
 
         job->elements[i] = (pool_span){.count = columns << log_size,
-            .form = division->spans.in.form,
+            .form = job->extend.in->form,
             .space = POOL_MEMORY_DEVICE};
         call->reserved[i] +=
-            memory_scratch_bytes(job->elements[i].count * division->params.domain->field->bytes);
+            memory_scratch_bytes(job->elements[i].count * job->extend.params.domain->field->bytes);
     }
-    division->spans.out.data = job->elements;
-    division->spans.out.space = POOL_MEMORY_SHARDED;
+    job->out.data = job->elements;
+    job->out.space = POOL_MEMORY_SHARDED;
 }
 
 /* The extension as a matrix: its items are columns. */
 static void set_matrix(struct job *job, pool_matrix *matrix)
 {
-    const struct ntt_extend_division *division = &job->division;
-    const uint64_t height = UINT64_C(1) << division->params.domain->log_size;
-    const pool_span *shards = division->spans.out.data;
+    const struct operation_division *division = &job->division;
+    const uint64_t height = UINT64_C(1) << job->extend.job.log_size;
+    const pool_span *shards = job->out.data;
 
     *matrix = (pool_matrix){
-        .span = division->spans.out, .height = height, .width = (uint32_t)division->params.batch};
-    matrix->span.count = division->params.batch;
+        .span = job->out, .height = height, .width = (uint32_t)job->extend.params.batch};
+    matrix->span.count = job->extend.params.batch;
     matrix->span.stride = 0;
     if (matrix->span.space != POOL_MEMORY_SHARDED)
         return;
@@ -79,7 +81,6 @@ static void set_matrix(struct job *job, pool_matrix *matrix)
 static pool_status read_extension(
     struct extend_commit *call, const pool_extension *given, struct job *job, pool_matrix *matrix)
 {
-    struct ntt_extend_spans spans = {.in = given->trace, .out = given->extended};
     pool_ntt_extend_params params;
     pool_status status = base_check_pointers(call->name, {"extensions->params", given->params});
 
@@ -95,11 +96,20 @@ static pool_status read_extension(
     if (status)
         return status;
     job->is_kept = given->extended.count != 0;
+    job->out = given->extended;
     if (!job->is_kept)
-        spans.out = (pool_span){
+        job->out = (pool_span){
             .count = params.batch << params.domain->log_size, .form = given->trace.form};
-    status = ntt_extend_read_division(
-        call->name, &params, &call->exec, &spans, call->has_data && job->is_kept, &job->division);
+    job->extend = (struct ntt_extend_call){.frame = {.operation = &ntt_extend_operation,
+                                               .name = call->name,
+                                               .given = &call->exec,
+                                               .is_forecast = !call->has_data || !job->is_kept},
+        .given = given->params,
+        .in = &given->trace,
+        .out = &job->out};
+    job->division.call = &job->extend.frame;
+    status = operation_divide(&job->division);
+    job->extend.frame.is_forecast = !call->has_data;
     if (status)
         return status;
     if (!job->is_kept)
@@ -110,7 +120,7 @@ static pool_status read_extension(
 
 static pool_status check_field(const struct extend_commit *call, uint32_t index)
 {
-    const pool_field *field = call->jobs[index].division.params.domain->field;
+    const pool_field *field = call->jobs[index].extend.params.domain->field;
 
     if (!memcmp(field->fingerprint, call->tree.field->fingerprint, POOL_FINGERPRINT_BYTES))
         return POOL_OK;
@@ -160,7 +170,7 @@ static pool_status extend_part(void *user, uint32_t index, const pool_exec *give
     pool_status status = commit_part_exec(&limits, given, index, &exec);
 
     for (uint32_t i = 0; i < call->count && !status; i++)
-        status = ntt_extend_compute_part(&call->jobs[i].division, index, &exec);
+        status = operation_compute_part(&call->jobs[i].division, index, &exec);
     return status;
 }
 
@@ -189,10 +199,9 @@ static pool_status check_overlaps(
 
     for (uint32_t i = 0; i < call->count && !status; i++) {
         const struct job *job = &call->jobs[i];
-        const uint64_t bytes = job->division.params.domain->field->bytes;
-        const struct workspace_span spans[] = {
-            {shard_of(&job->division.spans.in, index), bytes, "trace"},
-            {job->is_kept ? shard_of(&job->division.spans.out, index) : NULL, bytes, "extension"}};
+        const uint64_t bytes = job->extend.params.domain->field->bytes;
+        const struct workspace_span spans[] = {{shard_of(job->extend.in, index), bytes, "trace"},
+            {job->is_kept ? shard_of(&job->out, index) : NULL, bytes, "extension"}};
 
         status = workspace_check_spans(call->name, exec, spans, 2);
     }
@@ -232,8 +241,7 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
         status = scratch_allocate(&target, call->reserved[index], &call->scratch[index], &address);
     for (uint32_t i = 0; i < call->count && !status; i++) {
         struct job *job = &call->jobs[i];
-        const uint64_t bytes =
-            job->elements[index].count * job->division.params.domain->field->bytes;
+        const uint64_t bytes = job->elements[index].count * job->extend.params.domain->field->bytes;
 
         if (bytes)
             job->elements[index].data = (void *)(uintptr_t)address;
@@ -313,7 +321,7 @@ static pool_status forecast_extensions(
     for (uint32_t i = 0; i < call->count && !status; i++) {
         uint64_t needed = 0;
 
-        status = ntt_extend_forecast_part(&call->jobs[i].division, index, &exec, &needed);
+        status = operation_forecast_part(&call->jobs[i].division, index, &exec, &needed);
         *bytes = *bytes > needed ? *bytes : needed;
     }
     return status;

@@ -8,7 +8,8 @@
 
 #include "ntt/extend_args.h"
 #include "zk/ntt/ntt.h"
-#include "zk/operation/devices.h"
+#include "zk/operation/operation.h"
+#include "zk/operation/pipeline.h"
 
 /* ---- plan_extend.c: pure --------------------------------------------------------------------- */
 
@@ -79,46 +80,35 @@ pool_status ntt_extend_plan_chunks(const struct chip *chip, const struct ntt_ext
 
 /* ---- extend.c -------------------------------------------------------------------------------- */
 
+/* A call of pool_ntt_extend. */
+struct ntt_extend_call {
+    struct operation_call frame;
+    const pool_ntt_extend_params *given;
+    const pool_span *in, *coefficients, *out; /* coefficients NULL: not kept */
+    pool_ntt_extend_params params;            /* no member stands for a default */
+    pool_ntt_domain *columns_domain;          /* of order n */
+    struct ntt_extend_job job;
+    struct ntt_extend_operands operands;
+    struct ntt_extend_chunks chunks;
+    uint64_t first;                    /* of the columns in a call over several devices */
+    pool_buffer *kept[PIPELINE_SLOTS]; /* copies of coefficients for host memory */
+};
+extern const struct operation ntt_extend_operation;
+
 /* A copy of validated params, in which no member stands for a default. */
 pool_status ntt_extend_params_read(
     const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params);
 
-struct ntt_extend_spans {
-    pool_span in;
-    pool_span coefficients; /* count 0: not kept */
-    pool_span out;
-};
+/* ---- extend_run.c, extend_devices.c: steps of struct operation ------------------------------- */
 
-/* pool_ntt_extend on one device; messages count columns from `first`. */
-pool_status ntt_extend_compute(const pool_ntt_extend_params *params, const pool_exec *exec,
-    const struct ntt_extend_spans *spans, uint64_t first);
+pool_status ntt_extend_run(void *call);
+/* Sets columns_domain, whose root is the 2^log_blowup-th power of the results' root. */
+pool_status ntt_extend_find_columns(struct ntt_extend_call *call);
 
-struct ntt_extend_division;
-/* Validates a job over several devices and divides it; with `has_data` also host memory. */
-pool_status ntt_extend_read_division(const char *call, const pool_ntt_extend_params *params,
-    const pool_exec *exec, const struct ntt_extend_spans *spans, bool has_data,
-    struct ntt_extend_division *division);
-
-/* ---- extend_devices.c: columns dealt out over devices ---------------------------------------- */
-
-struct ntt_extend_division {
-    pool_ntt_extend_params params;        /* validated, like all but the spans */
-    pool_exec exec;                       /* with a device_count */
-    struct ntt_extend_spans spans;        /* in host memory or sharded */
-    struct devices devices;               /* from here on set by ntt_extend_divide */
-    uint64_t first[EXEC_MAX_DEVICES + 1]; /* columns of each device */
-};
-
-/* Reads the devices and divides the columns: as the shards of a sharded span are, else by the
- * devices' rates. */
-pool_status ntt_extend_divide(const char *call, struct ntt_extend_division *division);
-pool_status ntt_extend_run_division(const struct ntt_extend_division *division);
-pool_status ntt_extend_forecast_division(
-    const struct ntt_extend_division *division, uint64_t *bytes);
-/* The columns of one device, by calls on it with `exec`. */
-pool_status ntt_extend_compute_part(
-    const struct ntt_extend_division *division, uint32_t index, const pool_exec *exec);
-pool_status ntt_extend_forecast_part(const struct ntt_extend_division *division, uint32_t index,
-    const pool_exec *exec, uint64_t *bytes);
+/* Columns are dealt out: as the shards of a sharded span are, else by the devices' rates. `first`
+ * of the division counts columns. */
+pool_status ntt_extend_divide(void *call, struct operation_division *division);
+bool ntt_extend_part(const void *call, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *part);
 
 #endif

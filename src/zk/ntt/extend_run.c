@@ -3,7 +3,7 @@
  * Computes low-degree extensions chunk by chunk: the inverse transforms, the spread over the cosets
  * and the remaining passes of the forward transforms. plan_extend.c says where their results are.
  */
-#include "zk/ntt/extend_call.h"
+#include "zk/ntt/extend.h"
 
 #include "base/math.h"
 #include "pool/stream/phase.h"
@@ -27,7 +27,7 @@ static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend
     const struct ntt_extend_call *call = extension->call;
     const struct pipeline_chunk *chunk = extension->chunk;
     const uint64_t points = chunk->count << (call->job.log_size - call->job.log_blowup);
-    CUdeviceptr kept = device_address(&call->coefficients);
+    CUdeviceptr kept = call->coefficients ? device_address(call->coefficients) : 0;
 
     switch (place) {
     case NTT_EXTEND_NOWHERE:
@@ -42,7 +42,7 @@ static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend
     case NTT_EXTEND_OUT:
         return device_address(&chunk->out);
     case NTT_EXTEND_OUT_TAIL:
-        return device_address(&chunk->out) + points * call->target.field->bytes;
+        return device_address(&chunk->out) + points * call->frame.target.field->bytes;
     case NTT_EXTEND_COEFFICIENTS:
         return chunk->scratch;
     case NTT_EXTEND_WORKSPACE:
@@ -53,13 +53,13 @@ static CUdeviceptr address_of(const struct extension *extension, enum ntt_extend
 
 static pool_form coefficients_form(const struct ntt_extend_call *call)
 {
-    return call->operands.keeps_coefficients ? call->coefficients.form : call->in.form;
+    return call->operands.keeps_coefficients ? call->coefficients->form : call->in->form;
 }
 
 static pool_status check_input(const struct extension *extension)
 {
     const struct ntt_extend_call *call = extension->call;
-    const pool_field *field = call->target.field;
+    const pool_field *field = call->frame.target.field;
     const struct pipeline_chunk *chunk = extension->chunk;
     const uint32_t log_points = call->job.log_size - call->job.log_blowup;
     const struct vector_items items = {.address = device_address(&chunk->in[0]),
@@ -69,7 +69,7 @@ static pool_status check_input(const struct extension *extension)
         .first = (call->first + chunk->first) << log_points,
         .what = "input"};
 
-    return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
+    return call->frame.exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
 }
 
 /* Coefficients of the caller's whose memory the results take. */
@@ -93,7 +93,7 @@ static pool_status enqueue_inverse(const struct extension *extension)
         .domain = call->columns_domain,
         .direction = POOL_NTT_INVERSE,
         .job = plan->inverse,
-        .form_change = (int)coefficients_form(call) - (int)call->in.form,
+        .form_change = (int)coefficients_form(call) - (int)call->in->form,
         .in = address_of(extension, NTT_EXTEND_IN),
         .out = address_of(extension, plan->coefficients),
         .workspace = address_of(extension, plan->workspace[POOL_NTT_INVERSE]),
@@ -108,7 +108,7 @@ static pool_status launch_spread(const struct extension *extension, const struct
     const struct ntt_extend_plan *plan = &extension->plan;
     const struct ntt_table_layout *layout = &tables->layout;
     const CUdeviceptr base = tables->address;
-    const uint64_t bytes = call->target.field->bytes;
+    const uint64_t bytes = call->frame.target.field->bytes;
     const bool has_low = layout->low_bits != 0;
     struct ntt_extend_args args = {.in = address_of(extension, plan->coefficients),
         .out = address_of(extension, plan->spread),
@@ -127,7 +127,8 @@ static pool_status launch_spread(const struct extension *extension, const struct
         .arguments = arguments,
         .sizes = sizes,
         .stream = extension->chunk->target.stream};
-    pool_status status = ntt_extend_kernel(call->target.device, call->target.field, &launch.kernel);
+    pool_status status =
+        ntt_extend_kernel(call->frame.target.device, call->frame.target.field, &launch.kernel);
 
     args.count = args.batch << args.log_points;
     if (call->job.layout == POOL_NTT_COLUMNS)
@@ -167,7 +168,7 @@ static pool_status enqueue_forward(const struct extension *extension)
         .domain = call->params.domain,
         .direction = POOL_NTT_FORWARD,
         .job = plan->forward,
-        .form_change = (int)call->out.form - (int)coefficients_form(call),
+        .form_change = (int)call->out->form - (int)coefficients_form(call),
         .in = address_of(extension, is_fused ? plan->coefficients : plan->spread),
         .out = address_of(extension, NTT_EXTEND_OUT),
         .workspace =
@@ -210,17 +211,17 @@ static pool_status allocate_kept(void *user, struct pipeline_chunk *chunk)
 
     if (call->kept[chunk->slot])
         return POOL_OK;
-    return scratch_allocate(
-        &chunk->target, points * call->target.field->bytes, &call->kept[chunk->slot], &address);
+    return scratch_allocate(&chunk->target, points * call->frame.target.field->bytes,
+        &call->kept[chunk->slot], &address);
 }
 
 static pool_status download_kept(void *user, struct pipeline_chunk *chunk)
 {
     const struct ntt_extend_call *call = user;
-    const uint64_t column = (uint64_t)call->target.field->bytes
+    const uint64_t column = (uint64_t)call->frame.target.field->bytes
                             << (call->job.log_size - call->job.log_blowup);
 
-    return pool_copy_to_host((uint8_t *)call->coefficients.data + chunk->first * column,
+    return pool_copy_to_host((uint8_t *)call->coefficients->data + chunk->first * column,
         call->kept[chunk->slot], 0, chunk->count * column, chunk->target.stream);
 }
 
@@ -234,16 +235,26 @@ static pool_span columns_of(const struct ntt_extend_call *call, const pool_span 
     return columns;
 }
 
-pool_status ntt_extend_run_chunks(struct ntt_extend_call *call)
+pool_status ntt_extend_find_columns(struct ntt_extend_call *call)
 {
-    const uint64_t column = (uint64_t)call->target.field->bytes << call->job.log_size;
+    pool_ntt_domain *domain = call->params.domain;
+
+    call->columns_domain = domain;
+    return call->params.log_blowup
+               ? ntt_domain_power(
+                     domain, domain->log_size - call->params.log_blowup, &call->columns_domain)
+               : POOL_OK;
+}
+
+pool_status ntt_extend_run(void *user)
+{
+    struct ntt_extend_call *call = user;
+    const uint64_t column = (uint64_t)call->frame.target.field->bytes << call->job.log_size;
     const bool downloads =
         call->operands.keeps_coefficients && call->operands.coefficients_are_on_host;
-    const pool_span in = columns_of(call, &call->in), out = columns_of(call, &call->out);
-    struct progress progress = {
-        .call = "pool_ntt_extend", .exec = &call->exec, .total = call->out.count};
-    const struct pipeline pipeline = {.target = call->target,
-        .progress = &progress,
+    const pool_span in = columns_of(call, call->in), out = columns_of(call, call->out);
+    const struct pipeline pipeline = {.target = call->frame.target,
+        .progress = &call->frame.progress,
         .weight = UINT64_C(1) << call->job.log_size,
         .count = call->params.batch,
         .chunk_items = call->chunks.columns,
@@ -255,9 +266,11 @@ pool_status ntt_extend_run_chunks(struct ntt_extend_call *call)
         .compute = compute_chunk,
         .download = downloads ? download_kept : NULL,
         .user = call};
-    pool_status status = pipeline_run(&pipeline);
+    pool_status status = ntt_extend_find_columns(call);
 
+    if (!status)
+        status = pipeline_run(&pipeline);
     for (uint32_t i = 0; i < PIPELINE_SLOTS; i++)
-        status = scratch_free(&call->target, &call->kept[i], status);
-    return exec_target_end(&call->target, call->exec.is_async, status);
+        status = scratch_free(&call->frame.target, &call->kept[i], status);
+    return status;
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_ntt: validation; run.c runs the chunks.
+ * pool_ntt: its arguments and its memory; run.c runs the chunks, devices.c has several devices.
  */
 #include "zk/ntt/ntt.h"
 
-#include <string.h>
-
-#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "pool/device/counters.h"
-#include "zk/operation/timeout.h"
-#include "zk/operation/workspace.h"
 
 static const struct base_struct ntt_params_type = BASE_STRUCT(pool_ntt_params);
 
@@ -20,32 +14,55 @@ void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size)
     base_struct_init(params, struct_size);
 }
 
-const struct exec_rules ntt_exec_rules = {.checks = POOL_CHECK_CANONICAL,
-    .has_async = true,
-    .has_workspace = true,
-    .has_memory_limit = true,
-    .has_devices = true,
-    .has_async_devices = true};
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-static pool_status read_params(const char *call, const pool_ntt_params *given,
-    const pool_exec *given_exec, pool_ntt_params *params, pool_exec *exec)
+static pool_status read_params(void *user)
 {
-    pool_status status = base_struct_read(&ntt_params_type, call, "params", given, params);
+    struct ntt_call *call = user;
+    pool_ntt_params *params = &call->params;
+    const char *name = call->frame.name;
+    pool_status status = params->domain ? POOL_OK : base_fail_null(name, "params->domain");
 
-    if (!status && !params->domain)
-        status = base_fail_null(call, "params->domain");
     if (!status)
-        status = base_check_ranges(call, {"direction", params->direction, 0, POOL_NTT_INVERSE},
+        status = base_check_ranges(name, {"direction", params->direction, 0, POOL_NTT_INVERSE},
             {"order", params->order, 0, POOL_NTT_RR},
             {"layout", params->layout, 0, POOL_NTT_COLUMNS}, {"coset", params->coset, 0, 1});
-    if (!status)
-        status = exec_read(call, given_exec, &ntt_exec_rules, exec);
     if (!params->batch)
         params->batch = 1;
     return status;
 }
 
-pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what)
+static void set_job(void *user)
+{
+    struct ntt_call *call = user;
+    const pool_ntt_params *params = &call->params;
+    const pool_field *field = params->domain->field;
+    bool is_inverse = params->direction == POOL_NTT_INVERSE;
+    struct ntt_operands *operands = &call->operands;
+
+    operation_set_elements(&call->frame, field, call->in->count);
+    call->job = (struct ntt_job){.words = field->words,
+        .log_size = params->domain->log_size,
+        .batch = params->batch,
+        .order = params->order,
+        .layout = params->layout,
+        .coset_in = params->coset && !is_inverse,
+        .coset_out = params->coset && is_inverse,
+        .tuning = params->domain->tuning};
+    *operands = (struct ntt_operands){.element_bytes = field->bytes,
+        .in_stride = span_stride(call->in, field->bytes),
+        .in_is_on_host = call->in->space == POOL_MEMORY_HOST,
+        .in_is_packed = elements_are_packed(field, call->in),
+        .out_is_on_host = call->out->space == POOL_MEMORY_HOST,
+        .out_is_packed = elements_are_packed(field, call->out),
+        .has_checks = call->frame.exec.checks != 0};
+    operands->is_in_place = !operands->in_is_on_host && operands->in_is_packed &&
+                            !operands->out_is_on_host && operands->out_is_packed &&
+                            call->in->data == call->out->data;
+}
+
+static pool_status check_count(
+    const pool_ntt_params *params, const pool_span *span, const char *what)
 {
     uint32_t log_size = params->domain->log_size;
 
@@ -60,258 +77,96 @@ pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span
     return POOL_OK;
 }
 
-static pool_status check_counts(const struct ntt_call *call)
+static pool_status check_spans(void *user)
 {
-    pool_status status = ntt_check_count(&call->params, &call->in, "input");
+    const struct ntt_call *call = user;
+    pool_status status = check_count(&call->params, call->in, "input");
 
     if (!status)
-        status = ntt_check_count(&call->params, &call->out, "output");
-    if (!status)
-        status = elements_check_overlap(call->target.field, &call->in, &call->out, 1);
+        status = check_count(&call->params, call->out, "output");
+    return status ? status
+                  : elements_check_overlap(call->frame.target.field, call->in, call->out, 1);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static pool_status plan_chunks(struct ntt_call *call, uint64_t limit)
+{
+    const struct chip chip = chip_of(call->frame.target.device);
+    pool_status status = ntt_plan_chunks(&chip, &call->job, &call->operands, limit, &call->chunks);
+
+    call->frame.memory.bytes = call->chunks.bytes;
     return status;
 }
 
-static pool_status check_spans(const struct ntt_call *call)
+/* A workspace that is large enough takes all of the call's memory, so that the chunks are those of
+ * a call without one. */
+static bool takes_all(struct ntt_call *call, uint64_t limit)
 {
-    bool is_same = elements_are_same(call->target.field, &call->in, &call->out) &&
-                   call->in.form == call->out.form;
-    pool_status status = elements_check(&call->target, &call->in, "input");
+    const struct chip chip = chip_of(call->frame.target.device);
 
-    if (!status && !is_same)
-        status = elements_check(&call->target, &call->out, "output");
-    return status ? status : check_counts(call);
-}
-
-/* For forecasts: not the data. */
-static pool_status check_shapes(const struct ntt_call *call)
-{
-    const pool_field *field = call->target.field;
-    const struct span_item item = {field->bytes, "elements", field->name};
-    pool_status status = span_check_shape(&call->in, &item, "input");
-
-    if (!status)
-        status = span_check_shape(&call->out, &item, "output");
-    return status ? status : check_counts(call);
-}
-
-static void init_job(struct ntt_call *call)
-{
-    const pool_ntt_params *params = &call->params;
-    const pool_field *field = call->target.field;
-    bool is_inverse = params->direction == POOL_NTT_INVERSE;
-    struct ntt_operands *operands = &call->operands;
-
-    call->job = (struct ntt_job){.words = field->words,
-        .log_size = params->domain->log_size,
-        .batch = params->batch,
-        .order = params->order,
-        .layout = params->layout,
-        .coset_in = params->coset && !is_inverse,
-        .coset_out = params->coset && is_inverse,
-        .tuning = params->domain->tuning};
-    *operands = (struct ntt_operands){.element_bytes = field->bytes,
-        .in_stride = span_stride(&call->in, field->bytes),
-        .in_is_on_host = call->in.space == POOL_MEMORY_HOST,
-        .in_is_packed = elements_are_packed(field, &call->in),
-        .out_is_on_host = call->out.space == POOL_MEMORY_HOST,
-        .out_is_packed = elements_are_packed(field, &call->out),
-        .has_workspace = call->exec.workspace != NULL,
-        .has_checks = call->exec.checks != 0};
-    operands->is_in_place = !operands->in_is_on_host && operands->in_is_packed &&
-                            !operands->out_is_on_host && operands->out_is_packed &&
-                            call->in.data == call->out.data;
-}
-
-static pool_status prepare(const char *name, const pool_ntt_params *given, const pool_exec *exec,
-    const pool_span *in, const pool_span *out, struct ntt_call *call)
-{
-    pool_status status = base_check_pointers(name, {"in", in}, {"out", out});
-
-    memset(call, 0, sizeof(*call));
-    if (!status)
-        status = read_params(name, given, exec, &call->params, &call->exec);
-    if (status)
-        return status;
-    call->in = *in;
-    call->out = *out;
-    call->target.field = call->params.domain->field;
-    call->job.log_size = call->params.domain->log_size;
-    return call->exec.device_count ? POOL_OK : exec_target_init(&call->target, &call->exec);
-}
-
-static pool_status plan_chunks(const struct ntt_call *call, struct ntt_chunks *chunks)
-{
-    const struct chip chip = chip_of(call->target.device);
-
-    return ntt_plan_chunks(&chip, &call->job, &call->operands, exec_limit(&call->exec), chunks);
-}
-
-/* A workspace that is large enough takes all of the call's memory, so that the chunks, which are
- * written then, are those of a call without one. Else it takes the results of passes. */
-static bool takes_all(struct ntt_call *call, struct ntt_chunks *chunks)
-{
-    const struct chip chip = chip_of(call->target.device);
-
-    if (!call->exec.workspace)
-        return false;
-    call->operands.has_workspace = false;
     /* The smallest first, as a plan that exceeds the limit is a failure. */
-    if (!ntt_plan_smallest(&chip, &call->job, &call->operands, chunks) &&
-        chunks->bytes <= exec_limit(&call->exec) &&
-        (chunks->rows == call->job.batch || !plan_chunks(call, chunks)) &&
-        workspace_fits(&call->exec, chunks->bytes))
-        return true;
-    call->operands.has_workspace = true;
-    return false;
+    return !ntt_plan_smallest(&chip, &call->job, &call->operands, &call->chunks) &&
+           call->chunks.bytes <= limit &&
+           (call->chunks.rows == call->job.batch || !plan_chunks(call, limit)) &&
+           operation_workspace_fits(&call->frame, call->chunks.bytes);
 }
 
-/* What a workspace of the caller's has to have for the results of passes: all elements, packed. */
-static uint64_t workspace_bytes(const struct ntt_call *call)
+/* A smaller workspace takes the results of passes: all elements, packed. It is refused or not
+ * whether this size of transform has a use for it or not. */
+static pool_status plan(void *user, uint64_t limit)
 {
-    return (call->job.batch << call->job.log_size) * call->target.field->bytes;
-}
+    struct ntt_call *call = user;
+    struct operation_memory *memory = &call->frame.memory;
 
-/* Refused or not whether this size of transform has a use for it or not. `is_whole`: it has been
- * compared with the call's memory. */
-static pool_status check_workspace(const struct ntt_call *call, bool is_whole)
-{
-    pool_buffer *given = call->exec.workspace;
-    const uint64_t bytes = is_whole ? 0 : workspace_bytes(call);
-    CUdeviceptr address = 0;
-    pool_status status;
-
-    if (!given)
+    if (!call->frame.exec.workspace)
+        return plan_chunks(call, limit);
+    if (takes_all(call, limit)) {
+        memory->bytes = call->frame.is_forecast ? 0 : call->chunks.bytes;
         return POOL_OK;
-    status = pool_buffer_address(given, &address);
-    if (status)
-        return status;
-    if (pool_buffer_device(given) != call->target.device)
-        return base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_ntt: `workspace` is memory of device %d, not %d",
-            pool_device_ordinal(pool_buffer_device(given)),
-            pool_device_ordinal(call->target.device));
-    if (pool_buffer_bytes(given) < bytes)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_ntt: `workspace` has %llu bytes; the results of passes need %llu",
-            (unsigned long long)pool_buffer_bytes(given), (unsigned long long)bytes);
-    if (address % 16)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_ntt: `workspace` is at 0x%llx, which is no multiple of 16",
-            (unsigned long long)address);
-    status =
-        workspace_check_overlap("pool_ntt", given, &call->in, call->target.field->bytes, "input");
-    if (!status)
-        status = workspace_check_overlap(
-            "pool_ntt", given, &call->out, call->target.field->bytes, "output");
-    return status;
+    }
+    call->operands.has_workspace = true;
+    memory->part_bytes = (call->job.batch << call->job.log_size) * call->frame.target.field->bytes;
+    return plan_chunks(call, limit);
 }
 
-/* One binding for all the calls below: each of them then finds the context current. */
-static pool_status run_inside(struct ntt_call *call)
-{
-    struct workspace workspace;
-    struct ntt_chunks chunks;
-    bool is_whole;
-    pool_status status = check_spans(call);
+static const struct operation operation = {.counter = "ntt",
+    .call_bytes = sizeof(struct ntt_call),
+    .rules = {.checks = POOL_CHECK_CANONICAL,
+        .has_async = true,
+        .has_workspace = true,
+        .has_memory_limit = true,
+        .has_devices = true,
+        .has_async_devices = true},
+    .arguments = {{"params", offsetof(struct ntt_call, given), OPERATION_PARAMS,
+                      .type = &ntt_params_type, .copy_at = offsetof(struct ntt_call, params)},
+        {"in", offsetof(struct ntt_call, in), OPERATION_SPAN, .operand = "input"},
+        {"out", offsetof(struct ntt_call, out), OPERATION_SPAN, .operand = "output"}},
+    .forecasts_by_chip = true,
+    .read = read_params,
+    .prepare = set_job,
+    .check = check_spans,
+    .plan = plan,
+    .run = ntt_call_run,
+    .divide = ntt_divide,
+    .part = ntt_part};
 
-    if (status)
-        return status;
-    init_job(call);
-    is_whole = takes_all(call, &chunks);
-    status = check_workspace(call, is_whole);
-    if (!status && !is_whole)
-        status = plan_chunks(call, &chunks);
-    if (!status && is_whole)
-        status = workspace_open(&workspace, "pool_ntt", &call->exec, chunks.bytes, &call->target);
-    return status ? status : ntt_call_run(call, &chunks);
-}
-
-static pool_status run_on_device(struct ntt_call *call)
-{
-    struct device_operation operation;
-    struct device_scope scope;
-    pool_status status = device_enter(call->target.device, &scope);
-
-    if (status)
-        return status;
-    device_operation_begin(
-        &operation, call->target.device, "ntt", call->target.field->name, call->in.count);
-    status = device_operation_end(&operation, run_inside(call));
-    return device_leave(&scope, status);
-}
-
-pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
-    const pool_span *out, uint64_t first)
-{
-    struct ntt_call call;
-    pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
-
-    call.first = first;
-    return status ? status : run_on_device(&call);
-}
-
-static pool_status ntt_timed(void *const *a)
-{
-    return pool_ntt(a[0], a[1], a[2], a[3]);
-}
+/* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_ntt(
     const pool_ntt_params *params, const pool_exec *exec, const pool_span *in, const pool_span *out)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(ntt_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec), TIMED_SPAN(in),
-            TIMED_SPAN(out));
-    EXEC_SCOPE(exec);
-    struct ntt_call call;
-    pool_status status = prepare("pool_ntt", params, exec, in, out, &call);
+    struct ntt_call call = {
+        .frame = OPERATION_CALL(&operation, exec), .given = params, .in = in, .out = out};
 
-    if (status)
-        return status;
-    return call.exec.device_count ? ntt_run_on_devices(&call) : run_on_device(&call);
+    return operation_run(&call.frame);
 }
 
 pool_status pool_ntt_workspace(const pool_ntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    struct ntt_chunks chunks;
-    struct ntt_call call;
-    pool_status status;
+    struct ntt_call call = {
+        .frame = OPERATION_CALL(&operation, exec), .given = params, .in = in, .out = out};
 
-    if (!bytes)
-        return base_fail_null("pool_ntt_workspace", "bytes");
-    status = prepare("pool_ntt_workspace", params, exec, in, out, &call);
-    if (!status && call.exec.device_count)
-        return ntt_workspace_on_devices(&call, bytes);
-    if (!status)
-        status = check_shapes(&call);
-    if (status)
-        return status;
-    init_job(&call);
-    if (takes_all(&call, &chunks))
-        chunks.bytes = 0;
-    else
-        status = plan_chunks(&call, &chunks);
-    if (!status)
-        *bytes = chunks.bytes;
-    return status;
-}
-
-pool_status ntt_forecast(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
-    const pool_span *out, uint64_t *bytes)
-{
-    struct ntt_chunks chunks;
-    struct ntt_call call;
-    pool_status status = prepare("pool_ntt_workspace", params, exec, in, out, &call);
-
-    if (!status)
-        status = check_shapes(&call);
-    if (status)
-        return status;
-    init_job(&call);
-    call.operands.has_workspace = false;
-    status = plan_chunks(&call, &chunks);
-    if (!status)
-        *bytes = chunks.bytes;
-    return status;
+    return operation_forecast(&call.frame, bytes);
 }

@@ -20,8 +20,7 @@
 #include "pool/tuning/chip.h"
 #include "vector/args.h"
 #include "zk/field/field.h"
-#include "zk/operation/exec.h"
-#include "zk/operation/operand.h"
+#include "zk/operation/operation.h"
 #include "zk/vector/kernels.h"
 
 /* ---- plan.c: pure ---------------------------------------------------------------------------- */
@@ -280,40 +279,30 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
 CUdeviceptr ntt_last_pass_scale(
     const struct ntt_run *run, const struct ntt_tables *tables, bool is_in_tables);
 
-/* A call of pool_ntt, validated. */
+/* A call of pool_ntt. */
 struct ntt_call {
-    pool_ntt_params params;
-    pool_exec exec;
-    pool_span in;
-    pool_span out;
-    uint64_t first; /* index of the first element in the data of a call on several devices */
-    struct exec_target target;
+    struct operation_call frame;
+    const pool_ntt_params *given;
+    const pool_span *in, *out;
+    pool_ntt_params params; /* batch at least 1 */
     struct ntt_job job;
     struct ntt_operands operands;
+    struct ntt_chunks chunks;
+    uint32_t log_split;  /* log2 of the devices that one transform is split over; 0: none */
+    uint64_t first;      /* of the elements in a call over several devices, for messages */
     pool_buffer *packed; /* the input, where it is copied on the device */
     pool_buffer *result; /* likewise, the packed output */
 };
 
-/* Streams the chunks through the device and waits unless the call is asynchronous. */
-pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks);
-
-/* ntt.c: pool_ntt on one device, whose elements are those from `first` on of another call. */
-pool_status ntt_compute(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
-    const pool_span *out, uint64_t first);
-
-/* ntt.c: what pool_ntt supports; the number of elements of the `input` or `output`. */
-extern const struct exec_rules ntt_exec_rules;
-pool_status ntt_check_count(const pool_ntt_params *params, const pool_span *span, const char *what);
+/* Streams the chunks through the device. */
+pool_status ntt_call_run(void *call);
 
 /* ---- devices.c --------------------------------------------------------------------------------
  */
 
-/* Of a call with exec.device_count, whose target has the field only. */
-pool_status ntt_run_on_devices(const struct ntt_call *call);
-/* bytes[i] is what device i needs. */
-/* What pool_ntt allocates on one device, or a workspace must have that takes all of it. */
-pool_status ntt_forecast(const pool_ntt_params *params, const pool_exec *exec, const pool_span *in,
-    const pool_span *out, uint64_t *bytes);
-pool_status ntt_workspace_on_devices(const struct ntt_call *call, uint64_t *bytes);
+/* The steps of struct operation for several devices. */
+pool_status ntt_divide(void *call, struct operation_division *division);
+bool ntt_part(const void *call, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *part);
 
 #endif

@@ -143,7 +143,7 @@ pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *pl
 
 static pool_status check_input(const struct ntt_call *call, const struct pipeline_chunk *chunk)
 {
-    const pool_field *field = call->target.field;
+    const pool_field *field = call->frame.target.field;
     const struct vector_items items = {.address = (CUdeviceptr)(uintptr_t)chunk->in[0].data,
         .stride = span_stride(&chunk->in[0], field->bytes),
         .count = chunk->count,
@@ -151,7 +151,7 @@ static pool_status check_input(const struct ntt_call *call, const struct pipelin
         .first = call->first + chunk->first,
         .what = "input"};
 
-    return call->exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
+    return call->frame.exec.checks ? vector_check_elements(&chunk->target, field, &items) : POOL_OK;
 }
 
 /* Scratch memory for the chunk's elements, packed. */
@@ -170,7 +170,7 @@ static pool_status allocate_packed(const struct pipeline_chunk *chunk, const poo
 /* Strided or unaligned input becomes packed, unless its copy on the device already is. */
 static pool_status pack_input(struct ntt_call *call, struct pipeline_chunk *chunk, pool_span *in)
 {
-    const pool_field *field = call->target.field;
+    const pool_field *field = call->frame.target.field;
     pool_status status;
 
     *in = chunk->in[0];
@@ -187,7 +187,7 @@ static pool_status choose_output(struct ntt_call *call, const struct ntt_memory 
 {
     *out = chunk->out;
     if (memory->copies_output && !call->operands.out_is_on_host)
-        return allocate_packed(chunk, call->target.field, &call->result, out);
+        return allocate_packed(chunk, call->frame.target.field, &call->result, out);
     if (memory->packs_input && (call->operands.out_is_on_host || !call->operands.out_is_packed))
         *out = *in;
     return POOL_OK;
@@ -199,7 +199,7 @@ static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
     struct ntt_run run = {.target = chunk->target,
         .domain = call->params.domain,
         .direction = call->params.direction,
-        .form_change = (int)call->out.form - (int)call->in.form,
+        .form_change = (int)call->out->form - (int)call->in->form,
         .job = call->job};
     struct ntt_memory memory;
     struct ntt_plan plan;
@@ -222,7 +222,7 @@ static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
     run.in_may_be_overwritten = memory.packs_input;
     run.workspace = chunk->scratch;
     if (call->operands.has_workspace)
-        status = pool_buffer_address(call->exec.workspace, &run.workspace);
+        status = pool_buffer_address(call->frame.exec.workspace, &run.workspace);
     if (!status)
         status = ntt_run_enqueue(&run, &plan);
     if (!status && !call->operands.out_is_on_host && out.data != chunk->out.data)
@@ -230,26 +230,25 @@ static pool_status compute_chunk(void *user, struct pipeline_chunk *chunk)
     return status;
 }
 
-pool_status ntt_call_run(struct ntt_call *call, const struct ntt_chunks *chunks)
+pool_status ntt_call_run(void *user)
 {
-    const uint64_t bytes = call->target.field->bytes;
+    struct ntt_call *call = user;
+    const uint64_t bytes = call->frame.target.field->bytes;
     const struct ntt_operands *operands = &call->operands;
-    struct progress progress = {.call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
-    const struct pipeline pipeline = {.target = call->target,
-        .progress = &progress,
+    const struct pipeline pipeline = {.target = call->frame.target,
+        .progress = &call->frame.progress,
         .weight = 1,
-        .count = call->in.count,
-        .chunk_items = chunks->rows << call->job.log_size,
-        .slots = chunks->slots,
-        .in = {{&call->in, bytes, false}},
-        .out = {&call->out, bytes, false},
+        .count = call->in->count,
+        .chunk_items = call->chunks.rows << call->job.log_size,
+        .slots = call->chunks.slots,
+        .in = {{call->in, bytes, false}},
+        .out = {call->out, bytes, false},
         .is_in_place = operands->in_is_on_host || !operands->in_is_packed,
-        .scratch_bytes = chunks->workspace_bytes,
+        .scratch_bytes = call->chunks.workspace_bytes,
         .compute = compute_chunk,
         .user = call};
     pool_status status = pipeline_run(&pipeline);
 
-    status = scratch_free(&call->target, &call->packed, status);
-    status = scratch_free(&call->target, &call->result, status);
-    return exec_target_end(&call->target, call->exec.is_async, status);
+    status = scratch_free(&call->frame.target, &call->packed, status);
+    return scratch_free(&call->frame.target, &call->result, status);
 }

@@ -26,8 +26,8 @@ static pool_status enqueue_transforms(
 static CUdeviceptr output_region(
     const struct ntt_split_run *run, const struct ntt_split_device *device)
 {
-    return ntt_split_is_on_host(&run->call->out) ? device->region[NTT_SPLIT_FIRST]
-                                                 : ntt_split_part_of(run, &device->out);
+    return ntt_split_is_on_host(run->call->out) ? device->region[NTT_SPLIT_FIRST]
+                                                : ntt_split_part_of(run, &device->out);
 }
 
 static pool_status compute_rows(struct ntt_split_run *run, struct ntt_split_device *device)
@@ -35,7 +35,7 @@ static pool_status compute_rows(struct ntt_split_run *run, struct ntt_split_devi
     struct ntt_run rows = {.domain = run->of_rows,
         .direction = run->call->params.direction,
         .job = run->plan.rows_job,
-        .form_change = (int)run->call->out.form - (int)run->call->in.form,
+        .form_change = (int)run->call->out->form - (int)run->call->in->form,
         .in = device->region[NTT_SPLIT_SECOND],
         .out = output_region(run, device),
         .in_may_be_overwritten = 1};
@@ -50,7 +50,7 @@ static pool_status download(void *user, uint32_t index, const pool_exec *exec)
     const uint64_t bytes = ntt_split_element_bytes(run), first = run->transform << plan->log_size;
     const uint64_t rows = UINT64_C(1) << plan->log_rows >> plan->log_devices;
     struct ntt_split_device *device = &run->device[index];
-    uint8_t *out = (uint8_t *)run->call->out.data + first * bytes;
+    uint8_t *out = (uint8_t *)run->call->out->data + first * bytes;
     const pool_pitched from = {.buffer = device->view[NTT_SPLIT_FIRST]};
     const pool_pitched to = {.host = out + index * rows * bytes, .pitch = bytes << plan->log_rows};
 
@@ -69,7 +69,7 @@ static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
     const struct devices *devices,
     pool_status (*step)(void *user, uint32_t index, const pool_exec *exec))
 {
-    pool_exec exec = run->call->exec;
+    pool_exec exec = run->call->frame.exec;
     const struct parts parts = {
         .call = "pool_ntt", .exec = &exec, .devices = devices, .compute = step, .user = run};
     pool_status status = POOL_OK;
@@ -105,13 +105,13 @@ static pool_status set_first_regions(struct ntt_split_run *run)
 
 static pool_status run_transform(struct ntt_split_run *run, const struct devices *devices)
 {
-    const bool is_downloaded = ntt_split_is_on_host(&run->call->out);
+    const bool is_downloaded = ntt_split_is_on_host(run->call->out);
     pool_status status = set_first_regions(run);
 
     for (uint32_t i = 0; i < run->count && !status && run->is_direct; i++)
         status = ntt_split_record(run, i, NTT_SPLIT_READY);
     if (!status)
-        status = each_device(run, &run->call->in, devices, ntt_split_columns);
+        status = each_device(run, run->call->in, devices, ntt_split_columns);
     if (!status && !run->is_direct)
         status = ntt_split_exchange(run);
     for (uint32_t i = 0; i < run->count && !status; i++) {
@@ -123,14 +123,15 @@ static pool_status run_transform(struct ntt_split_run *run, const struct devices
     if (!status && is_downloaded && !run->plan.gives_reversed && !run->downloads_2d)
         status = ntt_split_collect(run);
     if (!status && is_downloaded)
-        status = each_device(run, &run->call->out, devices, download);
+        status = each_device(run, run->call->out, devices, download);
     return status;
 }
 
 static pool_status run_transforms(struct ntt_split_run *run, const struct devices *devices)
 {
     const struct ntt_call *call = run->call;
-    struct progress progress = {.call = "pool_ntt", .exec = &call->exec, .total = call->in.count};
+    struct progress progress = {
+        .call = "pool_ntt", .exec = &call->frame.exec, .total = call->in->count};
     pool_status status = POOL_OK;
 
     for (; run->transform < call->params.batch && !status; run->transform++) {
@@ -152,8 +153,8 @@ static void plan_call(const struct ntt_call *call, const struct devices *devices
 {
     const struct chip chip = chip_of(devices->device[0]);
 
-    ntt_split_make(&chip, &call->job, log_devices, ntt_split_is_on_host(&call->in),
-        ntt_split_is_on_host(&call->out), plan);
+    ntt_split_make(&chip, &call->job, log_devices, ntt_split_is_on_host(call->in),
+        ntt_split_is_on_host(call->out), plan);
 }
 
 /* The members that plans of transforms and of their parts need; the batch is divided in time. */
@@ -162,7 +163,7 @@ static struct ntt_call call_of_one(const struct ntt_call *call)
     struct ntt_call one = *call;
     const bool is_inverse = call->params.direction == POOL_NTT_INVERSE;
 
-    one.job = (struct ntt_job){.words = call->target.field->words,
+    one.job = (struct ntt_job){.words = call->frame.target.field->words,
         .log_size = call->params.domain->log_size,
         .batch = 1,
         .order = call->params.order,
@@ -177,11 +178,12 @@ static pool_status read_execs(struct ntt_split_run *run, const struct devices *d
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < run->count && !status; i++) {
-        const pool_exec exec = devices_exec(devices, &run->call->exec, i);
+        const pool_exec exec = devices_exec(devices, &run->call->frame.exec, i);
         uint64_t bytes = ntt_split_bytes_of_device(run->call, &run->plan);
         uint64_t limit;
 
-        status = exec_read("pool_ntt", &exec, &ntt_exec_rules, &run->device[i].exec);
+        status =
+            exec_read("pool_ntt", &exec, &run->call->frame.operation->rules, &run->device[i].exec);
         if (run->fork.count)
             run->device[i].exec.stream = run->fork.stream[i];
         limit = status ? 0 : exec_limit(&run->device[i].exec);
@@ -203,7 +205,7 @@ pool_status ntt_split_run(
 
     used.count = run.count;
     plan_call(&one, &used, log_devices, &run.plan);
-    status = fork_open("pool_ntt", &used, &one.exec, false, &run.fork);
+    status = fork_open("pool_ntt", &used, &one.frame.exec, false, &run.fork);
     if (status)
         return status;
     status = read_execs(&run, &used);

@@ -64,7 +64,7 @@ static pool_status copy_rows_to_device(
     struct ntt_split_run *run, struct ntt_split_device *device, const struct upload *upload)
 {
     const uint64_t bytes = ntt_split_element_bytes(run);
-    const uint8_t *from = (const uint8_t *)run->call->in.data + upload->from * bytes;
+    const uint8_t *from = (const uint8_t *)run->call->in->data + upload->from * bytes;
     const pool_pitched host = {
         .host = (void *)(uintptr_t)from, .pitch = upload->from_pitch * bytes};
     const pool_pitched rows = {.buffer = device->view[NTT_SPLIT_FIRST],
@@ -91,7 +91,7 @@ static pool_status upload_columns(
     if (!status)
         status = order_streams(
             device->set->event[NTT_SPLIT_UPLOADED], device->set->stream[0], device->target.stream);
-    for (uint64_t row = 0; row < upload.rows && !status && run->call->exec.checks; row++)
+    for (uint64_t row = 0; row < upload.rows && !status && run->call->frame.exec.checks; row++)
         status = check_uploaded(run, device, upload.to + row * upload.to_pitch,
             upload.from + row * upload.from_pitch, upload.count);
     return status;
@@ -110,7 +110,7 @@ static pool_status check_shard_elements(
         .what = what};
 
     snprintf(what, sizeof(what), "shard %u of the input", index);
-    return run->call->exec.checks
+    return run->call->frame.exec.checks
                ? vector_check_elements(&device->target, device->target.field, &items)
                : POOL_OK;
 }
@@ -251,7 +251,7 @@ pool_status ntt_split_columns(void *user, uint32_t index, const pool_exec *exec)
     pool_status status = run->is_direct ? ntt_split_wait(run, index, NTT_SPLIT_READY) : POOL_OK;
 
     (void)exec;
-    if (!status && ntt_split_is_on_host(&run->call->in)) {
+    if (!status && ntt_split_is_on_host(run->call->in)) {
         status = upload_and_transform(run, index);
     } else if (!status) {
         const CUdeviceptr in = ntt_split_part_of(run, &device->in);

@@ -35,15 +35,15 @@ static pool_status check_shards(struct ntt_split_run *run, uint32_t index)
     struct ntt_split_device *device = &run->device[index];
     pool_status status = POOL_OK;
 
-    if (!ntt_split_is_on_host(&call->in)) {
-        device->in = ((const pool_span *)call->in.data)[index];
+    if (!ntt_split_is_on_host(call->in)) {
+        device->in = ((const pool_span *)call->in->data)[index];
         status = check_shard(run, index, &device->in, "input");
     }
-    if (!status && !ntt_split_is_on_host(&call->out)) {
-        device->out = ((const pool_span *)call->out.data)[index];
+    if (!status && !ntt_split_is_on_host(call->out)) {
+        device->out = ((const pool_span *)call->out->data)[index];
         status = check_shard(run, index, &device->out, "output");
     }
-    if (!status && !ntt_split_is_on_host(&call->in) && !ntt_split_is_on_host(&call->out))
+    if (!status && !ntt_split_is_on_host(call->in) && !ntt_split_is_on_host(call->out))
         status = elements_check_overlap(device->target.field, &device->in, &device->out, 1);
     return status;
 }
@@ -63,11 +63,11 @@ static pool_status open_region(
 uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan)
 {
     const uint64_t regions =
-        ntt_split_is_on_host(&call->out) ? NTT_SPLIT_REGIONS : NTT_SPLIT_REGIONS - 1;
+        ntt_split_is_on_host(call->out) ? NTT_SPLIT_REGIONS : NTT_SPLIT_REGIONS - 1;
 
-    return regions * memory_scratch_bytes((uint64_t)call->target.field->bytes
+    return regions * memory_scratch_bytes((uint64_t)call->frame.target.field->bytes
                                           << (plan->log_size - plan->log_devices)) +
-           (call->exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
+           (call->frame.exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
 }
 
 static pool_status open_workspace(const struct ntt_split_run *run, struct ntt_split_device *device)
@@ -86,7 +86,7 @@ static pool_status open_device(struct ntt_split_run *run, uint32_t index)
     struct ntt_split_device *device = &run->device[index];
     pool_status status = exec_target_init(&device->target, &device->exec);
 
-    device->target.field = run->call->target.field;
+    device->target.field = run->call->frame.target.field;
     if (!status)
         status = check_shards(run, index);
     if (!status)
@@ -97,8 +97,8 @@ static pool_status open_device(struct ntt_split_run *run, uint32_t index)
         device->target.field->name, run->call->params.batch * run->local);
     device->is_counted = true;
     status = stream_set_take(device->target.device, device->target.stream,
-        ntt_split_is_on_host(&run->call->in), NTT_SPLIT_EVENTS, &device->set);
-    if (!status && ntt_split_is_on_host(&run->call->out))
+        ntt_split_is_on_host(run->call->in), NTT_SPLIT_EVENTS, &device->set);
+    if (!status && ntt_split_is_on_host(run->call->out))
         status = open_region(run, device, NTT_SPLIT_FIRST);
     return status ? status : open_region(run, device, NTT_SPLIT_SECOND);
 }
@@ -130,7 +130,7 @@ static pool_status host_kind(
 static pool_status find_host_copies(struct ntt_split_run *run)
 {
     const struct ntt_split *plan = &run->plan;
-    const pool_span *spans[] = {&run->call->in, &run->call->out};
+    const pool_span *spans[] = {run->call->in, run->call->out};
     const bool is_natural[] = {!plan->takes_reversed, !plan->gives_reversed};
     const uint64_t pitch[] = {ntt_split_element_bytes(run) << plan->log_columns,
         ntt_split_element_bytes(run) << plan->log_rows};
@@ -166,14 +166,14 @@ pool_status ntt_split_open(struct ntt_split_run *run)
  * regions of other devices or the caller's memory. Uploads precede work of the device's stream. */
 pool_status ntt_split_close(struct ntt_split_run *run, pool_status status)
 {
-    const int is_async = run->call->exec.is_async;
+    const int is_async = run->call->frame.exec.is_async;
 
     for (uint32_t i = 0; i < run->count; i++) {
         struct exec_target target = run->device[i].target;
 
         if (target.stream)
             status = exec_target_end(&target, is_async, status);
-        if (!run->device[i].set || !ntt_split_is_on_host(&run->call->in))
+        if (!run->device[i].set || !ntt_split_is_on_host(run->call->in))
             continue;
         target.stream = run->device[i].set->stream[0];
         status = exec_target_end(&target, is_async, status);

@@ -50,7 +50,7 @@ struct ntt_split_run {
 
 static inline uint64_t ntt_split_element_bytes(const struct ntt_split_run *run)
 {
-    return run->call->target.field->bytes;
+    return run->call->frame.target.field->bytes;
 }
 
 static inline bool ntt_split_is_on_host(const pool_span *span)

@@ -14,7 +14,6 @@
 #include "base/status.h"
 #include "pool/memory/memory.h"
 #include "pool/stream/capture.h"
-#include "zk/operation/timeout.h"
 
 enum { LOG_THREADS = 14, BLOCK = 256 };
 
@@ -527,28 +526,19 @@ pool_status ntt_tables_warm_up(
     return status;
 }
 
-static pool_status ntt_warm_up_timed(void *const *a)
+static pool_status load(struct operation_call *call, const void *domain)
 {
-    return pool_ntt_warm_up(a[0], a[1]);
+    pool_stream *stream = NULL;
+    pool_status status = pool_stream_default(call->exec.device, &stream);
+
+    return status ? status
+                  : ntt_tables_warm_up((pool_ntt_domain *)(uintptr_t)domain, 0, stream,
+                        NTT_FORWARD_BIT | NTT_INVERSE_BIT);
 }
 
-pool_status pool_ntt_warm_up(pool_ntt_domain *domain, const pool_exec *given)
+pool_status pool_ntt_warm_up(pool_ntt_domain *domain, const pool_exec *exec)
 {
-    if (exec_has_timeout(given))
-        return TIMED_RUN(ntt_warm_up_timed, NULL, TIMED_POINTER(domain), TIMED_EXEC(given));
-    EXEC_SCOPE(given);
-    pool_stream *stream = NULL;
-    pool_exec exec;
-    pool_status status;
-
-    if (!domain)
-        return base_fail_null("pool_ntt_warm_up", "domain");
-    status = exec_read_warm_up(__func__, given, &exec);
-    if (!status)
-        status = pool_stream_default(exec.device, &stream);
-    if (!status)
-        status = ntt_tables_warm_up(domain, 0, stream, NTT_FORWARD_BIT | NTT_INVERSE_BIT);
-    return status;
+    return operation_warm_up(__func__, exec, "domain", domain, load);
 }
 
 pool_status pool_ntt_domain_bytes(

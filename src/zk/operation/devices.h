@@ -110,37 +110,4 @@ pool_status parts_check_workspaces(const struct parts *parts);
  */
 pool_status parts_run(const struct parts *parts);
 
-/* ---- batches --------------------------------------------------------------------------------- */
-
-/* A device's transforms of a batch. */
-struct batch_part {
-    uint64_t count;
-    uint64_t first; /* item of the whole batch */
-    pool_span in, out;
-};
-
-/* Transforms of `items` items each that are dealt out whole, each device's as a call of its own. */
-struct batch {
-    const char *call;      /* the public function */
-    const pool_exec *exec; /* of the call */
-    const pool_span *in, *out;
-    uint64_t in_bytes, out_bytes; /* of an item */
-    uint64_t items;
-    struct devices devices;
-    uint64_t first[EXEC_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
-    /* As compute or, with `bytes`, forecast of parts; not for a device without transforms.
-     */
-    pool_status (*compute)(
-        const void *user, const struct batch_part *part, const pool_exec *exec, uint64_t *bytes);
-    const void *user;
-};
-
-/* Reads the devices and checks the spans; transforms that are interleaved in host memory are
- * refused, as no part of their span is a span. */
-pool_status batch_open(struct batch *batch, bool is_interleaved);
-/* Divides the items by the shards of the input, else of the output, else by the rates. */
-void batch_divide(struct batch *batch);
-pool_status batch_run(struct batch *batch);
-pool_status batch_forecast(struct batch *batch, uint64_t *bytes);
-
 #endif

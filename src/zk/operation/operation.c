@@ -2,6 +2,7 @@
 /* The path of a call: see operation.h. */
 #include "zk/operation/operation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -122,6 +123,13 @@ static pool_status plan(struct operation_call *call)
                : exec_fail_limit(call->name, limit, call->memory.bytes);
 }
 
+enum { PART_ALIGNMENT = 16 }; /* of a workspace that takes only a part of the memory */
+
+bool operation_workspace_fits(const struct operation_call *call, uint64_t bytes)
+{
+    return workspace_fits(&call->exec, bytes);
+}
+
 /* The caller's workspace, which operands must not overlap, or scratch memory. */
 static pool_status open_memory(struct operation_call *call, struct workspace *workspace)
 {
@@ -129,11 +137,11 @@ static pool_status open_memory(struct operation_call *call, struct workspace *wo
     const struct operation_memory *memory = &call->memory;
     pool_status status = POOL_OK;
 
-    if (call->exec.workspace)
-        status = workspace_open(workspace, call->name, &call->exec,
-            memory->part_bytes ? memory->part_bytes : memory->bytes, &call->target);
-    if (memory->part_bytes)
-        call->target.workspace = NULL;
+    if (call->exec.workspace && memory->part_bytes)
+        status = workspace_check(
+            call->name, &call->exec, memory->part_bytes, PART_ALIGNMENT, &call->target);
+    else
+        status = workspace_open(workspace, call->name, &call->exec, memory->bytes, &call->target);
     while (call->exec.workspace && !status && next_operand(&operand))
         if (operand.span)
             status = workspace_check_overlap(call->name, call->exec.workspace, operand.span,
@@ -220,6 +228,7 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
     const struct operation *operation = division->call->operation;
     pool_status status = POOL_OK;
 
+    assert(operation->call_bytes <= sizeof(memory));
     for (uint32_t number = 0; !status; number++) {
         uint64_t needed = 0;
 
@@ -230,6 +239,8 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
         status = exec_read(part->name, exec, &operation->rules, &part->exec);
         if (!status && operation->prepare)
             operation->prepare(part);
+        if (bytes)
+            part->exec.workspace = NULL; /* what it must have is asked */
         if (!status)
             status = bytes ? forecast_on_device(part, &needed) : run_on_device(part);
         if (bytes)
@@ -238,9 +249,22 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
     return status;
 }
 
+pool_status operation_compute_part(
+    const struct operation_division *division, uint32_t index, const pool_exec *exec)
+{
+    return run_parts_of(division, index, exec, NULL);
+}
+
+pool_status operation_forecast_part(const struct operation_division *division, uint32_t index,
+    const pool_exec *exec, uint64_t *bytes)
+{
+    *bytes = 0;
+    return run_parts_of(division, index, exec, bytes);
+}
+
 static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
 {
-    return run_parts_of(user, index, exec, NULL);
+    return operation_compute_part(user, index, exec);
 }
 
 static pool_status run_parts(struct operation_division *division)
@@ -265,8 +289,7 @@ static pool_status forecast_parts(struct operation_division *division, uint64_t 
     for (uint32_t i = 0; i < division->devices.count && !status; i++) {
         const pool_exec exec = devices_exec(&division->devices, &division->call->exec, i);
 
-        bytes[i] = 0;
-        status = run_parts_of(division, i, &exec, &bytes[i]);
+        status = operation_forecast_part(division, i, &exec, &bytes[i]);
     }
     return status;
 }
@@ -325,6 +348,13 @@ static pool_status read_call(struct operation_call *call)
     if (!status && operation->prepare)
         operation->prepare(call);
     return status;
+}
+
+pool_status operation_divide(struct operation_division *division)
+{
+    pool_status status = read_call(division->call);
+
+    return status ? status : open_division(division);
 }
 
 pool_status operation_run(struct operation_call *call)

@@ -113,6 +113,9 @@ void operation_set_elements(struct operation_call *call, const pool_field *field
 /* The span of an operand, counted from 0; NULL: the call has none. */
 const pool_span *operation_operand(const struct operation_call *call, uint32_t index);
 
+/* For `plan`: whether the caller's workspace, if there is one, could take all of the memory. */
+bool operation_workspace_fits(const struct operation_call *call, uint64_t bytes);
+
 /* Runs the call: on a thread until its timeout, on one device or several. */
 pool_status operation_run(struct operation_call *call);
 /* Everything but the work: the bytes of device memory, of each device where there are several. */
@@ -140,6 +143,14 @@ struct operation_division {
 /* The span of an operand in the part of device `index`, by `first`; stored in the part. */
 const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
     uint32_t index, struct operation_call *part);
+
+/* For operations that consist of parts of others: reads and divides a call as operation_run does,
+ * and runs or forecasts the parts of one device with its pool_exec. */
+pool_status operation_divide(struct operation_division *division);
+pool_status operation_compute_part(
+    const struct operation_division *division, uint32_t index, const pool_exec *exec);
+pool_status operation_forecast_part(const struct operation_division *division, uint32_t index,
+    const pool_exec *exec, uint64_t *bytes);
 
 /* batch.c, for operands that are the input and the output of transforms of `items` items each: by
  * the shards of the input, else of the output, else by the devices' rates. */

@@ -17,17 +17,13 @@ bool workspace_fits(const pool_exec *exec, uint64_t bytes)
            address % MEMORY_SCRATCH_ALIGNMENT == 0;
 }
 
-pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
-    uint64_t bytes, struct exec_target *target)
+pool_status workspace_check(const char *call, const pool_exec *exec, uint64_t bytes,
+    uint32_t alignment, const struct exec_target *target)
 {
     pool_buffer *given = exec->workspace;
     CUdeviceptr address = 0;
-    pool_status status;
+    pool_status status = pool_buffer_address(given, &address);
 
-    *workspace = (struct workspace){.buffer = given};
-    if (!given)
-        return POOL_OK;
-    status = pool_buffer_address(given, &address);
     if (status)
         return status;
     if (pool_buffer_device(given) != target->device)
@@ -38,11 +34,25 @@ pool_status workspace_open(struct workspace *workspace, const char *call, const 
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `workspace` has %llu bytes; %llu are needed", call,
             (unsigned long long)pool_buffer_bytes(given), (unsigned long long)bytes);
-    if (address % MEMORY_SCRATCH_ALIGNMENT)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `workspace` is not aligned to %d bytes",
-            call, MEMORY_SCRATCH_ALIGNMENT);
-    target->workspace = workspace;
+    if (address % alignment)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `workspace` is not aligned to %u bytes",
+            call, alignment);
     return POOL_OK;
+}
+
+pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
+    uint64_t bytes, struct exec_target *target)
+{
+    pool_status status = POOL_OK;
+
+    if (!exec->workspace)
+        return POOL_OK;
+    status = workspace_check(call, exec, bytes, MEMORY_SCRATCH_ALIGNMENT, target);
+    workspace->buffer = exec->workspace;
+    workspace->count = 0;
+    if (!status)
+        target->workspace = workspace;
+    return status;
 }
 
 pool_status workspace_check_spans(

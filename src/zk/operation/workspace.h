@@ -33,11 +33,14 @@ struct workspace_span {
 
 /*
  * From now on the target's scratch memory is part of exec->workspace; where that is NULL, it is
- * allocated as ever. The workspace must be memory of the target's device that is aligned to
- * MEMORY_SCRATCH_ALIGNMENT and has `bytes` bytes. `workspace` lives as long as the target.
+ * allocated as ever. The workspace must be memory of the target's device that has `bytes` bytes and
+ * is aligned for scratch memory. `workspace` lives as long as the target.
  */
 pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
     uint64_t bytes, struct exec_target *target);
+/* The checks alone. */
+pool_status workspace_check(const char *call, const pool_exec *exec, uint64_t bytes,
+    uint32_t alignment, const struct exec_target *target);
 /* Refuses a workspace of `exec` that overlaps the spans. */
 pool_status workspace_check_spans(
     const char *call, const pool_exec *exec, const struct workspace_span *spans, uint32_t count);
