@@ -20,6 +20,7 @@ import contextlib
 import ctypes
 import enum
 import os
+import queue
 import threading
 import weakref
 
@@ -398,8 +399,9 @@ def _request(size, timeout, members):
 
 
 class _Ticket:
-    """A request that is decided later: the hook of the library completes the future, and destroys the ticket."""
-    _waiting, _adding = {}, threading.Lock()
+    """A request that is decided later. The library's hook takes the lease and destroys the ticket; a thread of this module
+    completes the future, as callbacks of futures may take long and the last reference to a pool may be dropped there."""
+    _waiting, _adding, _decided, _thread = {}, threading.Lock(), queue.SimpleQueue(), None
 
     def __init__(self, pool, size, timeout, members):
         self.future = concurrent.futures.Future()
@@ -412,6 +414,9 @@ class _Ticket:
         self.future.cancel = self._withdraw
         with _Ticket._adding:
             _Ticket._waiting[id(self)] = self
+            if not _Ticket._thread:
+                _Ticket._thread = threading.Thread(target=_Ticket._complete, name="devicepool-leases", daemon=True)
+                _Ticket._thread.start()
         try:
             _check(library().pool_acquire_async(pool._handle(), struct, _granted, id(self), ctypes.byref(ctypes.c_void_p())))
         except Error:
@@ -423,21 +428,28 @@ class _Ticket:
         self._cancel.request()
         return not self.future.done()
 
-    def _decided(user, ticket):  # pylint: disable=no-self-argument
+    @staticmethod
+    def _decide(user, ticket):
         """On a thread of the library, possibly before pool_acquire_async has returned."""
-        with _Ticket._adding:
-            self = _Ticket._waiting.pop(user)
         lease, ticket = ctypes.c_void_p(), ctypes.c_void_p(ticket)
         status = library().pool_ticket_take(ticket, ctypes.byref(lease))
-        failure = None if status == raw.POOL_OK else _slot_error(self._slot)
         library().pool_ticket_destroy(ctypes.byref(ticket))
-        if failure:
-            self.future.set_exception(failure)
-        else:
-            self.future.set_result(Lease(lease, self._pool))
+        _Ticket._decided.put((user, status, lease))
+
+    @staticmethod
+    def _complete():
+        while True:
+            user, status, lease = _Ticket._decided.get()
+            with _Ticket._adding:
+                ticket = _Ticket._waiting.pop(user)
+            if status == raw.POOL_OK:
+                ticket.future.set_result(Lease(lease, ticket._pool))
+            else:
+                ticket.future.set_exception(_slot_error(ticket._slot))
+            del ticket
 
 
-_granted = raw.pool_grant_hook(_Ticket._decided)  # one for all: it must outlive every call
+_granted = raw.pool_grant_hook(_Ticket._decide)  # one for all: it must outlive every call
 
 
 class Device(_Handle):
@@ -811,6 +823,13 @@ class Curve(_Handle):
 # --- operations --------------------------------------------------------------------------------------
 
 
+_left_behind = []
+
+
+def _keep(*_):
+    """Called at the end of a call with what must stay alive during it."""
+
+
 class _Exec:
     """A pool_exec from keywords: device, devices, stream, lease, checks, cancel, progress, timeout, memory_limit, on_host.
     A progress function that raises ends the operation, and its exception is raised."""
@@ -849,7 +868,11 @@ class _Exec:
                 return item._pool()
         return None
 
-    def check(self, status):
+    def check(self, status, stack):
+        """Raises the failure of the call. After a deadline the library may have left its work behind, which still uses the
+        call's memory: that is kept until the process ends."""
+        if status == raw.POOL_ERR_TIMEOUT:
+            _left_behind.append((self, stack.pop_all()))
         if self.raised:
             raise self.raised
         _check(status)
@@ -865,8 +888,9 @@ class Bases(_Handle):
         execution = _Exec(**where)
         handle = ctypes.c_void_p()
         with contextlib.ExitStack() as stack:
+            stack.callback(_keep, curve)
             span = _span(stack, points, curve.point_bytes(layout), "points")
-            execution.check(library().pool_bases_create(params, execution.struct, span, ctypes.byref(handle)))
+            execution.check(library().pool_bases_create(params, execution.struct, span, ctypes.byref(handle)), stack)
         super().__init__(handle, curve, where.get("device"))
         self.curve = curve
 
@@ -886,10 +910,11 @@ def msm(curve, points, scalars, out=None, *, batch=1, shared_bases=False, layout
     size = curve.point_bytes(result_layout)
     out = _output(out, batch * size)
     with contextlib.ExitStack() as stack:
+        stack.callback(_keep, curve, points)
         from_points = None if bases else _span(stack, points, curve.point_bytes(layout), "points")
         from_scalars = _span(stack, scalars, curve.scalars.element_bytes, "scalars")
         results = _span(stack, out, size, "results", writable=True)
-        execution.check(library().pool_msm(params, execution.struct, from_points, from_scalars, results))
+        execution.check(library().pool_msm(params, execution.struct, from_points, from_scalars, results), stack)
     return out
 
 
@@ -947,7 +972,7 @@ def ntt(domain, data, out=None, *, inverse=False, coset=False, order="nn", batch
         params.domain = stack.enter_context(domain._use(execution.pool()))
         source = _span(stack, data, size, "data", writable=out is data)
         result = source if out is data else _span(stack, out, size, "out", writable=True)
-        execution.check(library().pool_ntt(params, execution.struct, source, result))
+        execution.check(library().pool_ntt(params, execution.struct, source, result), stack)
     return out
 
 
@@ -972,10 +997,11 @@ class Poseidon(_Handle):
     def _compute(self, name, inputs, input_bytes, out, output_bytes, between, where):
         execution = _Exec(**where)
         with contextlib.ExitStack() as stack:
+            stack.callback(_keep, self)
             source = _span(stack, inputs, input_bytes, "inputs")
             out = _output(out, source.count * output_bytes)
             result = _span(stack, out, output_bytes, "out", writable=True)
-            execution.check(getattr(library(), name)(self._handle(), execution.struct, source, *between, result))
+            execution.check(getattr(library(), name)(self._handle(), execution.struct, source, *between, result), stack)
         return out
 
     def merkle(self, leaves, arity=2, leaf_elements=0, height=0, out=None, **where):
@@ -983,13 +1009,14 @@ class Poseidon(_Handle):
         params = _params("pool_merkle_params", arity=arity, leaf_elements=leaf_elements, height=height)
         execution = _Exec(**where)
         with contextlib.ExitStack() as stack:
+            stack.callback(_keep, self)
             size = leaf_elements * self.field.element_bytes or self.digest_bytes
             source = _span(stack, leaves, size, "leaves")
             shape = _params("pool_merkle_shape")
             _check(library().pool_merkle_get_shape(self._handle(), params, source.count, shape))
             out = _output(out, shape.bytes)
             result = _span(stack, out, self.digest_bytes, "out", writable=True)
-            execution.check(library().pool_poseidon_merkle_build(self._handle(), execution.struct, params, source, result))
+            execution.check(library().pool_poseidon_merkle_build(self._handle(), execution.struct, params, source, result), stack)
         return out
 
 
@@ -998,6 +1025,7 @@ def vector(operation, field, *operands, out=None, **where):
     execution = _Exec(**where)
     size = field.element_bytes
     with contextlib.ExitStack() as stack:
+        stack.callback(_keep, field)
         arguments, count = [], 0
         for operand in operands:
             if isinstance(operand, int):
@@ -1008,7 +1036,7 @@ def vector(operation, field, *operands, out=None, **where):
         out = _output(out, count * size)
         result = _span(stack, out, size, "out", writable=True)
         call = getattr(library(), f"pool_vector_{operation}")
-        execution.check(call(field._handle(), execution.struct, *arguments, result))
+        execution.check(call(field._handle(), execution.struct, *arguments, result), stack)
     return out
 
 
