@@ -115,5 +115,37 @@ def check_wheel(interpreter):
         print(f"{wheel.name} works")
 
 
-checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "python": check_python}
+def check_rust():
+    cargo, rustc = shutil.which("cargo"), shutil.which("rustc")
+    if not cargo or not rustc:
+        skip("there is no cargo or no rustc")
+    work = work_directory()
+    crates = work / "crates"
+    shutil.rmtree(crates, ignore_errors=True)
+    shutil.copytree(bindings / "rust", crates, ignore=shutil.ignore_patterns("target", "Cargo.lock"))
+    shutil.copy(tests / "conformance.rs", crates / "devicepool/examples")
+    environment = dict(os.environ, CARGO_TARGET_DIR=str(work / "target"), DEVICEPOOL_LIB_DIR=f"{build}/src",
+                       LD_LIBRARY_PATH=f"{build}/src", RUSTFLAGS="-D warnings")
+    must([cargo, "build", "--offline", "--lib", "--examples"], cwd=crates / "devicepool", env=environment)
+    examples = work / "target/debug/examples"
+    compare([examples / "conformance"], env=environment)
+    print(must([examples / "msm", "sim:2"], env=environment).rstrip())
+    # What must not compile: a binding on another thread, results in shared memory, a kernel that outlives its module, a
+    # lease that outlives what uses it.
+    for is_right, body in ((True, "let b = d.bind().unwrap(); drop(b);"),
+                           (False, "let b = d.bind().unwrap(); std::thread::spawn(move || drop(b));"),
+                           (True, "let mut v = vec![0u8; 8]; ntt_in_place(n, Transform::default(), &mut v, Exec::on(d)).unwrap();"),
+                           (False, "let v = vec![0u8; 8]; ntt_in_place(n, Transform::default(), &v, Exec::on(d)).unwrap();"),
+                           (False, "let k = { let m = d.load(b\"\").unwrap(); m.kernel(\"f\").unwrap() }; let _ = k;"),
+                           (False, "let e = { let l = d.pool().acquire(&Request::default()).unwrap(); Exec::under(&l) }; let _ = e;")):
+        source_text = f"use devicepool::*;\npub fn f(d: &Device, n: &Domain) {{ let _ = n; {body} }}\n"
+        done = subprocess.run([rustc, "--edition", "2021", "--crate-type", "lib", "--emit", "metadata", "-o", work / "snippet",
+                               "--extern", f"devicepool={work}/target/debug/libdevicepool.rlib", "-L",
+                               f"dependency={work}/target/debug/deps", "-"], input=source_text, capture_output=True, text=True,
+                              check=False)
+        if (done.returncode == 0) != is_right:
+            sys.exit(f"{body} {'does not compile' if is_right else 'compiles'}\n{done.stderr}")
+
+
+checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "python": check_python, "rust": check_rust}
 checks[language]()
