@@ -8,7 +8,7 @@
     node/raw.c, node/raw.js           one call by number for all functions; signatures, structs, constants
 
 The files are part of the source: `ninja bindings` writes them again, and a test compares. The library
-libdevicepool only; those of the mock and of MPI are left out.
+libdevicepool only; those of the mock and of MPI are left out. Comments are left to the headers.
 usage: generate.py API.json DIRECTORY           writes all of them
        generate.py --probes API.json DIRECTORY  probe.c, probe.rs and probe.go, which print sizes, offsets and values: what
                                                 the headers say, and what the files above say"""
@@ -86,27 +86,17 @@ class Api:
         return name in self.callback or (name in self.alias and self.alias[name]["type"] == "void *")
 
     def all_constants(self):
-        """(name, value, comment) of all."""
+        """(name, value) of all."""
         for row in self.enums:
             for constant in row["constants"]:
-                yield constant["name"], constant["value"], constant["comment"]
+                yield constant["name"], constant["value"]
         for row in self.constants:
-            yield row["name"], row["value"], row["comment"]
+            yield row["name"], row["value"]
 
 
 def flat(name):
     """The name of a type that is a member's own."""
     return name.replace(".", "_")
-
-
-def comment_lines(text, prefix, width=110):
-    lines, line = [], ""
-    for word in text.split():
-        if len(line) + len(word) + 1 > width - len(prefix) and line:
-            lines.append(line)
-            line = ""
-        line = f"{line} {word}".strip()
-    return "".join(f"{prefix}{line}\n" for line in lines + [line] if line)
 
 
 # --- Python ------------------------------------------------------------------------------------------
@@ -152,14 +142,12 @@ class Python:
         text += ("from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, Union, c_char, c_char_p, c_double, c_int8, c_int16,"
                  "\n                    c_int32, c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)\n\n")
         text += f'VERSION = "{api.version}"\n\n'
-        for name, value, comment in api.all_constants():
-            text += f"{name} = {value}" + (f"  # {comment}" if 0 < len(comment) < 90 else "") + "\n"
+        for name, value in api.all_constants():
+            text += f"{name} = {value}\n"
         text += "\n"
         for row in api.structs:
             base = "Union" if row["kind"] == "union" else "Structure"
-            comment = comment_lines((row.get("comment") or "A member's own type.").replace("\\", "\\\\").replace('"', "'"), "    ")
-            text += f'\nclass {flat(row["name"])}({base}):\n    """{comment.strip()}"""\n'
-            text += f"    SIZE = {row['size']}\n\n"
+            text += f"\nclass {flat(row['name'])}({base}):\n    SIZE = {row['size']}\n\n"
         text += "\n"
         for row in api.callbacks:
             if row["name"].startswith("pool_cuda_api."):
@@ -226,31 +214,28 @@ class Rust:
             target = "*mut c_void" if row["type"] == "void *" else self.type(row["type"])
             text += f"pub type {row['name']} = {target};\n"
         for row in api.handles:
-            text += "\n" + comment_lines(row["comment"], "/// ")
+            text += "\n"
             text += (f"#[repr(C)]\npub struct {row['name']} {{\n    _data: [u8; 0],\n"
                      "    _marker: PhantomData<(*mut u8, PhantomPinned)>,\n}\n")
         for row in api.enums:
-            text += "\n" + comment_lines(row["comment"], "/// ")
+            text += "\n"
             kind = {(4, True): "i32", (4, False): "u32"}[row["size"], row["is_signed"]]
             text += f"pub type {row['name']} = {kind};\n"
             for constant in row["constants"]:
-                text += comment_lines(constant["comment"], "/// ")
                 text += f"pub const {constant['name']}: {row['name']} = {constant['value']};\n"
         text += "\n"
         for row in api.constants:
-            text += comment_lines(row["comment"], "/// ")
             text += f"pub const {row['name']}: {self.type(row['type'])} = {row['value']};\n"
         for row in api.callbacks:
-            text += "\n" + comment_lines(row.get("comment", ""), "/// ")
+            text += "\n"
             text += f"pub type {flat(row['name'])} = Option<unsafe extern \"C\" fn{self.signature(row)}>;\n"
         for row in api.structs:
-            text += "\n" + comment_lines(row.get("comment", ""), "/// ")
+            text += "\n"
             text += f"#[repr(C)]\n#[derive(Clone, Copy)]\npub {row['kind']} {flat(row['name'])} {{\n"
             for member in row["members"]:
                 kind = self.type(member["type"])
                 for length in reversed(member.get("array", [])):
                     kind = f"[{kind}; {length}]"
-                text += comment_lines(member["comment"], "    /// ")
                 text += f"    pub {self.word(member['name'])}: {kind},\n"
             text += "}\n"
             sized = row["members"][0]["name"] == "struct_size"
@@ -262,7 +247,7 @@ class Rust:
             text += "        made\n    }\n}\n"
         text += "\nextern \"C\" {\n"
         for row in api.functions:
-            text += comment_lines(row["comment"], "    /// ") + f"    pub fn {row['name']}{self.signature(row)};\n"
+            text += f"    pub fn {row['name']}{self.signature(row)};\n"
         text += "}\n"
         return {"rust/devicepool-sys/src/raw.rs": text}
 
@@ -279,7 +264,7 @@ class Rust:
                 text += (f"        let at = unsafe {{ core::ptr::addr_of!((*start).{word}) }};\n"
                          f"        println!(\"member {name}.{member['name']} {{}} {{}}\", at as usize - start as usize, size(at));\n")
             text += "    }\n"
-        for name, _, _ in self.api.all_constants():
+        for name, _ in self.api.all_constants():
             text += f"    println!(\"constant {name} {{}}\", {name});\n"
         for row in self.api.functions:
             text += f"    assert!({row['name']} as *const () as usize != 0);\n    println!(\"function {row['name']} {len(row['parameters'])}\");\n"
@@ -357,15 +342,14 @@ class Go:
                 arguments.append(f"{c_type}({name})")
         call = f"C.{row['name']}({', '.join(arguments)})"
         name = "Fn" + self.exported(row["name"])
-        comment = comment_lines(f"{name}: {row['comment']}", "// ")
         if row["returns"] == "void":
-            return f"{comment}func {name}({', '.join(parameters)}) {{\n\t{call}\n}}\n\n"
+            return f"func {name}({', '.join(parameters)}) {{\n\t{call}\n}}\n\n"
         returns = self.go_type(row["returns"])
         if returns == "unsafe.Pointer" or returns.startswith("*"):
             returns, call = "unsafe.Pointer", f"unsafe.Pointer({call})"
         else:
             call = f"{returns}({call})"
-        return f"{comment}func {name}({', '.join(parameters)}) {returns} {{\n\treturn {call}\n}}\n\n"
+        return f"func {name}({', '.join(parameters)}) {returns} {{\n\treturn {call}\n}}\n\n"
 
     def write(self):
         api = self.api
@@ -376,29 +360,23 @@ class Go:
                  "// #cgo pkg-config: devicepool\n// #include <devicepool.h>\nimport \"C\"\n\nimport \"unsafe\"\n\n")
         for row in api.enums:
             kind = "int32" if row["is_signed"] else "uint32"
-            text += comment_lines(f"{self.type_name(row['name'])}: {row['comment']}", "// ")
             text += f"type {self.type_name(row['name'])} {kind}\n\nconst (\n"
             for constant in row["constants"]:
-                comment = f" // {constant['comment']}" if constant["comment"] else ""
-                text += f"\t{self.constant(constant['name'])} {self.type_name(row['name'])} = {constant['value']}{comment}\n"
+                text += f"\t{self.constant(constant['name'])} {self.type_name(row['name'])} = {constant['value']}\n"
             text += ")\n\n"
         text += "const (\n"
         for row in api.constants:
-            comment = f" // {row['comment']}" if row["comment"] else ""
-            text += f"\t{self.constant(row['name'])} = {row['value']}{comment}\n"
+            text += f"\t{self.constant(row['name'])} = {row['value']}\n"
         text += ")\n\n"
         for row in api.structs:
             name = self.type_name(row["name"])
-            comment = row.get("comment") or "a member's own type."
-            text += comment_lines(f"{name}: {comment}", "// ")
             if row["kind"] == "union":
                 words = row["size"] // 8
                 text += f"type {name} struct {{\n\tWords [{words}]uint64\n}}\n\n"
                 continue
             text += f"type {name} struct {{\n"
             for member in row["members"]:
-                comment = f" // {member['comment']}" if member["comment"] else ""
-                text += f"\t{self.exported(member['name'])} {self.member_type(member)}{comment}\n"
+                text += f"\t{self.exported(member['name'])} {self.member_type(member)}\n"
             text += "}\n\n"
             if row["members"][0]["name"] == "struct_size":
                 text += f"// New{name} is one with its size, the rest zero.\nfunc New{name}() {name} {{\n\treturn {name}{{StructSize: uint64(unsafe.Sizeof({name}{{}}))}}\n}}\n\n"
@@ -420,7 +398,7 @@ class Go:
                     text += (f"\t\tfmt.Println(\"member {c_name}.{member['name']}\", unsafe.Offsetof(item.{field}), "
                              f"unsafe.Sizeof(item.{field}))\n")
             text += "\t}\n"
-        for name, value, _ in self.api.all_constants():
+        for name, value in self.api.all_constants():
             shown = f"uint64(raw.{self.constant(name)})" if value > 2**63 - 1 else f"int64(raw.{self.constant(name)})"
             text += f"\tfmt.Println(\"constant {name}\", {shown})\n"
         for row in self.api.functions:
@@ -494,7 +472,7 @@ class Node:
                 script += f"    {member['name']}: [{member['offset']}, '{self.member_code(member)}', {member['size']}{array}],\n"
             script += "  } },\n"
         script += "};\n\nexports.constants = {\n"
-        for name, value, _ in api.all_constants():
+        for name, value in api.all_constants():
             script += f"  {name}: {value}{'n' if abs(value) > 2**53 else ''},\n"
         script += "};\n"
         return {"node/raw.c": source, "node/raw.js": script}
@@ -519,7 +497,7 @@ def probe(api):
             base = f" - offsetof({outer}, {path})" if path else ""
             text += (f"    printf(\"member {name}.{member['name']} %zu %zu\\n\", offsetof({outer}, {item}){base}, "
                      f"sizeof((({outer} *)0)->{item}));\n")
-    for name, value, _ in api.all_constants():
+    for name, value in api.all_constants():
         kind, cast = ("%llu", "unsigned long long") if value > 2**63 - 1 else ("%lld", "long long")
         text += f"    printf(\"constant {name} {kind}\\n\", ({cast}){name});\n"
     for row in api.functions:

@@ -1267,13 +1267,15 @@ exports.structs = {
     path: [16, 'u1', 256, [256]],
     message: [272, 'u1', 256, [256]],
   } },
-  'pool_tuning_number': { size: 32, alignment: 8, members: {
+  'pool_tuning_number': { size: 48, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
     name: [8, 'p', 8],
     value: [16, 'u4', 4],
     default_value: [20, 'u4', 4],
     min: [24, 'u4', 4],
     max: [28, 'u4', 4],
+    candidates: [32, 'p', 8],
+    candidate_count: [40, 'u4', 4],
   } },
 };
 

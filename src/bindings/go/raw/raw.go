@@ -11,43 +11,39 @@ import "C"
 
 import "unsafe"
 
-// Status: 0 is success, failures are negative. They are grouped by the largest thing that is harmed, so that
-// a service can decide by `pool_status_class` alone: fail the job, stop using the device, report the host to
-// the operator, or leave the process.
 type Status int32
 
 const (
 	Ok Status = 0
-	ErrInvalidArgument Status = -1 // NULL, a wrong size, an invalid combination
-	ErrOutOfHostMemory Status = -2 // malloc or pinned host memory
-	ErrOutOfDeviceMemory Status = -3 // the message has requested, free and reserved bytes
-	ErrNotFound Status = -4 // no such device, kernel, symbol, file or entry
-	ErrNotBound Status = -5 // the calling thread has no device of the pool bound
-	ErrWrongDevice Status = -6 // another device is bound, or memory of another device
-	ErrBusy Status = -7 // still in use: threads hold a binding, handles exist
-	ErrNotReady Status = -8 // asynchronous work is unfinished
-	ErrTimeout Status = -9 // a deadline passed
-	ErrCancelled Status = -10 // requested by the caller
-	ErrUnsupported Status = -11 // this driver, chip or build cannot do it
-	ErrCompile Status = -12 // an error in the source; the message has the log
-	ErrBadImage Status = -13 // PTX or cubin that this device cannot load
-	ErrBadData Status = -14 // a file or an encoding that violates its format
-	ErrIo Status = -15 // a file operation failed
-	ErrUnbalanced Status = -16 // unbind without bind, or another context is on top
-	ErrDriver Status = -17 // another driver error that harms only this call
-	ErrDeviceUnusable Status = -100 // no context, or lost; its info has the reason
-	ErrDeviceLost Status = -101 // its worker process or context has ended; docs/errors.md
-	ErrNoDriver Status = -200 // libcuda.so.1 is missing or is the toolkit's stub
-	ErrDriverTooOld Status = -201 // a required function is missing
-	ErrNoDevice Status = -202 // the driver works but reports no usable device
-	ErrNoCompiler Status = -203 // NVRTC is missing or does not support this chip
-	ErrProcessPoisoned Status = -300 // a sticky fault; the message has its first cause
-	ErrForked Status = -301 // the pool was created before fork(); create one after exec
-	ErrShutdown Status = -302 // the driver shuts down at process exit
-	ErrInternal Status = -400 // A violated invariant of the library: please report it.
+	ErrInvalidArgument Status = -1
+	ErrOutOfHostMemory Status = -2
+	ErrOutOfDeviceMemory Status = -3
+	ErrNotFound Status = -4
+	ErrNotBound Status = -5
+	ErrWrongDevice Status = -6
+	ErrBusy Status = -7
+	ErrNotReady Status = -8
+	ErrTimeout Status = -9
+	ErrCancelled Status = -10
+	ErrUnsupported Status = -11
+	ErrCompile Status = -12
+	ErrBadImage Status = -13
+	ErrBadData Status = -14
+	ErrIo Status = -15
+	ErrUnbalanced Status = -16
+	ErrDriver Status = -17
+	ErrDeviceUnusable Status = -100
+	ErrDeviceLost Status = -101
+	ErrNoDriver Status = -200
+	ErrDriverTooOld Status = -201
+	ErrNoDevice Status = -202
+	ErrNoCompiler Status = -203
+	ErrProcessPoisoned Status = -300
+	ErrForked Status = -301
+	ErrShutdown Status = -302
+	ErrInternal Status = -400
 )
 
-// ErrorClass: The largest thing that a failure harms.
 type ErrorClass uint32
 
 const (
@@ -59,20 +55,16 @@ const (
 	ClassInternal ErrorClass = 5
 )
 
-// CheckFlag: Check flags for elements, scalars and points, combined by |. An invalid item fails the operation
-// with POOL_ERR_BAD_DATA; the message has the index of the first one. Functions accept the flags that apply
-// to their data; others fail with POOL_ERR_INVALID_ARGUMENT.
 type CheckFlag uint32
 
 const (
 	CheckNone CheckFlag = 0
-	CheckCanonical CheckFlag = 1 // elements are below the modulus, scalars below the order
-	CheckOnCurve CheckFlag = 2 // points: canonical coordinates and the curve's equation
-	CheckSubgroup CheckFlag = 6 // points: order * P = infinity; includes POOL_CHECK_ON_CURVE
-	CheckReduce CheckFlag = 8 // scalars only: reduced modulo the order instead of checked
+	CheckCanonical CheckFlag = 1
+	CheckOnCurve CheckFlag = 2
+	CheckSubgroup CheckFlag = 6
+	CheckReduce CheckFlag = 8
 )
 
-// CuCode: The CUresults of the list above by name.
 type CuCode uint32
 
 const (
@@ -180,7 +172,6 @@ const (
 	CCuCodeMax CuCode = 2147483647
 )
 
-// CuAttribute: The device attributes of the list above by name.
 type CuAttribute uint32
 
 const (
@@ -279,102 +270,90 @@ const (
 	CCuAttributeLimit CuAttribute = 2147483647
 )
 
-// CudaFlag: Flags of a table, combined by |.
 type CudaFlag uint32
 
 const (
-	CudaPtxOnly CudaFlag = 1 // The driver accepts PTX only: modules are compiled to PTX, never to machine code.
-	CudaIsolatedDevices CudaFlag = 2 // Each device is in a process of its own: a sticky fault harms that device only.
+	CudaPtxOnly CudaFlag = 1
+	CudaIsolatedDevices CudaFlag = 2
 )
 
-// TextFormat: The format of a description.
 type TextFormat uint32
 
 const (
-	TextPlain TextFormat = 0 // for people; not meant to be parsed
-	TextJson TextFormat = 1 // one JSON value; members are only ever added
+	TextPlain TextFormat = 0
+	TextJson TextFormat = 1
 )
 
-// DeviceState: Whether a device can be used now.
 type DeviceState uint32
 
 const (
 	DeviceReady DeviceState = 0
-	DeviceUnusable DeviceState = 1 // Its context could not be created, or a call reported the device as lost; permanent. The cause is in pool_device_info.reason.
-	DevicePoisoned DeviceState = 2 // the process had a sticky fault and cannot use any device
-	DeviceDraining DeviceState = 3 // pool_device_drain: not chosen and not leased any more; existing uses continue.
-	DeviceQuarantined DeviceState = 4 // Suspected of wrong results or of failing soon: not chosen and not leased until a probe has succeeded and pool_device_resume was called; existing uses continue.
-	DeviceAbandoned DeviceState = 5 // pool_device_abandon: given up for good, with everything on it, because it hangs.
+	DeviceUnusable DeviceState = 1
+	DevicePoisoned DeviceState = 2
+	DeviceDraining DeviceState = 3
+	DeviceQuarantined DeviceState = 4
+	DeviceAbandoned DeviceState = 5
 )
 
-// Limit: Limits of a device's context, in bytes.
 type Limit uint32
 
 const (
-	LimitStack Limit = 0 // stack of each thread of a kernel
-	LimitPrintf Limit = 1 // the buffer of printf in kernels
-	LimitHeap Limit = 2 // malloc in kernels
+	LimitStack Limit = 0
+	LimitPrintf Limit = 1
+	LimitHeap Limit = 2
 )
 
-// ContextMode: The contexts that the pool uses.
 type ContextMode uint32
 
 const (
-	ContextPrimary ContextMode = 0 // the device's primary context, shared with the CUDA runtime and libraries
-	ContextOwn ContextMode = 1 // a context that the pool creates and pool_destroy destroys
-	ContextAdopt ContextMode = 2 // the caller's contexts, pool_params.contexts; the pool never destroys them
+	ContextPrimary ContextMode = 0
+	ContextOwn ContextMode = 1
+	ContextAdopt ContextMode = 2
 )
 
-// Isolation: Where a pool's driver calls run.
 type Isolation uint32
 
 const (
-	IsolationNone Isolation = 0 // in this process; "workers:" of a device string still holds
-	IsolationWorkers Isolation = 1 // in a process for each device
+	IsolationNone Isolation = 0
+	IsolationWorkers Isolation = 1
 )
 
-// Policy: How pool_pick_device chooses among the devices that pass the filter.
 type Policy uint32
 
 const (
 	PolicyRoundRobin Policy = 0
-	PolicyMostFree Policy = 1 // most free memory, like pool_best_device
-	PolicyLeastLoaded Policy = 2 // The smallest load: the number of leases, or of calls in progress and streams with unfinished work if that is larger; among equal devices the fewest unfinished launches and copies, then most free memory. Only work that is enqueued through the library counts; bindings do not.
-	PolicyScore Policy = 3 // the highest result of `score`
+	PolicyMostFree Policy = 1
+	PolicyLeastLoaded Policy = 2
+	PolicyScore Policy = 3
 )
 
-// StreamFlag: Flags of a stream.
 type StreamFlag uint32
 
 const (
-	StreamBlocking StreamFlag = 1 // ordered with the device's default stream
+	StreamBlocking StreamFlag = 1
 )
 
-// EventFlag: Flags of an event, combined by |.
 type EventFlag uint32
 
 const (
-	EventTiming EventFlag = 1 // for pool_event_elapsed; records without it are cheaper
-	EventSleep EventFlag = 2 // pool_event_synchronize blocks instead of spinning
-	EventShareable EventFlag = 4 // for pool_event_share; not with POOL_EVENT_TIMING
+	EventTiming EventFlag = 1
+	EventSleep EventFlag = 2
+	EventShareable EventFlag = 4
 )
 
-// LeaseFlag: Flags of a request.
 type LeaseFlag uint32
 
 const (
-	LeaseSecret LeaseFlag = 1 // all memory allocated under the lease is overwritten when freed
+	LeaseSecret LeaseFlag = 1
 )
 
-// Form: How an element x is represented in memory.
 type Form uint32
 
 const (
-	FormStandard Form = 0 // x itself
-	FormMontgomery Form = 1 // x * R mod p
+	FormStandard Form = 0
+	FormMontgomery Form = 1
 )
 
-// ByteOrder: Byte order of serialised values; elements in memory are always little-endian.
 type ByteOrder uint32
 
 const (
@@ -382,7 +361,6 @@ const (
 	BigEndian ByteOrder = 1
 )
 
-// Radix: The base of a formatted number.
 type Radix uint32
 
 const (
@@ -390,34 +368,30 @@ const (
 	Hexadecimal Radix = 1
 )
 
-// MemorySpace: The memory space of a span.
 type MemorySpace uint32
 
 const (
-	MemoryHost MemorySpace = 0 // any host memory, pageable or pinned
-	MemoryDevice MemorySpace = 1 // memory of the device that the operation runs on
-	MemorySharded MemorySpace = 2 // For operations over several devices: `data` is an array of spans in POOL_MEMORY_DEVICE, the i-th one in memory of the i-th device, all in the same form. Their counts add up to `count`; `stride` is 0. The operation says which items each device has.
+	MemoryHost MemorySpace = 0
+	MemoryDevice MemorySpace = 1
+	MemorySharded MemorySpace = 2
 )
 
-// BufferFlag: Flags of a buffer, combined by |.
 type BufferFlag uint32
 
 const (
-	BufferZeroed BufferFlag = 1 // all zeros before anything enqueued later can see it
-	BufferSecret BufferFlag = 2 // overwritten before it is released or reused, see above
-	BufferDurable BufferFlag = 4 // For buffers of resident objects (resident.h) on devices in worker processes: the memory outlives the process of its device. It is an allocation of its own, of a multiple of 2 MiB, and destroying the buffer waits for the device's work. Ordinary memory on other devices, where the driver cannot export memory, and with POOL_BUFFER_SECRET.
-	BufferShareable BufferFlag = 8 // For pool_buffer_share: an allocation of its own, of a multiple of 2 MiB, so that other processes see no other memory. Creating it ignores the order of `stream`, and destroying it waits for the device's work. Not durable.
+	BufferZeroed BufferFlag = 1
+	BufferSecret BufferFlag = 2
+	BufferDurable BufferFlag = 4
+	BufferShareable BufferFlag = 8
 )
 
-// PinnedFlag: Flags of pinned memory, combined by |.
 type PinnedFlag uint32
 
 const (
-	PinnedSecret PinnedFlag = 1 // overwritten before it is released or reused
-	PinnedWriteCombined PinnedFlag = 2 // for pool_pinned_create: slow for the host to read
+	PinnedSecret PinnedFlag = 1
+	PinnedWriteCombined PinnedFlag = 2
 )
 
-// NttDirection: Forward: from coefficients to values. Inverse: from values to coefficients.
 type NttDirection uint32
 
 const (
@@ -425,29 +399,22 @@ const (
 	NttInverse NttDirection = 1
 )
 
-// NttOrder: Order of input and output: natural, or bit-reversed (element i at the index whose log_size bits
-// are those of i reversed).
 type NttOrder uint32
 
 const (
-	NttNn NttOrder = 0 // natural to natural
-	NttNr NttOrder = 1 // natural to bit-reversed; the fastest
-	NttRn NttOrder = 2 // bit-reversed to natural
-	NttRr NttOrder = 3 // bit-reversed to bit-reversed
+	NttNn NttOrder = 0
+	NttNr NttOrder = 1
+	NttRn NttOrder = 2
+	NttRr NttOrder = 3
 )
 
-// NttLayout: The layout of a batch in memory.
 type NttLayout uint32
 
 const (
-	NttRows NttLayout = 0 // one transform after another
-	NttColumns NttLayout = 1 // interleaved: element i of transform t has the index i * batch + t
+	NttRows NttLayout = 0
+	NttColumns NttLayout = 1
 )
 
-// PoseidonKind: POSEIDON: each round adds t constants, applies the S-box x^alpha to every state element (full
-// round) or to one (partial round), and multiplies the state by the MDS matrix. POSEIDON2: the external layer
-// is applied once before the first round; partial rounds add one constant and multiply by J +
-// diag(internal_diagonal), where J is all ones.
 type PoseidonKind uint32
 
 const (
@@ -455,142 +422,127 @@ const (
 	Poseidon2 PoseidonKind = 1
 )
 
-// SpongeMode: How a block is absorbed into the rate elements of the state.
 type SpongeMode uint32
 
 const (
-	SpongeAdd SpongeMode = 0 // the block is added to them
-	SpongeOverwrite SpongeMode = 1 // the block replaces them; a short last block leaves the rest
+	SpongeAdd SpongeMode = 0
+	SpongeOverwrite SpongeMode = 1
 )
 
-// SpongePadding: What follows the last element of a message.
 type SpongePadding uint32
 
 const (
-	SpongePadNone SpongePadding = 0 // nothing; an empty message is not permuted
-	SpongePad10 SpongePadding = 1 // always a 1, then zeros up to a whole block
-	SpongePadZero SpongePadding = 2 // zeros up to a whole block; an empty message is a block of zeros
+	SpongePadNone SpongePadding = 0
+	SpongePad10 SpongePadding = 1
+	SpongePadZero SpongePadding = 2
 )
 
-// MatrixLayout: How a matrix is stored.
 type MatrixLayout uint32
 
 const (
-	MatrixColumns MatrixLayout = 0 // one column after another, as POOL_NTT_ROWS stores columns
-	MatrixRows MatrixLayout = 1 // one row after another, as POOL_NTT_COLUMNS does
+	MatrixColumns MatrixLayout = 0
+	MatrixRows MatrixLayout = 1
 )
 
-// PointLayout: Coordinate system of points in memory, and the order of their coordinates.
 type PointLayout uint32
 
 const (
-	PointAffine PointLayout = 0 // x, y; infinity is all zeros (gnark, snarkjs, zkey, ICICLE, EIPs)
-	PointAffineFlag PointLayout = 1 // x, y, one byte that is 1 for infinity, padding to 8 (arkworks)
-	PointJacobian PointLayout = 2 // X, Y, Z with x = X/Z^2, y = Y/Z^3; infinity is Z = 0 (gnark, arkworks)
-	PointProjective PointLayout = 3 // X, Y, Z with x = X/Z, y = Y/Z; infinity is Z = 0 (ICICLE)
-	PointXyzz PointLayout = 4 // X, Y, ZZ, ZZZ with x = X/ZZ, y = Y/ZZZ, ZZ^3 = ZZZ^2; infinity is ZZ = 0
+	PointAffine PointLayout = 0
+	PointAffineFlag PointLayout = 1
+	PointJacobian PointLayout = 2
+	PointProjective PointLayout = 3
+	PointXyzz PointLayout = 4
 )
 
-// Encoding: Serialised points as other systems exchange them.
 type Encoding uint32
 
 const (
-	EncodingZcashCompressed Encoding = 0 // zcash's BLS12-381 form (also c-kzg, consensus-specs, IETF BLS): x big-endian, over an extension c1 before c0; the top three bits of the first byte are flags: compressed, infinity, y is the larger of y and -y. Any curve whose modulus leaves three bits unused.
-	EncodingZcashUncompressed Encoding = 1 // x, y with the same flags; the third must be 0
-	EncodingEip196 Encoding = 2 // x, y big-endian, 32 bytes per element, c1 before c0 (EIP-197); infinity is zeros
-	EncodingEip2537 Encoding = 3 // x, y big-endian, 64 bytes per element, c0 before c1; infinity is zeros
-	EncodingGnarkCompressed Encoding = 4 // gnark-crypto: zcash's form if the modulus leaves three bits unused; if it leaves two, as that of BN254 does, the top two bits of the first byte are 10 and 11 for the smaller and the larger of y and -y, and 01 for infinity. Its uncompressed forms are POOL_ENCODING_ZCASH_UNCOMPRESSED and, for BN254, POOL_ENCODING_EIP196.
-	EncodingArkworksCompressed Encoding = 5 // arkworks' CanonicalSerialize: x little-endian, over an extension c0 before c1. In the last byte, which is an extra one if the modulus leaves fewer than two bits unused, bit 7 means that y is the larger of y and -y, bit 6 means infinity. Any curve; ark-bls12-381 has written zcash's form since 0.4.
-	EncodingArkworksUncompressed Encoding = 6 // x, y with the same flags
+	EncodingZcashCompressed Encoding = 0
+	EncodingZcashUncompressed Encoding = 1
+	EncodingEip196 Encoding = 2
+	EncodingEip2537 Encoding = 3
+	EncodingGnarkCompressed Encoding = 4
+	EncodingArkworksCompressed Encoding = 5
+	EncodingArkworksUncompressed Encoding = 6
 )
 
-// FileKind: The format of a file.
 type FileKind uint32
 
 const (
-	FileAny FileKind = 0 // pool_file_open: determined by the first bytes
-	FileRaw FileKind = 1 // one array without a header; never detected, must be requested
-	FilePtau FileKind = 2 // powers of tau, version 1
-	FileZkey FileKind = 3 // Groth16 proving key, version 1
-	FileWtns FileKind = 4 // witness, versions 1 and 2
-	FileR1cs FileKind = 5 // constraint system, version 1; its header only
-	FileKzg FileKind = 6 // trusted_setup.txt of c-kzg or trusted_setup_4096.json of consensus-specs
+	FileAny FileKind = 0
+	FileRaw FileKind = 1
+	FilePtau FileKind = 2
+	FileZkey FileKind = 3
+	FileWtns FileKind = 4
+	FileR1cs FileKind = 5
+	FileKzg FileKind = 6
 )
 
-// FileItem: What the items of a section are.
 type FileItem uint32
 
 const (
-	FilePoints FileItem = 0 // of `curve`, in `layout`
-	FileElements FileItem = 1 // of `field`
-	FileCoefficients FileItem = 2 // Entries of a zkey's matrices A and B: three 32-bit little-endian numbers, which are the matrix (0: A, 1: B), the constraint (a row below domain_size) and the signal (a column below variables); then one element of `field`, which is the entry times R^2. That is the Montgomery form of the entry times R, so its product with a signal in standard form is the Montgomery form of entry times signal. The numbers are not checked on opening.
+	FilePoints FileItem = 0
+	FileElements FileItem = 1
+	FileCoefficients FileItem = 2
 )
 
-// LogLevel: The severity of a message; a level includes those before it.
 type LogLevel uint32
 
 const (
 	LogNone LogLevel = 0
-	LogError LogLevel = 1 // a failure, logged once by the function that knows its cause
-	LogWarn LogLevel = 2 // a problem with which the call continues
-	LogInfo LogLevel = 3 // devices found, contexts created, modules compiled
-	LogDebug LogLevel = 4 // further detail for diagnosis
+	LogError LogLevel = 1
+	LogWarn LogLevel = 2
+	LogInfo LogLevel = 3
+	LogDebug LogLevel = 4
 )
 
-// MetricsFormat: How pool_metrics writes.
 type MetricsFormat uint32
 
 const (
-	MetricsPrometheus MetricsFormat = 0 // text exposition format 0.0.4, as Prometheus scrapes it
-	MetricsJson MetricsFormat = 1 // {"metrics": [{"name", "type", "unit", "help", "samples"}]}
+	MetricsPrometheus MetricsFormat = 0
+	MetricsJson MetricsFormat = 1
 )
 
-// ImageForm: What an image is.
 type ImageForm uint32
 
 const (
-	ImageCubin ImageForm = 0 // machine code of one chip
-	ImagePtx ImageForm = 1 // for that compute capability and every later one
+	ImageCubin ImageForm = 0
+	ImagePtx ImageForm = 1
 )
 
-// ResidentFlag: Flags of a resident object.
 type ResidentFlag uint32
 
 const (
-	ResidentPinned ResidentFlag = 1 // copies are never evicted
+	ResidentPinned ResidentFlag = 1
 )
 
-// SimReport: Checks that can be enabled for the launches that follow, combined by |.
 type SimReport uint32
 
 const (
-	SimReportUninitialised SimReport = 1 // reads of shared memory that no thread has written
-	SimReportBarrier SimReport = 2 // barriers that only some threads of a warp reach
-	SimReportLeak SimReport = 4 // log live objects when the last pool is destroyed
+	SimReportUninitialised SimReport = 1
+	SimReportBarrier SimReport = 2
+	SimReportLeak SimReport = 4
 )
 
-// TraceKind: What a range covers.
 type TraceKind uint32
 
 const (
-	TraceOperation TraceKind = 0 // a call of an operation: "msm", "ntt", "vector", "poseidon", "merkle", "bases"
-	TracePhase TraceKind = 1 // a stage of an operation being enqueued: "sort", "accumulate"
-	TraceCopy TraceKind = 2 // a copy between host and device: "upload", "download"
-	TraceCompile TraceKind = 3 // "compile": NVRTC is running
-	TraceLoad TraceKind = 4 // "load": the driver loads a module
-	TraceLeaseWait TraceKind = 5 // "lease wait": pool_acquire waits; no range where it need not
+	TraceOperation TraceKind = 0
+	TracePhase TraceKind = 1
+	TraceCopy TraceKind = 2
+	TraceCompile TraceKind = 3
+	TraceLoad TraceKind = 4
+	TraceLeaseWait TraceKind = 5
 )
 
-// TuningSource: Where the numbers of a device come from.
 type TuningSource uint32
 
 const (
 	TuningDefault TuningSource = 0
 	TuningFile TuningSource = 1
-	TuningGiven TuningSource = 2 // pool_params.tuning
+	TuningGiven TuningSource = 2
 )
 
-// VectorOperation: The functions above.
 type VectorOperation uint32
 
 const (
@@ -605,50 +557,45 @@ const (
 	VectorEvaluate VectorOperation = 8
 )
 
-// PhysicalFlag: Flags of physical memory.
 type PhysicalFlag uint32
 
 const (
-	PhysicalExportable PhysicalFlag = 1 // for pool_physical_export
+	PhysicalExportable PhysicalFlag = 1
 )
 
 const (
-	CacheKeyText = 65 // of the key of an entry, with the NUL
-	UuidText = 48 // "GPU-01234567-89ab-cdef-0123-456789abcdef" or "MIG-…", with the NUL
-	PciText = 24 // "0000:06:00.0", with the NUL
-	MaxRate = 68719476736 // of pool_device_set_rate
-	EcnttMaxLogSize = 32 // The maximum log_size of a transform of points.
-	FieldMaxBits = 768 // Largest supported modulus, and the size of its elements.
-	FieldMaxBytes = 96 // Largest supported modulus, and the size of its elements.
-	FingerprintBytes = 32 // Size of the fingerprint of a field or curve.
-	FieldStringBytes = 240 // Enough for every formatted element, including the terminating NUL.
-	FriMaxArity = 8 // At most this many matrices are a layer.
-	FileCoefficientElement = 12 // bytes from an entry's start to its element
-	LeaseAgingNs = 60000000000 // a minute: one class of priority
-	LeasePriorityMax = 1000 // priorities are -1000 to 1000
-	LeaseLabelBytes = 64 // of a label, with its end
-	LeaseSlots = 4 // of each device, where pool_params.slots is 0
-	WaitForever = 18446744073709551615 // pool_request.timeout_ns: no deadline
-	CarveoutDefault = -1 // The carve-out that leaves the choice to the driver.
-	PrecomputeAll = 4294967295 // Values of pool_bases_params.precompute_factor: as many multiples as there are windows.
-	PrecomputeAuto = 4294967294 // The factor that was tuned for the device's chip (tuning.h); by default POOL_PRECOMPUTE_ALL.
-	AffineNone = 4294967295 // value of pool_msm_params.affine_passes
-	NttMaxLogSize = 40 // The maximum log_size of a transform; the field's two-adicity may be smaller.
-	NttMaxLogBlowup = 4 // The maximum log_blowup of an extension.
-	SliceNs = 2000000 // the default of pool_params.slice_ns
-	PoseidonMaxWidth = 64 // of a parameter set: state elements
-	ResidentNameBytes = 64 // of a name, with its end
-	SimClasses = 10 // of instructions, see pool_sim_class_name
-	VersionMajor = 0 // Version of the headers with which a program is compiled.
-	VersionMinor = 1 // Version of the headers with which a program is compiled.
-	VersionPatch = 0 // Version of the headers with which a program is compiled.
-	VersionNumber = 100 // Version of the headers with which a program is compiled.
+	CacheKeyText = 65
+	UuidText = 48
+	PciText = 24
+	MaxRate = 68719476736
+	EcnttMaxLogSize = 32
+	FieldMaxBits = 768
+	FieldMaxBytes = 96
+	FingerprintBytes = 32
+	FieldStringBytes = 240
+	FriMaxArity = 8
+	FileCoefficientElement = 12
+	LeaseAgingNs = 60000000000
+	LeasePriorityMax = 1000
+	LeaseLabelBytes = 64
+	LeaseSlots = 4
+	WaitForever = 18446744073709551615
+	CarveoutDefault = -1
+	PrecomputeAll = 4294967295
+	PrecomputeAuto = 4294967294
+	AffineNone = 4294967295
+	NttMaxLogSize = 40
+	NttMaxLogBlowup = 4
+	SliceNs = 2000000
+	PoseidonMaxWidth = 64
+	ResidentNameBytes = 64
+	SimClasses = 10
+	VersionMajor = 0
+	VersionMinor = 1
+	VersionPatch = 0
+	VersionNumber = 100
 )
 
-// Error: Detail of the last failure on the calling thread. `message` says what was attempted, why it failed
-// and, if known, what to do. `call` is the driver function with its relevant values, "cuMemAlloc(2 GiB)", or
-// "" when no driver call was the cause. `driver_code` is the CUresult (0 when no driver call was the cause)
-// and `driver_name` its name.
 type Error struct {
 	Status Status
 	DriverCode int32
@@ -657,9 +604,6 @@ type Error struct {
 	Message unsafe.Pointer
 }
 
-// ErrorSlot: A copy of such a detail in memory of the caller, for callers whose results are read by another
-// thread, as in bindings with asynchronous calls. `error` of a pool_exec or a pool_request names one that the
-// call fills when it fails; after a success the contents mean nothing. Longer texts are cut.
 type ErrorSlot struct {
 	StructSize uint64
 	Status Status
@@ -674,15 +618,14 @@ func NewErrorSlot() ErrorSlot {
 	return ErrorSlot{StructSize: uint64(unsafe.Sizeof(ErrorSlot{}))}
 }
 
-// CacheEntry: One entry. `valid` is 0 if its digest does not match; only `key` and `bytes` are set then.
 type CacheEntry struct {
 	StructSize uint64
-	Key [65]byte // hexadecimal; also the file's name
-	Name [64]byte // of the module, pool_module_params.name
-	Bytes uint64 // of the file
-	CreatedUnixTime uint64 // seconds
-	ComputeCapability int32 // 90 is sm_90; 0: for any chip
-	IsPtx int32 // 1: PTX, 0: machine code
+	Key [65]byte
+	Name [64]byte
+	Bytes uint64
+	CreatedUnixTime uint64
+	ComputeCapability int32
+	IsPtx int32
 	Valid int32
 }
 
@@ -691,20 +634,17 @@ func NewCacheEntry() CacheEntry {
 	return CacheEntry{StructSize: uint64(unsafe.Sizeof(CacheEntry{}))}
 }
 
-// CuUuid: CUuuid.
 type CuUuid struct {
 	Bytes [16]byte
 }
 
-// CuMemLocation: CUmemLocation.
 type CuMemLocation struct {
-	Type uint32 // 1: device
+	Type uint32
 	Id int32
 }
 
-// CuMemPoolProps: CUmemPoolProps.
 type CuMemPoolProps struct {
-	AllocationType uint32 // 1: pinned
+	AllocationType uint32
 	HandleTypes uint32
 	Location CuMemLocation
 	Win32SecurityAttributes unsafe.Pointer
@@ -713,16 +653,14 @@ type CuMemPoolProps struct {
 	Reserved [54]byte
 }
 
-// CuMemAccess: CUmemAccessDesc.
 type CuMemAccess struct {
 	Location CuMemLocation
-	Flags uint32 // 0: none, 1: read, 3: read and write
+	Flags uint32
 }
 
-// CuMemAllocationProp: CUmemAllocationProp.
 type CuMemAllocationProp struct {
-	Type uint32 // 1: pinned
-	HandleTypes uint32 // 1: POSIX file descriptor
+	Type uint32
+	HandleTypes uint32
 	Location CuMemLocation
 	Win32Metadata unsafe.Pointer
 	Compression byte
@@ -731,23 +669,20 @@ type CuMemAllocationProp struct {
 	Reserved [4]byte
 }
 
-// CuIpcHandle: CUipcMemHandle and CUipcEventHandle.
 type CuIpcHandle struct {
 	Bytes [64]byte
 }
 
-// CuCopySide: One side of CUDA_MEMCPY2D: host memory if memory_type is 1, device memory if it is 2.
 type CuCopySide struct {
 	XBytes uint64
 	Y uint64
 	MemoryType uint32
-	Host unsafe.Pointer // of the source: only read
+	Host unsafe.Pointer
 	Device uint64
-	Array unsafe.Pointer // not used
+	Array unsafe.Pointer
 	Pitch uint64
 }
 
-// CuCopy2d: CUDA_MEMCPY2D: `height` rows of `width_bytes` bytes, which begin `pitch` bytes apart.
 type CuCopy2d struct {
 	From CuCopySide
 	To CuCopySide
@@ -755,19 +690,16 @@ type CuCopy2d struct {
 	Height uint64
 }
 
-// CuLaunchAttributeValue: a member's own type.
 type CuLaunchAttributeValue struct {
 	Words [8]uint64
 }
 
-// CuLaunchAttribute: CUlaunchAttribute.
 type CuLaunchAttribute struct {
-	Id uint32 // 2: cooperative, 4: cluster dimension, 6: programmatic stream serialization, 8: priority
+	Id uint32
 	Padding [4]byte
 	Value CuLaunchAttributeValue
 }
 
-// CuLaunchConfig: CUlaunchConfig.
 type CuLaunchConfig struct {
 	Grid [3]uint32
 	Block [3]uint32
@@ -777,29 +709,24 @@ type CuLaunchConfig struct {
 	AttributeCount uint32
 }
 
-// CuGraphUpdate: CUgraphExecUpdateResultInfo.
 type CuGraphUpdate struct {
-	Result uint32 // 0: updated; else why not
+	Result uint32
 	ErrorNode unsafe.Pointer
 	ErrorFromNode unsafe.Pointer
 }
 
-// CuDevResource: CUdevResource: some multiprocessors of a device, or what a context has of them.
 type CuDevResource struct {
-	Type uint32 // 1: multiprocessors; 0: none
-	Internal [92]byte // the driver's
-	SmCount uint32 // multiprocessors
-	MinPartition uint32 // the fewest that a part may have; 0: an old driver
-	SmAlignment uint32 // a part has a multiple of this many; 0: an old driver
+	Type uint32
+	Internal [92]byte
+	SmCount uint32
+	MinPartition uint32
+	SmAlignment uint32
 	Oversize [36]byte
 }
 
-// CudaApi: The table. `struct_size` is sizeof(pool_cuda_api) in the code that filled it; entries beyond it
-// and NULL entries are missing functions. The table and the functions must outlive every pool that is created
-// with it. They are called by any thread.
 type CudaApi struct {
 	StructSize uint64
-	Flags uint64 // POOL_CUDA_PTX_ONLY, POOL_CUDA_ISOLATED_DEVICES
+	Flags uint64
 	Init unsafe.Pointer
 	DriverGetVersion unsafe.Pointer
 	GetErrorName unsafe.Pointer
@@ -943,14 +870,12 @@ func NewCudaApi() CudaApi {
 	return CudaApi{StructSize: uint64(unsafe.Sizeof(CudaApi{}))}
 }
 
-// DeviceInfo: Properties and state of a device. Sizes are in bytes, clocks in kHz. A member that the driver
-// does not report is 0, or -1 where 0 would be a value (numa_node). Set struct_size before the call.
 type DeviceInfo struct {
 	StructSize uint64
-	Index uint32 // index in the pool
-	Ordinal int32 // index in the driver's list, after CUDA_VISIBLE_DEVICES; not an identity
+	Index uint32
+	Ordinal int32
 	Uuid [48]byte
-	Pci [24]byte // domain:bus:device.function
+	Pci [24]byte
 	Name [128]byte
 	ComputeMajor int32
 	ComputeMinor int32
@@ -960,27 +885,27 @@ type DeviceInfo struct {
 	MemoryBusBits int32
 	L2Bytes uint64
 	TotalBytes uint64
-	FreeBytes uint64 // sampled by this call; 0 while a lazy device has no context
-	Ecc int32 // 1: enabled
-	Mps int32 // 1: through a Multi-Process Service daemon
-	Mig int32 // 1: a MIG instance
-	NumaNode int32 // of the nearest host memory; -1: unknown
-	Integrated int32 // 1: shares the host's memory
-	ComputeMode int32 // 0: default, 2: prohibited, 3: exclusive process
+	FreeBytes uint64
+	Ecc int32
+	Mps int32
+	Mig int32
+	NumaNode int32
+	Integrated int32
+	ComputeMode int32
 	WarpSize int32
 	MaxThreadsPerBlock int32
 	MaxThreadsPerMultiprocessor int32
 	MaxBlocksPerMultiprocessor int32
 	RegistersPerMultiprocessor int32
 	CopyEngines int32
-	SharedBytesPerBlock uint64 // without opting in
-	SharedBytesPerBlockOptin uint64 // the maximum, with opting in
+	SharedBytesPerBlock uint64
+	SharedBytesPerBlockOptin uint64
 	SharedBytesPerMultiprocessor uint64
-	MemoryPools int32 // 1: stream-ordered allocation
-	CooperativeLaunch int32 // 1: supported
-	HasContext int32 // 0: lazy and not used yet
+	MemoryPools int32
+	CooperativeLaunch int32
+	HasContext int32
 	State DeviceState
-	Reason [256]byte // why it is not READY, or ""
+	Reason [256]byte
 }
 
 // NewDeviceInfo is one with its size, the rest zero.
@@ -988,12 +913,11 @@ func NewDeviceInfo() DeviceInfo {
 	return DeviceInfo{StructSize: uint64(unsafe.Sizeof(DeviceInfo{}))}
 }
 
-// PeerInfo: Peer access from one device to another of the same pool, from the driver's P2P attributes.
 type PeerInfo struct {
 	StructSize uint64
-	Access int32 // 1: `from` can address memory of `to`
-	NativeAtomics int32 // 1: atomics over the link
-	PerformanceRank int32 // the driver's rank of the link; 0 is best
+	Access int32
+	NativeAtomics int32
+	PerformanceRank int32
 }
 
 // NewPeerInfo is one with its size, the rest zero.
@@ -1001,56 +925,52 @@ func NewPeerInfo() PeerInfo {
 	return PeerInfo{StructSize: uint64(unsafe.Sizeof(PeerInfo{}))}
 }
 
-// FaultKernel: A kernel that had been launched through the library and was not known to have finished when a
-// sticky fault showed: since it was launched no wait, query or event of its stream has succeeded.
 type FaultKernel struct {
-	Device unsafe.Pointer // NULL: of another pool of the process
-	Ordinal int32 // of the device
-	Launches uint32 // of this kernel on this stream
+	Device unsafe.Pointer
+	Ordinal int32
+	Launches uint32
 	Name unsafe.Pointer
-	Stream unsafe.Pointer // NULL: the default stream
-	Label unsafe.Pointer // of the lease that it was launched for; "": none
+	Stream unsafe.Pointer
+	Label unsafe.Pointer
 }
 
-// Fault: The argument of a fault hook. Strings and kernels are valid during the call only.
 type Fault struct {
-	ErrorClass ErrorClass // DEVICE or PROCESS
+	ErrorClass ErrorClass
 	DriverCode int32
 	DriverName unsafe.Pointer
-	Message unsafe.Pointer // a description of the first cause
-	Device unsafe.Pointer // The device whose work or state caused the fault; NULL when that is not certain. A sticky fault shows at the next driver call on any device. The device is certain if, among the devices of all pools of the process, it is the only one with an unfinished kernel that was launched through the library. The library does not know of kernels launched in other ways.
-	ShownOn unsafe.Pointer // where the failing call ran; NULL: unknown
-	Kernels unsafe.Pointer // launched and not known to have finished
-	KernelCount uint64 // for DEVICE only of a device that makes no progress
+	Message unsafe.Pointer
+	Device unsafe.Pointer
+	ShownOn unsafe.Pointer
+	Kernels unsafe.Pointer
+	KernelCount uint64
 }
 
-// Params: Zero is the default of every member but struct_size.
 type Params struct {
 	StructSize uint64
-	Devices unsafe.Pointer // The devices and their order, a comma-separated list of: "all"; ordinals and ranges, "0,2-3"; "GPU-" or "MIG-" and a unique prefix of a UUID; a complete UUID; "MIG-GPU-…/1/2", as old drivers name a MIG instance, if one of that GPU is visible; a PCI address, "0000:06:00.0". Or "sim" or "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device in a process of its own, see `isolation`. NULL: the environment variable DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of several UUIDs are errors.
-	MinDevices uint32 // fewer usable devices fail the call; 0 means 1
+	Devices unsafe.Pointer
+	MinDevices uint32
 	ContextMode ContextMode
-	ContextFlags uint32 // CU_CTX_… flags of the contexts; 0: the driver's default. A primary context gets them before it becomes active (cuDevicePrimaryCtxSetFlags); if the process uses it already with other flags, pool_create returns POOL_ERR_BUSY and names both. Must be 0 for POOL_CONTEXT_ADOPT.
-	Lazy int32 // 1: create each context at the first use of its device, once for all threads. A device whose context cannot be created is unusable from then on, for the reason in its info.
-	Contexts unsafe.Pointer // For POOL_CONTEXT_ADOPT: one per device. `devices` must be NULL, or the "sim…" of the simulated devices that the contexts belong to.
+	ContextFlags uint32
+	Lazy int32
+	Contexts unsafe.Pointer
 	ContextCount uint64
 	FaultHook unsafe.Pointer
 	FaultUser unsafe.Pointer
-	Driver unsafe.Pointer // NULL: libcuda.so.1 (or the simulated driver for "sim")
-	MemoryLimit uint64 // The most that the library may hold of each device's memory: buffers, workspaces, resident data, and what its memory pool keeps unused. In bytes, or in per cent of the device's memory (1 … 100); one of them at most. Both 0: the environment variable DEVICEPOOL_MEMORY_LIMIT ("24G", "512M", "80%"), and when that is not set no limit. UINT64_MAX bytes: no limit, whatever the environment says. Contexts and loaded kernels do not count.
+	Driver unsafe.Pointer
+	MemoryLimit uint64
 	MemoryLimitPercent uint32
-	Slots uint32 // How many leases of one slot each device can have at one time, 1 to 65536; 0: 4, which is POOL_LEASE_SLOTS of lease.h.
-	MemoryHeadroom uint64 // Bytes of each device's free memory that leases cannot reserve, for what contexts and kernels take later; 0: 1/64 of the device's memory, at most 512 MiB.
-	StallTimeoutNs uint64 // A device with unfinished work whose streams have made no progress for this long is stalled: the fault hook is called once with class DEVICE, and pool_get_health counts it and reports harm until it makes progress again. While a lease on a device is overdue (pool_request.duration_ns) the time is a second at most. 0: devices are watched only while a lease on them is overdue. Progress is seen where waits and queries of the library succeed, and when a stream is idle, so the time must be longer than a stream is ever kept busy without such a wait. A thread of the library looks four times within it.
-	StatusSocket unsafe.Pointer // The path of a Unix socket that the pool opens, with mode 0600, and that exists as long as the pool: it writes a snapshot of the pool as JSON to each client of this user or of root, and closes the connection. `devicepool top` shows it; docs/metrics.md describes it. The process holds a lock on the file PATH.lock beside it for as long; its forked children have neither. A socket that an ended process of this user has left is replaced. NULL: none. Errors: POOL_ERR_BUSY when a process has the lock or the socket, POOL_ERR_INVALID_ARGUMENT when it is no path of a socket or names something else, POOL_ERR_IO.
-	Isolation Isolation // POOL_ISOLATION_WORKERS: each device is used by a process of its own, so that a fault, a hang or the death of that process harms this device only; see docs/workers.md. The same as "workers:" in front of `devices`, "workers:all" or "workers:sim:4". POOL_CONTEXT_ADOPT and `driver` are not possible then (POOL_ERR_UNSUPPORTED). POOL_ERR_NOT_FOUND: the program devicepool-worker is not installed.
-	Tuning unsafe.Pointer // The tuned numbers of all devices, see tuning.h; the pool copies them. POOL_ERR_UNSUPPORTED: they belong to another chip or driver, or the devices are of several kinds (numbers for every chip are not refused). POOL_ERR_INVALID_ARGUMENT: they contradict each other. NULL: those of the file that DEVICEPOOL_TUNING names, or, when that is not set, of the file for this chip in the cache directory. With DEVICEPOOL_TUNING=off, without a file, and where a file is damaged, of another version of the library, of another chip or driver, or the devices are of several kinds, the defaults are used; a file that is not used is logged once as a warning, with the reason.
-	HostMemory unsafe.Pointer // For integrated devices, which share the memory of the host: the bytes that are available there, read at each sample of the free memory instead of the driver's number, which leaves out the page cache that an allocation reclaims. Any thread; it must not block. A result of 0: not known, the driver's number counts. NULL: the smaller of MemAvailable of /proc/meminfo and of what the process's memory cgroups leave. All integrated devices of a pool share one account: what a lease reserves on one of them is missing on the others, and `memory_limit` is that of the account.
+	Slots uint32
+	MemoryHeadroom uint64
+	StallTimeoutNs uint64
+	StatusSocket unsafe.Pointer
+	Isolation Isolation
+	Tuning unsafe.Pointer
+	HostMemory unsafe.Pointer
 	HostMemoryUser unsafe.Pointer
-	UrgentClasses [3]int32 // From which classes of leases (pool_request.priority) on their streams are more or less urgent on the device than those of class 0 and of calls without a lease, which have the middle one of the driver's priorities. Streams of classes from urgent_classes[0] up are one level more urgent, from [1] up two, from [2] up three; those from background_classes[0] down one level less, from [1] down two. Priorities of CUDA are 0, the least urgent, to -5: level 0 is -2. A driver with fewer has fewer levels. All 0: 1, 10, 100 and -1, -100. INVALID_ARGUMENT: an urgent class below 1, a background class above -1, or one that is closer to 0 than the one before.
+	UrgentClasses [3]int32
 	BackgroundClasses [2]int32
-	SharedMultiprocessors uint32 // While a device is shared, kernels that would fill each multiprocessor with one block leave this many free, so that a short job starts at once; at most half of a device's. A device is shared while several leases are held on it, and for a second after one was granted beside others. A lease of all slots, and UINT32_MAX: none. 0: a sixteenth, 8 of 132.
-	SliceNs uint64 // The longest time in nanoseconds that one launch of the library should fill a device, so that other jobs on it get their turn: longer kernels are cut. Predicted from the rates of the chips that were measured, not enforced. 0: POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit. pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
+	SharedMultiprocessors uint32
+	SliceNs uint64
 }
 
 // NewParams is one with its size, the rest zero.
@@ -1058,26 +978,24 @@ func NewParams() Params {
 	return Params{StructSize: uint64(unsafe.Sizeof(Params{}))}
 }
 
-// Candidate: The state of a device for the filter and score callbacks; memory and work are recent samples.
 type Candidate struct {
 	Device unsafe.Pointer
 	FreeBytes uint64
 	TotalBytes uint64
-	Bindings uint32 // held by all threads
-	Calls uint32 // of the library that are in progress on it
-	BusyStreams uint32 // with unfinished work of the library, at most one millisecond ago
-	Unfinished uint64 // launches, copies and fills on these streams not known to have finished
-	ReservedBytes uint64 // by leases; free_bytes is what they leave
-	Leases uint32 // held that include the device
+	Bindings uint32
+	Calls uint32
+	BusyStreams uint32
+	Unfinished uint64
+	ReservedBytes uint64
+	Leases uint32
 }
 
-// Pick: Zero is the default of every member but struct_size.
 type Pick struct {
 	StructSize uint64
 	Policy Policy
-	MinFreeBytes uint64 // devices with less are excluded
-	Filter unsafe.Pointer // Returns 0 to exclude a device; NULL: no filter. Must not call the library.
-	Score unsafe.Pointer // For POOL_POLICY_SCORE; NaN excludes a device. Equal scores are chosen round robin. Must not call the library.
+	MinFreeBytes uint64
+	Filter unsafe.Pointer
+	Score unsafe.Pointer
 	User unsafe.Pointer
 }
 
@@ -1086,23 +1004,22 @@ func NewPick() Pick {
 	return Pick{StructSize: uint64(unsafe.Sizeof(Pick{}))}
 }
 
-// HealthInfo: The health of a pool.
 type HealthInfo struct {
 	StructSize uint64
-	Harmed ErrorClass // NONE, PROCESS, or DEVICE: some are unusable, quarantined, abandoned or stalled.
+	Harmed ErrorClass
 	Devices uint32
-	UsableDevices uint32 // READY
-	Bindings uint32 // held by all threads on devices that are not abandoned
-	DriverCode int32 // of the first sticky fault, else 0
+	UsableDevices uint32
+	Bindings uint32
+	DriverCode int32
 	DriverName [64]byte
-	FirstCause [1024]byte // The call, its code, where it showed, and the unfinished kernels of each device; "" while there is no fault.
-	FaultUnixTime uint64 // seconds, of the first sticky fault; 0 while there is none
-	FaultDevice int32 // index of the device that caused it; -1: not certain, or no fault
-	FaultShownOn int32 // index of the device where it showed; -1: not known, or no fault
-	DrainingDevices uint32 // these three: devices in that state of pool_device_state
+	FirstCause [1024]byte
+	FaultUnixTime uint64
+	FaultDevice int32
+	FaultShownOn int32
+	DrainingDevices uint32
 	QuarantinedDevices uint32
 	AbandonedDevices uint32
-	StalledDevices uint32 // with unfinished work and no progress, see stall_timeout_ns
+	StalledDevices uint32
 }
 
 // NewHealthInfo is one with its size, the rest zero.
@@ -1110,11 +1027,10 @@ func NewHealthInfo() HealthInfo {
 	return HealthInfo{StructSize: uint64(unsafe.Sizeof(HealthInfo{}))}
 }
 
-// StreamParams: Zero is the default of every member but struct_size.
 type StreamParams struct {
 	StructSize uint64
-	Priority int32 // As in CUDA: lower is more urgent. Values outside the range of pool_stream_get_priority_range are clamped to it, so that 1 is the least urgent one. 0: that of leases of class 0, the middle of the range (-2 of 0 to -5).
-	Flags uint32 // POOL_STREAM_…
+	Priority int32
+	Flags uint32
 }
 
 // NewStreamParams is one with its size, the rest zero.
@@ -1122,27 +1038,25 @@ func NewStreamParams() StreamParams {
 	return StreamParams{StructSize: uint64(unsafe.Sizeof(StreamParams{}))}
 }
 
-// SharedEvent: The driver's handle of an event (CUipcEventHandle), to be sent to another process as it is.
 type SharedEvent struct {
 	Handle [64]byte
 }
 
-// Request: Zero is the default of every member but struct_size; NULL stands for all defaults.
 type Request struct {
 	StructSize uint64
-	Bytes uint64 // of device memory, on each device; 0: the lease may allocate none
-	Slots uint32 // of each device; 0: 1
-	Devices uint32 // how many, granted all at once; 0: 1
-	Pick unsafe.Pointer // How the devices are chosen among those with enough free bytes and slots. NULL: most free memory, equals round robin. A filter and a score are called once for each device, on the calling thread and before the request waits; devices that they leave out are never granted.
-	Device unsafe.Pointer // only this one; excludes `pick` and `devices` above 1
-	NearResident unsafe.Pointer // Devices that have a copy of this object when the request is made come before all others. NULL: no preference.
-	Priority int32 // The class: higher ones are granted first, and their streams are more urgent on the device (pool_params.urgent_classes). -POOL_LEASE_PRIORITY_MAX to POOL_LEASE_PRIORITY_MAX
-	Flags uint32 // POOL_LEASE_…
-	TimeoutNs uint64 // how long to wait; 0: not at all; POOL_WAIT_FOREVER
-	DurationNs uint64 // The lease is overdue once it is held longer than that: it is logged and counted, and its devices are watched for progress (pool_params.stall_timeout_ns). 0: never
-	Cancel unsafe.Pointer // ends the wait; it must outlive the call, or the ticket. NULL: none
-	Label unsafe.Pointer // For messages, logs and metrics; copied. At most 63 bytes of UTF-8 without control characters. NULL: ""
-	Error unsafe.Pointer // Filled when pool_acquire or pool_acquire_async fails, and when pool_ticket_take returns that the request of its ticket has failed: it must then outlive the ticket. See status.h. NULL: none.
+	Bytes uint64
+	Slots uint32
+	Devices uint32
+	Pick unsafe.Pointer
+	Device unsafe.Pointer
+	NearResident unsafe.Pointer
+	Priority int32
+	Flags uint32
+	TimeoutNs uint64
+	DurationNs uint64
+	Cancel unsafe.Pointer
+	Label unsafe.Pointer
+	Error unsafe.Pointer
 }
 
 // NewRequest is one with its size, the rest zero.
@@ -1150,19 +1064,18 @@ func NewRequest() Request {
 	return Request{StructSize: uint64(unsafe.Sizeof(Request{}))}
 }
 
-// LeaseInfo: What a lease is. Set struct_size before the call.
 type LeaseInfo struct {
 	StructSize uint64
-	Bytes uint64 // reserved on each device
-	Slots uint32 // of each device
+	Bytes uint64
+	Slots uint32
 	Devices uint32
 	Priority int32
 	Flags uint32
-	WaitedNs uint64 // from the request to the grant
-	HeldNs uint64 // since the grant
-	DurationNs uint64 // as requested; 0: none
-	IsOverdue int32 // 1: held longer than that
-	Level int32 // Of its streams: 0 as calls without a lease, 1 to 3 more urgent, -1 and -2 less; see pool_params.urgent_classes.
+	WaitedNs uint64
+	HeldNs uint64
+	DurationNs uint64
+	IsOverdue int32
+	Level int32
 	Label [64]byte
 }
 
@@ -1171,13 +1084,12 @@ func NewLeaseInfo() LeaseInfo {
 	return LeaseInfo{StructSize: uint64(unsafe.Sizeof(LeaseInfo{}))}
 }
 
-// LeaseUsage: What a lease uses of one of its devices. Set struct_size before the call.
 type LeaseUsage struct {
 	StructSize uint64
 	Device unsafe.Pointer
-	LimitBytes uint64 // pool_lease_info.bytes
-	UsedBytes uint64 // of buffers and scratch allocated under the lease
-	PeakBytes uint64 // the most that were used at one time
+	LimitBytes uint64
+	UsedBytes uint64
+	PeakBytes uint64
 }
 
 // NewLeaseUsage is one with its size, the rest zero.
@@ -1185,17 +1097,16 @@ func NewLeaseUsage() LeaseUsage {
 	return LeaseUsage{StructSize: uint64(unsafe.Sizeof(LeaseUsage{}))}
 }
 
-// LeaseCounts: What the scheduler of a pool is doing. Set struct_size before the call.
 type LeaseCounts struct {
 	StructSize uint64
-	Leases uint32 // held
-	Overdue uint32 // of these
-	Waiting uint32 // requests
-	Reserved uint32 // 0
-	LongestWaitNs uint64 // of a request that waits now
-	Granted uint64 // requests since the pool was created
-	Failed uint64 // requests that ended without a lease: deadlines, cancels, faults
-	BecameOverdue uint64 // leases since the pool was created, as the monitor found them
+	Leases uint32
+	Overdue uint32
+	Waiting uint32
+	Reserved uint32
+	LongestWaitNs uint64
+	Granted uint64
+	Failed uint64
+	BecameOverdue uint64
 }
 
 // NewLeaseCounts is one with its size, the rest zero.
@@ -1203,13 +1114,12 @@ func NewLeaseCounts() LeaseCounts {
 	return LeaseCounts{StructSize: uint64(unsafe.Sizeof(LeaseCounts{}))}
 }
 
-// FieldParams: A custom field. Numbers are strings: decimal, or hexadecimal after "0x".
 type FieldParams struct {
-	StructSize uint64 // sizeof(pool_field_params)
-	Modulus unsafe.Pointer // an odd prime of at most POOL_FIELD_MAX_BITS bits; required
-	Name unsafe.Pointer // up to 63 characters; NULL: "custom"
-	Generator unsafe.Pointer // NULL: the smallest quadratic non-residue, which suffices for the roots of unity
-	Root unsafe.Pointer // primitive 2^s-th root of unity, s the two-adicity; NULL: generator^((p - 1) / 2^s)
+	StructSize uint64
+	Modulus unsafe.Pointer
+	Name unsafe.Pointer
+	Generator unsafe.Pointer
+	Root unsafe.Pointer
 }
 
 // NewFieldParams is one with its size, the rest zero.
@@ -1217,23 +1127,20 @@ func NewFieldParams() FieldParams {
 	return FieldParams{StructSize: uint64(unsafe.Sizeof(FieldParams{}))}
 }
 
-// Span: A plain value that owns nothing; operations copy it. Inputs are only read. Items must not overlap;
-// input and output may be the same memory only where the operation says so.
 type Span struct {
-	Data unsafe.Pointer // first item: a host pointer, or a device address cast to a pointer; may be NULL when count is 0. POOL_MEMORY_SHARDED: an array of pool_span
-	Count uint64 // items
-	Stride uint64 // bytes between the starts of adjacent items; 0: packed
-	Form Form // of the field elements inside
-	Space MemorySpace // of `data`
+	Data unsafe.Pointer
+	Count uint64
+	Stride uint64
+	Form Form
+	Space MemorySpace
 }
 
-// BufferParams: Zero is the default of every member but struct_size.
 type BufferParams struct {
 	StructSize uint64
-	Bytes uint64 // 0 is a valid, empty buffer whose address is 0
-	Flags uint32 // POOL_BUFFER_…
-	Stream unsafe.Pointer // NULL: the memory can be used on any stream when the call returns. A stream: the memory can be used by work that is enqueued later on that stream (or ordered after it by an event), and the call does not wait unless the device is full.
-	Lease unsafe.Pointer // The memory is charged to the budget that the lease has on the device, until it is freed or the lease is released; the buffer may outlive the lease. POOL_LEASE_SECRET implies POOL_BUFFER_SECRET. NULL: no lease. Errors: POOL_ERR_OUT_OF_DEVICE_MEMORY (beyond the budget), POOL_ERR_WRONG_DEVICE (a device that the lease does not have).
+	Bytes uint64
+	Flags uint32
+	Stream unsafe.Pointer
+	Lease unsafe.Pointer
 }
 
 // NewBufferParams is one with its size, the rest zero.
@@ -1241,51 +1148,45 @@ func NewBufferParams() BufferParams {
 	return BufferParams{StructSize: uint64(unsafe.Sizeof(BufferParams{}))}
 }
 
-// SharedBuffer: A buffer's memory by which another process can open it; 80 bytes without pointers, to be sent
-// as they are. Who has them can read and write the memory, and all of the allocation that the buffer is a
-// part of.
 type SharedBuffer struct {
-	Handle [64]byte // the driver's: CUipcMemHandle
-	Offset uint64 // of the buffer in the allocation
+	Handle [64]byte
+	Offset uint64
 	Bytes uint64
 }
 
-// Pitched: One side of a 2-D copy: rows that begin `pitch` bytes apart, in a buffer from its byte `offset`
-// on, or, where `buffer` is NULL, in host memory at `host`.
 type Pitched struct {
 	Buffer unsafe.Pointer
-	Offset uint64 // of the first row; 0 for host memory
-	Host unsafe.Pointer // of the source: only read; must be NULL if there is a buffer
-	Pitch uint64 // at least the bytes of a row; 0: those
+	Offset uint64
+	Host unsafe.Pointer
+	Pitch uint64
 }
 
-// MemoryInfo: A device's memory, all in bytes. Set struct_size before the call.
 type MemoryInfo struct {
 	StructSize uint64
-	FreeBytes uint64 // of all processes, as the driver reports it
+	FreeBytes uint64
 	TotalBytes uint64
-	UsedBytes uint64 // in buffers of the library
-	UsedHighWaterBytes uint64 // maximum since the start or the last reset
-	ReservedBytes uint64 // allocated from the device for buffers, used or unused
+	UsedBytes uint64
+	UsedHighWaterBytes uint64
+	ReservedBytes uint64
 	ReservedHighWaterBytes uint64
-	ReleaseThreshold uint64 // unused bytes above this are released to the device
-	PinnedBytes uint64 // pinned through this device
-	StagingBytes uint64 // pinned, for copies of pageable memory
-	QuarantinedBytes uint64 // secrets that could not be overwritten, see above
-	Buffers uint64 // handles, including slices and adopted buffers
-	MemoryPool int32 // 1: stream-ordered, 0: plain allocations
-	PinnedDeferredBytes uint64 // freed pinned memory that unfinished work may still use
-	MemoryLimit uint64 // of what the library may hold (pool_params); 0: none
-	MemoryHeadroom uint64 // free bytes that leases cannot reserve
-	AvailableBytes uint64 // that further leases can reserve
-	LeaseReservedBytes uint64 // by living leases, whether used or not
-	LeaseChargedBytes uint64 // the part of used_bytes that is charged to living leases
-	Leases uint64 // living ones that include the device
-	PinnedUnusedBytes uint64 // freed and kept for reuse
-	PinnedThreshold uint64 // of freed pinned memory that is kept
-	PinnedAllocations uint64 // how often the driver allocated pinned memory
-	PinnedReuses uint64 // how often freed pinned memory was reused instead
-	PhysicalBytes uint64 // the part of used_bytes in pool_physicals (virtual.h)
+	ReleaseThreshold uint64
+	PinnedBytes uint64
+	StagingBytes uint64
+	QuarantinedBytes uint64
+	Buffers uint64
+	MemoryPool int32
+	PinnedDeferredBytes uint64
+	MemoryLimit uint64
+	MemoryHeadroom uint64
+	AvailableBytes uint64
+	LeaseReservedBytes uint64
+	LeaseChargedBytes uint64
+	Leases uint64
+	PinnedUnusedBytes uint64
+	PinnedThreshold uint64
+	PinnedAllocations uint64
+	PinnedReuses uint64
+	PhysicalBytes uint64
 }
 
 // NewMemoryInfo is one with its size, the rest zero.
@@ -1293,30 +1194,27 @@ func NewMemoryInfo() MemoryInfo {
 	return MemoryInfo{StructSize: uint64(unsafe.Sizeof(MemoryInfo{}))}
 }
 
-// Exec: Zero is the default of every member but struct_size; a NULL pool_exec means all defaults. The call
-// copies the struct. An operation's comment says which members it does not support: values other than the
-// default fail with POOL_ERR_UNSUPPORTED, unsupported flags of `checks` with POOL_ERR_INVALID_ARGUMENT.
 type Exec struct {
 	StructSize uint64
-	Device unsafe.Pointer // NULL: the device of an MSM's bases, else the device that the calling thread has bound.
-	Stream unsafe.Pointer // of that device; NULL: its default stream
-	IsAsync int32 // 0: the results are complete when the call returns. 1: the work is enqueued on `stream`. Device memory and pinned host memory must then stay valid until the stream has completed the work, and only then are results there valid. Pageable host memory has been read, and results in it are written, when the call returns: those calls wait for the device. The first use of a field, curve, domain or parameter set on a device, which compiles its kernels, and checks block with 1 as well. Faults of the device are reported by the stream. After a failure of the call itself no enqueued work accesses the caller's memory any more.
-	OnHost int32 // 1: computed in C on the host, without a device; all spans must be in host memory. Poseidon only. The library never chooses this itself.
-	Checks uint32 // POOL_CHECK_… of the inputs; POOL_CHECK_NONE: none. Checks block.
-	Reserved uint32 // 0
-	Workspace unsafe.Pointer // Device memory for intermediate results, none of it in an input or output: as many bytes as the operation's ..._workspace function reports without a lease for the same params, spans, checks and memory_limit, unless its comment asks for less, aligned to 256 bytes. The budget of a lease does not limit the chunks of a call with a workspace. It must stay valid until the stream has completed the work. NULL: allocated in the order of the stream and freed again.
-	MemoryLimit uint64 // Bytes of device memory that the call may allocate, besides spans and workspace; 0: no limit. Smaller limits lead to smaller chunks; POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk needs more. Kernels and tables, which stay on the device, do not count.
-	Cancel unsafe.Pointer // Examined before each chunk; POOL_ERR_CANCELLED once requested. Results written so far are incomplete. NULL: none.
-	Progress unsafe.Pointer // Called on the calling thread after each chunk, the last time with done == total. `done` is the amount of work that has been enqueued or, with is_async 0, may have been completed, in items of the operation. It must not use `stream`. NULL: none.
+	Device unsafe.Pointer
+	Stream unsafe.Pointer
+	IsAsync int32
+	OnHost int32
+	Checks uint32
+	Reserved uint32
+	Workspace unsafe.Pointer
+	MemoryLimit uint64
+	Cancel unsafe.Pointer
+	Progress unsafe.Pointer
 	User unsafe.Pointer
-	Lease unsafe.Pointer // The lease that the call runs under: its device memory is charged to the lease's budget and limited by it, as if `memory_limit` were what is left of the budget. `device` NULL is then the lease's first device, `stream` NULL the lease's stream of the device. NULL: no lease. Errors: POOL_ERR_WRONG_DEVICE for a device that the lease does not have, POOL_ERR_INVALID_ARGUMENT for a lease that has been released.
-	Devices unsafe.Pointer // One job over several devices of a pool: the `device_count` devices of `devices`, or, where that is NULL, the first ones of `lease`; 0: one device. The library divides the job, runs each part on its device's default stream (or the lease's stream of that device) and combines the results. Spans are in host memory, of which each device transfers its own part, or POOL_MEMORY_SHARDED. `memory_limit` holds for each device. A failure on one device ends the parts of the others and is the call's. `device` and `workspace` must be NULL, on_host 0. docs/several-devices.md says how each operation is divided; the others fail with POOL_ERR_UNSUPPORTED.
-	DeviceCount uint32 // at most 64
-	WorkspaceCount uint32 // of `workspaces`: device_count, or 0
-	Workspaces unsafe.Pointer // A workspace for each of the devices, in their order, with the bytes that the operation's ..._workspace function reports for it without a lease: the call then allocates nothing on any device but kernels and tables, and the budget of a lease does not limit it. NULL for a device that needs none. POOL_ERR_WRONG_DEVICE: memory of another device. POOL_ERR_INVALID_ARGUMENT: another count, a workspace that is missing, too small, not aligned to 256 bytes, or that overlaps a span. NULL, with workspace_count 0: allocated and freed again.
-	TimeoutNs uint64 // The call returns after this time, and 0.2 s that it has to end by itself, although a call of the driver does not return: POOL_ERR_TIMEOUT. The work is done by a thread of the library, which is cancelled at the deadline. If it does not end, it is left behind: the device in whose call it is gets quarantined (pool_device_probe and pool_device_resume take it into service again, pool_device_abandon gives it up), or its worker process is ended; other devices are not affected. The memory of spans, objects, and whatever else the copied structs point to must then stay valid until pool_device_wait_drained has succeeded, as with is_async; handles that the call would have returned are destroyed. `progress` is called on the calling thread, and not after the return. 0: none. Functions that only report sizes ignore it.
-	Error unsafe.Pointer // Filled when the call fails, with what pool_last_error is then; see status.h. NULL: none.
-	SliceNs uint64 // The longest time that one launch of this call should fill a device; UINT64_MAX: no limit. 0: that of the pool, pool_params.slice_ns.
+	Lease unsafe.Pointer
+	Devices unsafe.Pointer
+	DeviceCount uint32
+	WorkspaceCount uint32
+	Workspaces unsafe.Pointer
+	TimeoutNs uint64
+	Error unsafe.Pointer
+	SliceNs uint64
 }
 
 // NewExec is one with its size, the rest zero.
@@ -1324,16 +1222,14 @@ func NewExec() Exec {
 	return Exec{StructSize: uint64(unsafe.Sizeof(Exec{}))}
 }
 
-// NttDomainParams: Zero is the default of every member but struct_size and field. Numbers are strings in
-// standard form: decimal, or hexadecimal after "0x".
 type NttDomainParams struct {
 	StructSize uint64
-	Field unsafe.Pointer // retained by the domain
+	Field unsafe.Pointer
 	LogSize uint32
-	Reserved uint32 // 0
-	Convention unsafe.Pointer // of the root of unity, see pool_field_root_of_unity; NULL: the field's root
-	Root unsafe.Pointer // any primitive 2^log_size-th root of unity, instead of a convention
-	Coset unsafe.Pointer // coset generator g; NULL: the field's generator
+	Reserved uint32
+	Convention unsafe.Pointer
+	Root unsafe.Pointer
+	Coset unsafe.Pointer
 }
 
 // NewNttDomainParams is one with its size, the rest zero.
@@ -1341,15 +1237,14 @@ func NewNttDomainParams() NttDomainParams {
 	return NttDomainParams{StructSize: uint64(unsafe.Sizeof(NttDomainParams{}))}
 }
 
-// NttParams: Zero is the default of every member but struct_size and domain.
 type NttParams struct {
 	StructSize uint64
 	Domain unsafe.Pointer
 	Direction NttDirection
-	Coset int32 // 1: on the domain's coset
+	Coset int32
 	Order NttOrder
 	Layout NttLayout
-	Batch uint64 // number of transforms; 0: 1
+	Batch uint64
 }
 
 // NewNttParams is one with its size, the rest zero.
@@ -1357,15 +1252,14 @@ func NewNttParams() NttParams {
 	return NttParams{StructSize: uint64(unsafe.Sizeof(NttParams{}))}
 }
 
-// NttExtendParams: Zero is the default of every member but struct_size and domain.
 type NttExtendParams struct {
 	StructSize uint64
-	Domain unsafe.Pointer // of the results: root w of order N = 2^log_size and generator g
-	LogBlowup uint32 // b: a column has n = N / 2^b elements; at most log_size and POOL_NTT_MAX_LOG_BLOWUP.
-	FromCoefficients int32 // 1: the input has coefficients; 0: values at the powers of w^(2^b).
-	Order NttOrder // of the n elements of the input and the N of the output
-	Layout NttLayout // of input, coefficients and output
-	Batch uint64 // number of columns; 0: 1
+	Domain unsafe.Pointer
+	LogBlowup uint32
+	FromCoefficients int32
+	Order NttOrder
+	Layout NttLayout
+	Batch uint64
 }
 
 // NewNttExtendParams is one with its size, the rest zero.
@@ -1373,34 +1267,31 @@ func NewNttExtendParams() NttExtendParams {
 	return NttExtendParams{StructSize: uint64(unsafe.Sizeof(NttExtendParams{}))}
 }
 
-// PoseidonParams: A custom parameter set. Elements are packed field elements in `form`; arrays are copied.
-// Zero is the default of every member that is not marked as required. t stands for width, state elements have
-// the indices 0 … t - 1.
 type PoseidonParams struct {
 	StructSize uint64
-	Name unsafe.Pointer // up to 63 characters; NULL: "custom"
-	Field unsafe.Pointer // required; the set holds a reference
+	Name unsafe.Pointer
+	Field unsafe.Pointer
 	Kind PoseidonKind
-	Width uint32 // required, 2 … POOL_POSEIDON_MAX_WIDTH
-	Alpha uint32 // required: odd, 3 … 255, coprime to p - 1
-	FullRounds uint32 // Required, 2 … 128: half before and half after the partial rounds. Even, except for kind POOL_POSEIDON without partial rounds.
-	PartialRounds uint32 // up to 1024
-	PartialIndex uint32 // the state element with the S-box in partial rounds
-	Form Form // of all elements below
-	RoundConstants unsafe.Pointer // Required, round by round. POSEIDON: t per round, (full_rounds + partial_rounds) * t. POSEIDON2: t per full round and one per partial round, full_rounds * t + partial_rounds. In both cases t more are final constants, added after the last linear layer. A round that adds no constants has zeros.
+	Width uint32
+	Alpha uint32
+	FullRounds uint32
+	PartialRounds uint32
+	PartialIndex uint32
+	Form Form
+	RoundConstants unsafe.Pointer
 	RoundConstantCount uint64
-	Mds unsafe.Pointer // Required: t * t, row-major, invertible. POSEIDON: the MDS matrix; POSEIDON2: the matrix of the external layer. The state becomes mds * state.
+	Mds unsafe.Pointer
 	MdsCount uint64
-	InternalDiagonal unsafe.Pointer // POSEIDON2: t, required; J + diag must be invertible
+	InternalDiagonal unsafe.Pointer
 	InternalDiagonalCount uint64
-	MaxInputs uint32 // the most elements of a fixed-length hash; 0: t - 1
-	InputIndex uint32 // first input; 0 stands for 1 unless max_inputs is given
-	Rate uint32 // elements of a sponge's block, from input_index on; 0: max_inputs
-	DomainTagIndex uint32 // the state element that holds the domain tag
-	DomainTag unsafe.Pointer // one element; NULL: 0. Must be 0 if an input has its index
-	OutputIndex uint32 // first element of the digest
-	DigestElements uint32 // 0: 1
-	FeedForward int32 // 1: adds the state before the permutation to the one after it
+	MaxInputs uint32
+	InputIndex uint32
+	Rate uint32
+	DomainTagIndex uint32
+	DomainTag unsafe.Pointer
+	OutputIndex uint32
+	DigestElements uint32
+	FeedForward int32
 }
 
 // NewPoseidonParams is one with its size, the rest zero.
@@ -1408,15 +1299,14 @@ func NewPoseidonParams() PoseidonParams {
 	return PoseidonParams{StructSize: uint64(unsafe.Sizeof(PoseidonParams{}))}
 }
 
-// PoseidonSpongeParams: Zero is the default of every member but struct_size and `elements`.
 type PoseidonSpongeParams struct {
 	StructSize uint64
-	Elements uint32 // of each message
-	OutputElements uint32 // of each result; 0: the elements of a digest
-	Rate uint32 // 0: the set's
+	Elements uint32
+	OutputElements uint32
+	Rate uint32
 	Mode SpongeMode
 	Padding SpongePadding
-	DomainTag unsafe.Pointer // The initial value of the state element domain_tag_index, in standard form and host memory; NULL: 0. Must be 0 if that element is within the rate.
+	DomainTag unsafe.Pointer
 }
 
 // NewPoseidonSpongeParams is one with its size, the rest zero.
@@ -1424,20 +1314,14 @@ func NewPoseidonSpongeParams() PoseidonSpongeParams {
 	return PoseidonSpongeParams{StructSize: uint64(unsafe.Sizeof(PoseidonSpongeParams{}))}
 }
 
-// MerkleParams: A Merkle tree. Level 0 holds the leaves' digests: a leaf of as many elements as a digest is
-// its own digest; any other is hashed by a sponge with the set's rate, the domain tag 0, no padding and
-// `leaf_mode`. Each node of level i + 1 is the fixed-length hash of its `arity` children. The tree has up to
-// arity^height leaves. `padding` is the digest of absent leaves, so that the padding node of level i, which
-// stands for a subtree without leaves, is the root of a tree of height i whose leaves are all padding. Zero
-// is the default of every member but struct_size and `arity`.
 type MerkleParams struct {
 	StructSize uint64
-	Arity uint32 // 2 … 16; arity digests must fit the set's max_inputs
-	LeafElements uint32 // 0: the elements of a digest
-	Height uint32 // 0: the smallest for the number of leaves
-	KeptLevels uint32 // levels that are stored, counted from the root; 0: all height + 1
+	Arity uint32
+	LeafElements uint32
+	Height uint32
+	KeptLevels uint32
 	LeafMode SpongeMode
-	Padding unsafe.Pointer // one digest in standard form and host memory; NULL: zeros
+	Padding unsafe.Pointer
 }
 
 // NewMerkleParams is one with its size, the rest zero.
@@ -1445,14 +1329,13 @@ func NewMerkleParams() MerkleParams {
 	return MerkleParams{StructSize: uint64(unsafe.Sizeof(MerkleParams{}))}
 }
 
-// MerkleShape: A level stores only nodes with a leaf in their subtree: level i has ceil(leaves / arity^i).
 type MerkleShape struct {
 	StructSize uint64
 	Height uint32
-	FirstLevel uint32 // the lowest kept level; 0 if all are kept
-	DigestCount uint64 // of all kept levels, the items of the `levels` span
-	PathCount uint64 // digests of an opening, height * (arity - 1)
-	Bytes uint64 // of all kept levels, packed
+	FirstLevel uint32
+	DigestCount uint64
+	PathCount uint64
+	Bytes uint64
 }
 
 // NewMerkleShape is one with its size, the rest zero.
@@ -1460,29 +1343,21 @@ func NewMerkleShape() MerkleShape {
 	return MerkleShape{StructSize: uint64(unsafe.Sizeof(MerkleShape{}))}
 }
 
-// Matrix: A plain value that owns nothing, like its span.
 type Matrix struct {
-	Span Span // POOL_MATRIX_COLUMNS: `width` items, columns of `height` elements; POOL_MATRIX_ROWS: `height` items, rows of `width` elements. The stride is from one item to the next.
-	Height uint64 // rows: a power of two, at most 2^40
-	Width uint32 // elements of a row, at least 1
+	Span Span
+	Height uint64
+	Width uint32
 	Layout MatrixLayout
 }
 
-// MatrixCommitParams: The tree. With H the greatest height, level 0 has H digests, level i has H / 2^i. The
-// digest of a row is that of a sponge with the set's rate whose blocks overwrite the state elements, without
-// padding; the rows of matrices of equal height are one row, in the order of the matrices. Level 0 has the
-// digests of the tallest matrices' rows. A node of the next level is the fixed-length hash c(l, r) of the two
-// digests below it, and where matrices have as many rows as the level has nodes, node j is c(c(l, r), d) with
-// the digest d of their row j. Plonky3's names are PaddingFreeSponge and TruncatedPermutation. Zero is the
-// default of every member but struct_size and `set`.
 type MatrixCommitParams struct {
 	StructSize uint64
-	Set unsafe.Pointer // hashes two digests
-	RowSet unsafe.Pointer // Hashes rows, as Plonky3's configurations do with a wider permutation; of the same field and digest size. NULL: `set`.
-	KeepsShortRows int32 // 1: a row of at most a digest's elements is not hashed: its digest is the row, followed by zeros, as in plonky2.
-	CapHeight uint32 // The tree ends with the level of 2^cap_height digests, plonky2's cap; 0: with the root. No matrix may have fewer rows.
-	KeptLevels uint32 // levels that are stored, counted from the cap; 0: all
-	Reserved uint32 // 0
+	Set unsafe.Pointer
+	RowSet unsafe.Pointer
+	KeepsShortRows int32
+	CapHeight uint32
+	KeptLevels uint32
+	Reserved uint32
 }
 
 // NewMatrixCommitParams is one with its size, the rest zero.
@@ -1490,15 +1365,14 @@ func NewMatrixCommitParams() MatrixCommitParams {
 	return MatrixCommitParams{StructSize: uint64(unsafe.Sizeof(MatrixCommitParams{}))}
 }
 
-// MatrixCommitShape: The sizes of a commitment. Set struct_size before the call.
 type MatrixCommitShape struct {
 	StructSize uint64
-	Height uint32 // of the tree: the levels above level 0, digests of a path
-	FirstLevel uint32 // the lowest kept level; 0 if all are kept
-	DigestCount uint64 // of all kept levels, the items of the `levels` span
-	CapCount uint64 // of the last level: its digests are the last of that span
-	RowElements uint64 // of an opening: the sum of all widths
-	Bytes uint64 // of all kept levels, packed
+	Height uint32
+	FirstLevel uint32
+	DigestCount uint64
+	CapCount uint64
+	RowElements uint64
+	Bytes uint64
 }
 
 // NewMatrixCommitShape is one with its size, the rest zero.
@@ -1506,28 +1380,25 @@ func NewMatrixCommitShape() MatrixCommitShape {
 	return MatrixCommitShape{StructSize: uint64(unsafe.Sizeof(MatrixCommitShape{}))}
 }
 
-// Extension: A plain value: the low-degree extension of columns, and where it is stored.
 type Extension struct {
-	Params unsafe.Pointer // As for pool_ntt_extend: the domain of the extended columns, blow-up, order, columns (batch). The layout must be POOL_NTT_ROWS.
-	Trace Span // the input of pool_ntt_extend
-	Extended Span // Its output, a matrix of 2^log_size rows in the layout POOL_MATRIX_COLUMNS. With count 0 the extended columns are not kept.
+	Params unsafe.Pointer
+	Trace Span
+	Extended Span
 }
 
-// CurveParams: A custom curve. Numbers are strings: decimal, or hexadecimal after "0x". A coordinate is {c0,
-// c1}; c1 is used over an extension only, and NULL means 0 there.
 type CurveParams struct {
-	StructSize uint64 // sizeof(pool_curve_params)
-	Field unsafe.Pointer // of the coordinates; p > 3; required
-	A [2]unsafe.Pointer // NULL: 0
-	B [2]unsafe.Pointer // NULL: 0
-	GeneratorX [2]unsafe.Pointer // required
-	GeneratorY [2]unsafe.Pointer // required
-	Order unsafe.Pointer // of the generator: an odd prime; required without scalar_field
-	Cofactor unsafe.Pointer // NULL: computed where the order determines it, else unknown
-	Nonresidue int32 // 0: coordinates in `field`; else in F[u] / (u^2 - nonresidue)
-	Reserved uint32 // 0
-	ScalarField unsafe.Pointer // Of modulus `order`, to choose its root of unity. NULL: created from `order`.
-	Name unsafe.Pointer // up to 63 characters; NULL: "custom"
+	StructSize uint64
+	Field unsafe.Pointer
+	A [2]unsafe.Pointer
+	B [2]unsafe.Pointer
+	GeneratorX [2]unsafe.Pointer
+	GeneratorY [2]unsafe.Pointer
+	Order unsafe.Pointer
+	Cofactor unsafe.Pointer
+	Nonresidue int32
+	Reserved uint32
+	ScalarField unsafe.Pointer
+	Name unsafe.Pointer
 }
 
 // NewCurveParams is one with its size, the rest zero.
@@ -1535,28 +1406,23 @@ func NewCurveParams() CurveParams {
 	return CurveParams{StructSize: uint64(unsafe.Sizeof(CurveParams{}))}
 }
 
-// PointFormat: Layout, form of the coordinates, and stride in bytes. All zeros, and a NULL format: packed
-// affine points in standard form. The library writes infinity as (0, 0), (0, 0, 1), (1, 1, 0), (0, 1, 0) and
-// (1, 1, 0, 0) in the five layouts. In POOL_POINT_AFFINE, (0, 0) always means infinity: the point (0, 0) of
-// order two, which curves with b = 0 have, is not representable in that layout and is refused.
 type PointFormat struct {
 	Layout PointLayout
 	Form Form
-	Stride uint64 // 0: packed, pool_point_bytes apart
+	Stride uint64
 }
 
-// EcnttParams: Zero is the default of every member but struct_size, curve and domain.
 type EcnttParams struct {
 	StructSize uint64
-	Curve unsafe.Pointer // of the points
-	Domain unsafe.Pointer // Of elements modulo the curve's order. Its tables on devices are not used.
+	Curve unsafe.Pointer
+	Domain unsafe.Pointer
 	Direction NttDirection
-	Coset int32 // 1: on the domain's coset
+	Coset int32
 	Order NttOrder
-	Layout NttLayout // of the batch
-	Batch uint64 // number of transforms; 0: 1
+	Layout NttLayout
+	Batch uint64
 	PointLayout PointLayout
-	ResultLayout PointLayout // form and stride are those of the spans
+	ResultLayout PointLayout
 }
 
 // NewEcnttParams is one with its size, the rest zero.
@@ -1564,16 +1430,15 @@ func NewEcnttParams() EcnttParams {
 	return EcnttParams{StructSize: uint64(unsafe.Sizeof(EcnttParams{}))}
 }
 
-// FriFoldParams: Zero is the default of every member but struct_size, field, domain, log_arity and challenge.
 type FriFoldParams struct {
 	StructSize uint64
-	Field unsafe.Pointer // of the values: an extension
-	Domain unsafe.Pointer // Over its base field: the points of the first layer.
-	LogFolded uint32 // The values are at the 2^log_folded-th powers of the domain's points: the sum of log_arity of the folds before.
-	LogArity uint32 // a fold by 2^log_arity: 1, 2 or 3
-	IsBitReversed int32 // 1: values and results are in bit-reversed order; 0: natural
-	OnSubgroup int32 // 1: the domain is the subgroup; 0: the coset g <w>
-	Challenge unsafe.Pointer // one element of `field`, in host memory, in standard form
+	Field unsafe.Pointer
+	Domain unsafe.Pointer
+	LogFolded uint32
+	LogArity uint32
+	IsBitReversed int32
+	OnSubgroup int32
+	Challenge unsafe.Pointer
 }
 
 // NewFriFoldParams is one with its size, the rest zero.
@@ -1581,13 +1446,12 @@ func NewFriFoldParams() FriFoldParams {
 	return FriFoldParams{StructSize: uint64(unsafe.Sizeof(FriFoldParams{}))}
 }
 
-// MatrixEvaluateParams: Zero is the default of every member but struct_size and field.
 type MatrixEvaluateParams struct {
 	StructSize uint64
-	Field unsafe.Pointer // of points and values: an extension of the elements' field
-	Domain unsafe.Pointer // The columns are values at its points, as many as the matrix has rows. NULL: they are coefficients, that of x^0 first, in natural order.
-	IsBitReversed int32 // 1: values are in bit-reversed order; 0: natural
-	OnSubgroup int32 // 1: the domain is the subgroup; 0: the coset g <w>
+	Field unsafe.Pointer
+	Domain unsafe.Pointer
+	IsBitReversed int32
+	OnSubgroup int32
 }
 
 // NewMatrixEvaluateParams is one with its size, the rest zero.
@@ -1595,13 +1459,12 @@ func NewMatrixEvaluateParams() MatrixEvaluateParams {
 	return MatrixEvaluateParams{StructSize: uint64(unsafe.Sizeof(MatrixEvaluateParams{}))}
 }
 
-// FileParams: Zero is the default of every member but struct_size.
 type FileParams struct {
 	StructSize uint64
-	Kind FileKind // a file of another kind is refused
-	Layout PointLayout // Raw files have points of `curve` or, if that is NULL, elements of `field`. Retained.
+	Kind FileKind
+	Layout PointLayout
 	Form Form
-	Trusted uint32 // 1: do not check that the groups of a KZG setup are one, see below
+	Trusted uint32
 	Curve unsafe.Pointer
 	Field unsafe.Pointer
 }
@@ -1611,29 +1474,28 @@ func NewFileParams() FileParams {
 	return FileParams{StructSize: uint64(unsafe.Sizeof(FileParams{}))}
 }
 
-// FileInfo: The properties in the header. Those that the kind does not have are 0 or NULL.
 type FileInfo struct {
 	StructSize uint64
 	Kind FileKind
-	Version uint32 // of the format
-	Bytes uint64 // size of the file
-	Sections uint64 // that pool_file_section_at returns
-	Field unsafe.Pointer // of scalars; borrowed from the file
-	Curves [2]unsafe.Pointer // G1 and G2; of a raw file its curve
-	Power uint32 // ptau: 2^power points
-	CeremonyPower uint32 // ptau: of the ceremony of which it is a part
-	DomainSize uint64 // zkey: of its transforms, a power of two
-	Variables uint64 // zkey, wtns, r1cs: wires, including the constant one
-	PublicSignals uint64 // zkey, r1cs: outputs and public inputs
-	Outputs uint64 // r1cs
-	PublicInputs uint64 // r1cs
-	PrivateInputs uint64 // r1cs; also those that circom has removed from the wires
-	Labels uint64 // r1cs
-	Constraints uint64 // r1cs
-	Convention unsafe.Pointer // Of the roots of unity that the file's sections were made with, for pool_ntt_domain_params. NULL: the field's. Static.
-	CustomGates uint64 // listed
-	CustomGateUses uint64 // in the circuit
-	UnknownSections uint64 // ptau, zkey, wtns, r1cs: sections of a type that the format does not have; their content is not used
+	Version uint32
+	Bytes uint64
+	Sections uint64
+	Field unsafe.Pointer
+	Curves [2]unsafe.Pointer
+	Power uint32
+	CeremonyPower uint32
+	DomainSize uint64
+	Variables uint64
+	PublicSignals uint64
+	Outputs uint64
+	PublicInputs uint64
+	PrivateInputs uint64
+	Labels uint64
+	Constraints uint64
+	Convention unsafe.Pointer
+	CustomGates uint64
+	CustomGateUses uint64
+	UnknownSections uint64
 }
 
 // NewFileInfo is one with its size, the rest zero.
@@ -1641,19 +1503,18 @@ func NewFileInfo() FileInfo {
 	return FileInfo{StructSize: uint64(unsafe.Sizeof(FileInfo{}))}
 }
 
-// FileSection: A section: the type of its items and where they are.
 type FileSection struct {
 	StructSize uint64
-	Name unsafe.Pointer // owned by the file; without a level
+	Name unsafe.Pointer
 	Item FileItem
-	Layout PointLayout // of points
-	Curve unsafe.Pointer // of points, else NULL
-	Field unsafe.Pointer // of elements and coefficients; for points the scalar field
-	Span Span // read-only host memory of any alignment; stride is never 0
-	Offset uint64 // of the first item in the file; 0 if it was decoded
-	Levels uint32 // number of consecutive Lagrange bases, see below; else 0
+	Layout PointLayout
+	Curve unsafe.Pointer
+	Field unsafe.Pointer
+	Span Span
+	Offset uint64
+	Levels uint32
 	Reserved uint32
-	Convention unsafe.Pointer // as in pool_file_info
+	Convention unsafe.Pointer
 }
 
 // NewFileSection is one with its size, the rest zero.
@@ -1661,9 +1522,6 @@ func NewFileSection() FileSection {
 	return FileSection{StructSize: uint64(unsafe.Sizeof(FileSection{}))}
 }
 
-// Component: The driver or the compiler: `status` is POOL_OK if it is usable, otherwise `message` has the
-// reason. Versions are numbered as in CUDA: 13000 is 13.0. `path` is the loaded library file. For a usable
-// compiler `message` says why newer ones that were found are not used, or is empty.
 type Component struct {
 	Status Status
 	Version int32
@@ -1671,7 +1529,6 @@ type Component struct {
 	Message [1024]byte
 }
 
-// HostInfo: The installed components.
 type HostInfo struct {
 	StructSize uint64
 	Driver Component
@@ -1683,16 +1540,14 @@ func NewHostInfo() HostInfo {
 	return HostInfo{StructSize: uint64(unsafe.Sizeof(HostInfo{}))}
 }
 
-// LogRecord: A message and what it is about. The library sets every member; struct_size is that of the
-// library, which may have further members at the end. No pointer is NULL.
 type LogRecord struct {
 	StructSize uint64
 	Level LogLevel
-	Device int32 // ordinal of the device that the thread is working on; -1: none
-	Message unsafe.Pointer // without a newline; ends with the lease's label unless it quotes it
-	Lease unsafe.Pointer // label of the lease on whose behalf the thread works: of pool_exec.lease during an operation, of the lease that a buffer or stream is created under, of a request that fails; "" for none
-	Call unsafe.Pointer // the driver call that failed, with its arguments, or ""
-	Code int32 // its CUresult, or 0
+	Device int32
+	Message unsafe.Pointer
+	Lease unsafe.Pointer
+	Call unsafe.Pointer
+	Code int32
 }
 
 // NewLogRecord is one with its size, the rest zero.
@@ -1700,19 +1555,11 @@ func NewLogRecord() LogRecord {
 	return LogRecord{StructSize: uint64(unsafe.Sizeof(LogRecord{}))}
 }
 
-// ModuleHeader: A header in memory that the source can include by this name; it takes precedence over files
-// of that name. Files are searched for in the directories of `-I` options and in the CUDA toolkit's include
-// directories; the cache's key covers every file that a source can include (docs/compiler.md).
 type ModuleHeader struct {
 	Name unsafe.Pointer
 	Text unsafe.Pointer
 }
 
-// ModuleArithmetic: The library's arithmetic for a kernel: with the prefix "fr" the source can `#include
-// "fr.cuh"` and call fr_mul, fr_add, …, generated for exactly this modulus as for the library's own kernels.
-// docs/kernels.md lists what each header defines. Exactly one of the three pointers is set; it is not needed
-// after the call. A prefix has up to 16 lower-case letters, digits and underscores, begins with a letter, and
-// is unique among the entries.
 type ModuleArithmetic struct {
 	Prefix unsafe.Pointer
 	Field unsafe.Pointer
@@ -1720,22 +1567,21 @@ type ModuleArithmetic struct {
 	Poseidon unsafe.Pointer
 }
 
-// ModuleParams: Zero is the default of every member but struct_size and source.
 type ModuleParams struct {
 	StructSize uint64
-	Source unsafe.Pointer // CUDA C++; kernels are found by name when declared extern "C"
-	Name unsafe.Pointer // for messages and logs; quoted includes are searched for in its directory; NULL: "kernel.cu"
+	Source unsafe.Pointer
+	Name unsafe.Pointer
 	Headers unsafe.Pointer
 	HeaderCount uint64
-	Defines unsafe.Pointer // "NAME" or "NAME=VALUE"
+	Defines unsafe.Pointer
 	DefineCount uint64
-	Options unsafe.Pointer // Further NVRTC options. Of those that set one value the last one counts. One of the library, --std=c++17 and --gpu-architecture=<the device's chip>, only applies if it is not among them.
+	Options unsafe.Pointer
 	OptionCount uint64
-	NoCache int32 // 1: neither read nor write the disk cache
+	NoCache int32
 	Cancel unsafe.Pointer
-	Arithmetic unsafe.Pointer // headers that the library generates
+	Arithmetic unsafe.Pointer
 	ArithmeticCount uint64
-	Names unsafe.Pointer // Name expressions, as C++ writes them: "scale<float, 4>", "app::kernel". Kernels, and the address of __device__ and __constant__ variables as "&app::table", which need not be extern "C"; templates are instantiated for them. pool_kernel_get and pool_module_variable find them by exactly this string.
+	Names unsafe.Pointer
 	NameCount uint64
 }
 
@@ -1744,18 +1590,17 @@ func NewModuleParams() ModuleParams {
 	return ModuleParams{StructSize: uint64(unsafe.Sizeof(ModuleParams{}))}
 }
 
-// KernelInfo: Properties of a kernel on its device, as the driver reports them. Sizes are bytes.
 type KernelInfo struct {
 	StructSize uint64
 	MaxThreadsPerBlock int32
 	Registers int32
 	StaticSharedBytes uint64
-	MaxDynamicSharedBytes uint64 // the maximum per launch on this device
-	LocalBytes uint64 // per thread; includes spilled registers
+	MaxDynamicSharedBytes uint64
+	LocalBytes uint64
 	ConstantBytes uint64
-	PtxVersion int32 // 90 is 9.0
-	BinaryVersion int32 // 90 is sm_90
-	ParameterCount int32 // -1: unknown to the driver (before CUDA 12.4)
+	PtxVersion int32
+	BinaryVersion int32
+	ParameterCount int32
 }
 
 // NewKernelInfo is one with its size, the rest zero.
@@ -1763,18 +1608,17 @@ func NewKernelInfo() KernelInfo {
 	return KernelInfo{StructSize: uint64(unsafe.Sizeof(KernelInfo{}))}
 }
 
-// LaunchShape: Shape of a launch. A zero dimension counts as 1; zero is the default of every other member.
 type LaunchShape struct {
 	StructSize uint64
-	Grid [3]uint32 // blocks in x, y, z
-	Block [3]uint32 // threads per block in x, y, z
-	DynamicSharedBytes uint64 // more than 48 KB is opted in automatically
-	Cooperative int32 // 1: all blocks run at once and may synchronise as a grid
-	ArgumentCount uint32 // entries of `arguments` in pool_launch
-	ArgumentBytes unsafe.Pointer // NULL, or the size of each, to be checked
-	Pdl int32 // 1: programmatic dependent launch, see above
-	Priority int32 // The driver's priority of this launch's blocks; 0: the stream's, on default streams level 0. Drivers since CUDA 11.7 (POOL_ERR_UNSUPPORTED); no effect on simulated devices.
-	Cluster [3]uint32 // Blocks per thread-block cluster in x, y, z; all zero: no clusters. The grid is a multiple of it in every dimension. More than 8 blocks, which not every device can run, are opted in automatically. Compute capability 9.0 and CUDA 11.8; POOL_ERR_UNSUPPORTED elsewhere and on simulated devices, which execute neither barriers nor distributed shared memory of clusters.
+	Grid [3]uint32
+	Block [3]uint32
+	DynamicSharedBytes uint64
+	Cooperative int32
+	ArgumentCount uint32
+	ArgumentBytes unsafe.Pointer
+	Pdl int32
+	Priority int32
+	Cluster [3]uint32
 }
 
 // NewLaunchShape is one with its size, the rest zero.
@@ -1782,14 +1626,13 @@ func NewLaunchShape() LaunchShape {
 	return LaunchShape{StructSize: uint64(unsafe.Sizeof(LaunchShape{}))}
 }
 
-// BasesParams: Zero is the default of every member but struct_size and curve.
 type BasesParams struct {
 	StructSize uint64
-	Curve unsafe.Pointer // required; the handle holds a reference
-	Layout PointLayout // of the given points
-	PrecomputeFactor uint32 // The number of stored multiples of each base, itself included: 2^(j s) P for j < factor, where s depends on the window bits. Memory grows, and the number of bucket sets shrinks, by the factor. 0 and 1: the bases alone. POOL_PRECOMPUTE_ALL, or any factor above the number of windows: one multiple per window, so that one bucket set remains. No more multiples are stored than the resulting bucket sets use; pool_bases_precompute_factor reports their number.
-	WindowBits uint32 // Of MSMs over precomputed bases; 0: chosen from count, factor and chip. Must be 0 without precomputed multiples, and so must scalar_bits.
-	ScalarBits uint32 // of the scalars of these MSMs, see pool_msm_params; 0: of the order
+	Curve unsafe.Pointer
+	Layout PointLayout
+	PrecomputeFactor uint32
+	WindowBits uint32
+	ScalarBits uint32
 }
 
 // NewBasesParams is one with its size, the rest zero.
@@ -1797,21 +1640,20 @@ func NewBasesParams() BasesParams {
 	return BasesParams{StructSize: uint64(unsafe.Sizeof(BasesParams{}))}
 }
 
-// MsmParams: Zero is the default of every member but struct_size and, without `bases`, curve.
 type MsmParams struct {
 	StructSize uint64
 	Curve unsafe.Pointer
-	Bases unsafe.Pointer // NULL: the points are a span
-	FirstBase uint64 // index in `bases` of the base of scalar 0; 0 without `bases`
-	PointLayout PointLayout // of the span of points; 0 with `bases`
-	ResultLayout PointLayout // the result span has form and stride
-	Batch uint64 // number of MSMs; 0: 1
-	SharedBases int32 // 0: each MSM has its own points, consecutive in the span or in `bases`. 1: all MSMs use the same points.
-	ScalarBits uint32 // Scalars are below 2^scalar_bits; 0: below the order; at most the bits of an element in memory. Fewer bits take less time. The caller must ensure the bound or request POOL_CHECK_CANONICAL, which checks it; with POOL_CHECK_REDUCE it must be 0.
-	WindowBits uint32 // 2 … 24; 0: chosen from sizes, chip and memory
-	DeviceBases unsafe.Pointer // With exec->device_count: bases on each device, in the order of the devices, instead of `bases`. Together they are the points, device by device; with replicated_bases 1 each device has all of them. NULL: the points are a span.
+	Bases unsafe.Pointer
+	FirstBase uint64
+	PointLayout PointLayout
+	ResultLayout PointLayout
+	Batch uint64
+	SharedBases int32
+	ScalarBits uint32
+	WindowBits uint32
+	DeviceBases unsafe.Pointer
 	ReplicatedBases int32
-	AffinePasses uint32 // How many times neighbouring points of a bucket are added in pairs, in affine coordinates with shared inversions, before the others are added one by one; each pass halves the points. 0: chosen from curve and sizes. 1, 2: so many, where the memory that the call may use without evicting resident objects suffices, and else none. POOL_AFFINE_NONE: none. Curves with b = 0 have none. The result is the same. See docs/msm.md.
+	AffinePasses uint32
 }
 
 // NewMsmParams is one with its size, the rest zero.
@@ -1819,17 +1661,15 @@ func NewMsmParams() MsmParams {
 	return MsmParams{StructSize: uint64(unsafe.Sizeof(MsmParams{}))}
 }
 
-// ResidentParams: Zero is the default of every member but struct_size. Exactly one of `points`, `path` and
-// `source` is given.
 type ResidentParams struct {
 	StructSize uint64
-	Name unsafe.Pointer // for messages, metrics and descriptions; at most 63 bytes, copied
-	Flags uint32 // POOL_RESIDENT_…
-	Reserved uint32 // 0
-	Bases unsafe.Pointer // Bases. `bases` are the params of pool_bases_create and pool_bases_load, copied; the curve is retained. The points are a span in host memory, which must stay valid and unchanged until the object is destroyed, or a file that pool_bases_save wrote.
+	Name unsafe.Pointer
+	Flags uint32
+	Reserved uint32
+	Bases unsafe.Pointer
 	Points unsafe.Pointer
 	Path unsafe.Pointer
-	Source unsafe.Pointer // A buffer of `bytes` bytes from the caller's own source.
+	Source unsafe.Pointer
 	User unsafe.Pointer
 	Bytes uint64
 }
@@ -1839,16 +1679,15 @@ func NewResidentParams() ResidentParams {
 	return ResidentParams{StructSize: uint64(unsafe.Sizeof(ResidentParams{}))}
 }
 
-// ResidentInfo: A copy on a device. Set struct_size before the call.
 type ResidentInfo struct {
 	StructSize uint64
 	Name [64]byte
-	IsResident int32 // 1: the device has a copy
-	Users uint32 // open uses on the device
-	Bytes uint64 // of the copy; 0: none
-	Loads uint64 // copies that have been loaded there since the registration
-	IdleNs uint64 // since its last use; 0: in use, or no copy
-	Survivals uint64 // how often this copy has outlived the process of its device
+	IsResident int32
+	Users uint32
+	Bytes uint64
+	Loads uint64
+	IdleNs uint64
+	Survivals uint64
 }
 
 // NewResidentInfo is one with its size, the rest zero.
@@ -1856,23 +1695,22 @@ func NewResidentInfo() ResidentInfo {
 	return ResidentInfo{StructSize: uint64(unsafe.Sizeof(ResidentInfo{}))}
 }
 
-// SimFault: A description of the first fault. Strings are "" and numbers 0 where they do not apply.
 type SimFault struct {
 	StructSize uint64
-	DriverCode int32 // the sticky CUresult; 0: there was no fault
-	Device int32 // ordinal, -1: none
-	Kind [40]byte // "out of bounds", "misaligned", "trap", "injected" …
+	DriverCode int32
+	Device int32
+	Kind [40]byte
 	Kernel [256]byte
 	Block [3]uint32
 	Thread [3]uint32
-	Line uint32 // line of the module's PTX; the first is 1
-	Space [16]byte // "global", "shared", "local" or ""
-	Address uint64 // of the access; an offset for shared and local memory
-	Bytes uint32 // of the access
+	Line uint32
+	Space [16]byte
+	Address uint64
+	Bytes uint32
 	IsWrite int32
-	NearestAddress uint64 // the allocation nearest to it
+	NearestAddress uint64
 	NearestBytes uint64
-	Text [512]byte // complete description in sentences
+	Text [512]byte
 }
 
 // NewSimFault is one with its size, the rest zero.
@@ -1880,19 +1718,16 @@ func NewSimFault() SimFault {
 	return SimFault{StructSize: uint64(unsafe.Sizeof(SimFault{}))}
 }
 
-// SimKernelStats: What a kernel has executed since the driver's start or the last
-// pool_sim_kernel_stats_reset. The numbers depend only on the kernel, its arguments and the launch shape, not
-// on the host or its speed, unless the kernel's control flow depends on which block runs first.
 type SimKernelStats struct {
 	StructSize uint64
-	Kernel unsafe.Pointer // valid during the visitor's call
-	Device int32 // ordinal
-	Launches uint64 // completed launches
+	Kernel unsafe.Pointer
+	Device int32
+	Launches uint64
 	Blocks uint64
 	Threads uint64
 	WarpInstructions uint64
-	LaneInstructions uint64 // one per active lane of a warp instruction
-	LanesByClass [10]uint64 // see pool_sim_class_name
+	LaneInstructions uint64
+	LanesByClass [10]uint64
 }
 
 // NewSimKernelStats is one with its size, the rest zero.
@@ -1900,20 +1735,18 @@ func NewSimKernelStats() SimKernelStats {
 	return SimKernelStats{StructSize: uint64(unsafe.Sizeof(SimKernelStats{}))}
 }
 
-// TraceEvent: The begin or the end of a range. Ranges of one thread nest. An operation that is asynchronous
-// ends when its work is enqueued. The strings live for the call only.
 type TraceEvent struct {
 	StructSize uint64
-	IsEnd int32 // 0: the range begins; 1: it ends
-	Kind TraceKind // the same at begin and end, like id, parent, name, subject, device
-	Id uint64 // of the range, unique in the process; never 0
-	Parent uint64 // the range of this thread that encloses it; 0: none
-	TimeNs uint64 // CLOCK_MONOTONIC
-	Name unsafe.Pointer // see pool_trace_kind
-	Subject unsafe.Pointer // field, curve, parameter set, module or lease label; "" when none
-	Device int32 // the device's ordinal; -1: none
-	Status Status // of the range, at its end; POOL_OK at its begin
-	Items uint64 // scalars, elements, states, bytes of a copy; 0 when not known
+	IsEnd int32
+	Kind TraceKind
+	Id uint64
+	Parent uint64
+	TimeNs uint64
+	Name unsafe.Pointer
+	Subject unsafe.Pointer
+	Device int32
+	Status Status
+	Items uint64
 }
 
 // NewTraceEvent is one with its size, the rest zero.
@@ -1921,13 +1754,12 @@ func NewTraceEvent() TraceEvent {
 	return TraceEvent{StructSize: uint64(unsafe.Sizeof(TraceEvent{}))}
 }
 
-// TuningInfo: Where the tuning of a device comes from. Set struct_size before the call.
 type TuningInfo struct {
 	StructSize uint64
 	Source TuningSource
-	Changed uint32 // numbers that are not the defaults
-	Path [256]byte // of the file that was read or refused; "": none
-	Message [256]byte // why a file was not used, or ""
+	Changed uint32
+	Path [256]byte
+	Message [256]byte
 }
 
 // NewTuningInfo is one with its size, the rest zero.
@@ -1935,8 +1767,6 @@ func NewTuningInfo() TuningInfo {
 	return TuningInfo{StructSize: uint64(unsafe.Sizeof(TuningInfo{}))}
 }
 
-// TuningNumber: A number. The name is "msm.8.window_bits.20": operation, words of an element or coordinate,
-// what it is, log2 of the size; it is valid during the visit only.
 type TuningNumber struct {
 	StructSize uint64
 	Name unsafe.Pointer
@@ -1944,6 +1774,8 @@ type TuningNumber struct {
 	DefaultValue uint32
 	Min uint32
 	Max uint32
+	Candidates unsafe.Pointer
+	CandidateCount uint32
 }
 
 // NewTuningNumber is one with its size, the rest zero.
@@ -1951,2659 +1783,1558 @@ func NewTuningNumber() TuningNumber {
 	return TuningNumber{StructSize: uint64(unsafe.Sizeof(TuningNumber{}))}
 }
 
-// FnVersionNumber: Version of the library with which a program runs, as POOL_VERSION_NUMBER and as a string,
-// "0.1.0". The string is static. Any thread.
 func FnVersionNumber() int32 {
 	return int32(C.pool_version_number())
 }
 
-// FnVersionText: Version of the library with which a program runs, as POOL_VERSION_NUMBER and as a string,
-// "0.1.0". The string is static. Any thread.
 func FnVersionText() unsafe.Pointer {
 	return unsafe.Pointer(C.pool_version_text())
 }
 
-// FnStatusName: "POOL_ERR_TIMEOUT" and so on; "POOL_ERR_?" for an unknown value. Static. Any thread.
 func FnStatusName(status Status) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_status_name(C.pool_status(status)))
 }
 
-// FnStatusText: One sentence that explains the status. Static. Any thread.
 func FnStatusText(status Status) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_status_text(C.pool_status(status)))
 }
 
-// FnStatusClass: The class of a status; INTERNAL for an unknown value. Any thread.
 func FnStatusClass(status Status) ErrorClass {
 	return ErrorClass(C.pool_status_class(C.pool_status(status)))
 }
 
-// FnErrorClassName: "call", "device", "host", "process", "internal" or "none". Static. Any thread.
 func FnErrorClassName(error_class ErrorClass) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_error_class_name(C.pool_error_class(error_class)))
 }
 
-// FnLastError: Detail of the calling thread's last failure; never NULL. It belongs to the thread and is valid
-// until that thread's next failing call or its exit; success does not clear it. Before any failure the status
-// is 0 and the strings are empty. If there is no host memory for the detail of a thread's first failure, it
-// consists of the status and pool_status_text.
 func FnLastError() unsafe.Pointer {
 	return unsafe.Pointer(C.pool_last_error())
 }
 
-// FnErrorRead: Copies pool_last_error of the calling thread. POOL_ERR_INVALID_ARGUMENT: NULL, or a
-// struct_size that is not valid. Any thread.
 func FnErrorRead(slot *ErrorSlot) Status {
 	return Status(C.pool_error_read((*C.pool_error_slot)(unsafe.Pointer(slot))))
 }
 
-// FnErrorSet: Records a failure of the calling thread as the library does with its own: pool_last_error has
-// the status and a copy of `message`, which is logged as an error. Returns `status`. For libraries that are
-// built on this one. POOL_ERR_INVALID_ARGUMENT, recorded too, for a NULL message or a status that is not
-// negative. Any thread.
 func FnErrorSet(status Status, message unsafe.Pointer) Status {
 	return Status(C.pool_error_set(C.pool_status(status), (*C.char)(message)))
 }
 
-// FnCacheDirectory: Writes the directory that is or would be used to `path`, which has `size` bytes. If the
-// cache is disabled the status is POOL_ERR_UNSUPPORTED and the message says why.
 func FnCacheDirectory(path unsafe.Pointer, size uint64) Status {
 	return Status(C.pool_cache_directory((*C.char)(path), C.size_t(size)))
 }
 
-// FnCacheEach: Calls `visit` for each entry, including damaged ones, until it returns non-zero.
 func FnCacheEach(visit unsafe.Pointer, user unsafe.Pointer) Status {
 	return Status(C.pool_cache_each((C.pool_cache_visitor)(visit), user))
 }
 
-// FnCacheVerify: Reads every entry and deletes the damaged ones. *kept and *deleted receive the number of
-// intact and of deleted entries; either pointer may be NULL.
 func FnCacheVerify(kept *uint64, deleted *uint64) Status {
 	return Status(C.pool_cache_verify((*C.uint64_t)(unsafe.Pointer(kept)), (*C.uint64_t)(unsafe.Pointer(deleted))))
 }
 
-// FnCacheClear: Deletes every entry; *deleted, unless NULL, receives their number.
 func FnCacheClear(deleted *uint64) Status {
 	return Status(C.pool_cache_clear((*C.uint64_t)(unsafe.Pointer(deleted))))
 }
 
-// FnCancelCreate: Creates an object without a request. The caller destroys it. POOL_ERR_OUT_OF_HOST_MEMORY.
 func FnCancelCreate(cancel *unsafe.Pointer) Status {
 	return Status(C.pool_cancel_create((**C.pool_cancel)(unsafe.Pointer(cancel))))
 }
 
-// FnCancelRequest: Requests cancellation; NULL is a no-op. Async-signal-safe.
 func FnCancelRequest(cancel unsafe.Pointer) {
 	C.pool_cancel_request((*C.pool_cancel)(cancel))
 }
 
-// FnCancelRequested: 1 if cancellation has been requested, else 0; 0 for NULL.
 func FnCancelRequested(cancel unsafe.Pointer) int32 {
 	return int32(C.pool_cancel_requested((*C.pool_cancel)(cancel)))
 }
 
-// FnCancelDestroy: Frees the object and sets *cancel to NULL; NULL or a pointer to NULL is a no-op.
 func FnCancelDestroy(cancel *unsafe.Pointer) {
 	C.pool_cancel_destroy((**C.pool_cancel)(unsafe.Pointer(cancel)))
 }
 
-// FnTextFree: Frees a text that a function of the library allocated and sets *text to NULL; NULL and a
-// pointer to NULL are no-ops.
 func FnTextFree(text *unsafe.Pointer) {
 	C.pool_text_free((**C.char)(unsafe.Pointer(text)))
 }
 
-// FnDeviceGetInfo: Fills `info`, whose struct_size must be set. Creates no context. Any thread.
 func FnDeviceGetInfo(device unsafe.Pointer, info *DeviceInfo) Status {
 	return Status(C.pool_device_get_info((*C.pool_device)(device), (*C.pool_device_info)(unsafe.Pointer(info))))
 }
 
-// FnDeviceDescribe: Describes the device: what pool_device_get_info reports, and what it uses as a context.
-// In JSON it is the object of the device in pool_describe's list. The caller frees *text with pool_text_free.
 func FnDeviceDescribe(device unsafe.Pointer, format TextFormat, text *unsafe.Pointer) Status {
 	return Status(C.pool_device_describe((*C.pool_device)(device), C.pool_text_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
-// FnDeviceGetPeer: Fills `info`, whose struct_size must be set. POOL_ERR_INVALID_ARGUMENT for devices of
-// different pools. Any thread.
 func FnDeviceGetPeer(from unsafe.Pointer, to unsafe.Pointer, info *PeerInfo) Status {
 	return Status(C.pool_device_get_peer((*C.pool_device)(from), (*C.pool_device)(to), (*C.pool_peer_info)(unsafe.Pointer(info))))
 }
 
-// FnDeviceIndex: The index in the pool and the driver's ordinal; -1 for NULL.
 func FnDeviceIndex(device unsafe.Pointer) int32 {
 	return int32(C.pool_device_index((*C.pool_device)(device)))
 }
 
-// FnDeviceOrdinal: The index in the pool and the driver's ordinal; -1 for NULL.
 func FnDeviceOrdinal(device unsafe.Pointer) int32 {
 	return int32(C.pool_device_ordinal((*C.pool_device)(device)))
 }
 
-// FnDeviceUuid: "GPU-…" or "MIG-…"; "" for NULL. Belongs to the device.
 func FnDeviceUuid(device unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_device_uuid((*C.pool_device)(device)))
 }
 
-// FnDeviceHandle: Raw handles with the types of cuda.h, for code that calls the driver or the runtime API
-// itself on the bound context. The context remains owned by the pool (or, if adopted, by its creator): do not
-// destroy it. pool_device_context creates the context of a lazy device. POOL_ERR_UNSUPPORTED for a device in
-// a worker process, as of every function that gives or takes a raw handle; but the ordinal that
-// pool_device_handle gives is that of the pool's table of driver functions there.
 func FnDeviceHandle(device unsafe.Pointer, handle *int32) Status {
 	return Status(C.pool_device_handle((*C.pool_device)(device), (*C.CUdevice)(unsafe.Pointer(handle))))
 }
 
-// FnDeviceContext: Raw handles with the types of cuda.h, for code that calls the driver or the runtime API
-// itself on the bound context. The context remains owned by the pool (or, if adopted, by its creator): do not
-// destroy it. pool_device_context creates the context of a lazy device. POOL_ERR_UNSUPPORTED for a device in
-// a worker process, as of every function that gives or takes a raw handle; but the ordinal that
-// pool_device_handle gives is that of the pool's table of driver functions there.
 func FnDeviceContext(device unsafe.Pointer, context *unsafe.Pointer) Status {
 	return Status(C.pool_device_context((*C.pool_device)(device), (*C.CUcontext)(unsafe.Pointer(context))))
 }
 
-// FnDeviceGetLimit: The limit in effect, and a change of it. A limit belongs to the context, a primary one
-// therefore to all of the process. The driver may round a value, and refuses one that is too large
-// (POOL_ERR_DRIVER); the heap's limit cannot be changed any more once a module was loaded that uses it. On
-// simulated devices only the stack's limit has an effect.
 func FnDeviceGetLimit(device unsafe.Pointer, limit Limit, bytes *uint64) Status {
 	return Status(C.pool_device_get_limit((*C.pool_device)(device), C.pool_limit(limit), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnDeviceSetLimit: The limit in effect, and a change of it. A limit belongs to the context, a primary one
-// therefore to all of the process. The driver may round a value, and refuses one that is too large
-// (POOL_ERR_DRIVER); the heap's limit cannot be changed any more once a module was loaded that uses it. On
-// simulated devices only the stack's limit has an effect.
 func FnDeviceSetLimit(device unsafe.Pointer, limit Limit, bytes uint64) Status {
 	return Status(C.pool_device_set_limit((*C.pool_device)(device), C.pool_limit(limit), C.uint64_t(bytes)))
 }
 
-// FnDeviceGetRate: How fast a device computes, relative to the other devices of its pool: what can be divided
-// freely of a job over several devices (exec.h) is divided in proportion. The rate is multiprocessors times
-// the clock rate in kHz until it is set, or measured by pool_measure_rates. 0 sets it back to that. Rates
-// that were set compare with each other only. A call reads them when it begins: what ..._workspace and
-// ..._shards functions report holds for the rates of their time, so rates are set before.
-// POOL_ERR_INVALID_ARGUMENT: more than POOL_MAX_RATE. Any thread.
 func FnDeviceGetRate(device unsafe.Pointer, rate *uint64) Status {
 	return Status(C.pool_device_get_rate((*C.pool_device)(device), (*C.uint64_t)(unsafe.Pointer(rate))))
 }
 
-// FnDeviceSetRate: How fast a device computes, relative to the other devices of its pool: what can be divided
-// freely of a job over several devices (exec.h) is divided in proportion. The rate is multiprocessors times
-// the clock rate in kHz until it is set, or measured by pool_measure_rates. 0 sets it back to that. Rates
-// that were set compare with each other only. A call reads them when it begins: what ..._workspace and
-// ..._shards functions report holds for the rates of their time, so rates are set before.
-// POOL_ERR_INVALID_ARGUMENT: more than POOL_MAX_RATE. Any thread.
 func FnDeviceSetRate(device unsafe.Pointer, rate uint64) Status {
 	return Status(C.pool_device_set_rate((*C.pool_device)(device), C.uint64_t(rate)))
 }
 
-// FnProfilerStart: Starts and stops the collection of a profiler that was started with its collection off, as
-// `nsys profile --capture-range=cudaProfilerApi` and `ncu --profile-from-start off` do. Without a profiler,
-// and on simulated devices, there is no effect. POOL_ERR_UNSUPPORTED: the driver's table has no such
-// function.
 func FnProfilerStart(device unsafe.Pointer) Status {
 	return Status(C.pool_profiler_start((*C.pool_device)(device)))
 }
 
-// FnProfilerStop: Starts and stops the collection of a profiler that was started with its collection off, as
-// `nsys profile --capture-range=cudaProfilerApi` and `ncu --profile-from-start off` do. Without a profiler,
-// and on simulated devices, there is no effect. POOL_ERR_UNSUPPORTED: the driver's table has no such
-// function.
 func FnProfilerStop(device unsafe.Pointer) Status {
 	return Status(C.pool_profiler_stop((*C.pool_device)(device)))
 }
 
-// FnDeviceDrain: Taking a device out of service and into service again. All of these may be called by any
-// thread at any time, POOL_ERR_DEVICE_UNUSABLE: the device is lost or abandoned.
 func FnDeviceDrain(device unsafe.Pointer) Status {
 	return Status(C.pool_device_drain((*C.pool_device)(device)))
 }
 
-// FnDeviceWaitDrained: Waits until no lease includes the device, no call of the library is in progress on it
-// and all of its streams have finished; UINT64_MAX waits without limit. POOL_ERR_TIMEOUT: the message says
-// what remains. POOL_ERR_INVALID_ARGUMENT: the device is neither draining nor quarantined.
 func FnDeviceWaitDrained(device unsafe.Pointer, timeout_ns uint64) Status {
 	return Status(C.pool_device_wait_drained((*C.pool_device)(device), C.uint64_t(timeout_ns)))
 }
 
-// FnDeviceResume: Makes a device that is draining or quarantined READY again; on a ready one a no-op. A
-// quarantined device is refused with POOL_ERR_BUSY unless pool_device_probe has succeeded since it was
-// quarantined.
 func FnDeviceResume(device unsafe.Pointer) Status {
 	return Status(C.pool_device_resume((*C.pool_device)(device)))
 }
 
-// FnDeviceQuarantine: Takes a suspected device out of service; `reason` is copied, up to 255 bytes, and must
-// not be empty.
 func FnDeviceQuarantine(device unsafe.Pointer, reason unsafe.Pointer) Status {
 	return Status(C.pool_device_quarantine((*C.pool_device)(device), (*C.char)(reason)))
 }
 
-// FnDeviceProbe: Runs a kernel with known results on all multiprocessors and compares them. The work is done
-// by a thread of the library, so that the call returns in time on a device that hangs as well, and on the
-// device's default stream. The first probe of a device loads a module and allocates up to 1 MiB of device
-// memory, which stay until the pool is destroyed. Errors: POOL_ERR_TIMEOUT: no answer within `timeout_ns`;
-// the device hangs, or other work keeps it busy. POOL_ERR_BUSY: an earlier probe has not ended.
-// POOL_ERR_DEVICE_UNUSABLE: a result is wrong, and the device is now quarantined (the fault hook is called),
-// or it was lost before. Others as for pool_launch. Until a probe that was left behind ends, pool_destroy
-// fails with POOL_ERR_BUSY, unless the device is abandoned.
 func FnDeviceProbe(device unsafe.Pointer, timeout_ns uint64) Status {
 	return Status(C.pool_device_probe((*C.pool_device)(device), C.uint64_t(timeout_ns)))
 }
 
-// FnDeviceAbandon: Gives a device up that hangs: a kernel on it does not end, or a driver call does not
-// return. From then on no driver call is made on it. Calls that name it fail with POOL_ERR_DEVICE_UNUSABLE;
-// destructors of its objects free host memory only, at once; its memory, streams and modules are leaked on
-// purpose, until the process ends. The other devices continue to work. Pinned memory of every device of the
-// pool is reused but not returned any more, because that would wait for the hung work; pool_destroy leaks the
-// pool's host memory and returns within seconds. A thread that is inside a driver call on the device stays
-// there. `reason` is copied and must not be empty.
 func FnDeviceAbandon(device unsafe.Pointer, reason unsafe.Pointer) Status {
 	return Status(C.pool_device_abandon((*C.pool_device)(device), (*C.char)(reason)))
 }
 
-// FnDeviceReadmit: Has a device that is lost (POOL_ERR_DEVICE_LOST) taken into service again now: also one
-// that the library has given up because too many of its worker processes have ended in a row, which its
-// reason says. Another process is started at once, and earlier losses count no more; a device whose context
-// was destroyed gets a new one. Returns without waiting: the device is READY, and pool_usable_count counts
-// it, once it has been probed; docs/workers.md says what keeps it out of service. No-op for a device that
-// accepts calls. POOL_ERR_DEVICE_UNUSABLE: it is unusable for another reason or abandoned, and only a new
-// pool or process can use it. Any thread.
 func FnDeviceReadmit(device unsafe.Pointer) Status {
 	return Status(C.pool_device_readmit((*C.pool_device)(device)))
 }
 
-// FnParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnParamsInit(params *Params, struct_size uint64) {
 	C.pool_params_init((*C.pool_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnCreate: Creates a pool; params may be NULL. Devices that cannot be used are part of the pool, with the
-// reason (pool_device_get_info, pool_describe), but are never chosen. Blocks while the driver creates
-// contexts (about 130 ms each). The caller destroys the pool. Errors: POOL_ERR_NO_DRIVER,
-// POOL_ERR_DRIVER_TOO_OLD, POOL_ERR_NO_DEVICE (fewer usable devices than min_devices), POOL_ERR_DEVICE_LOST
-// (the same because worker processes have ended meanwhile), POOL_ERR_NOT_FOUND (a named device does not
-// exist), POOL_ERR_INVALID_ARGUMENT, POOL_ERR_OUT_OF_HOST_MEMORY. Any thread.
 func FnCreate(pool *unsafe.Pointer, params *Params) Status {
 	return Status(C.pool_create((**C.device_pool)(unsafe.Pointer(pool)), (*C.pool_params)(unsafe.Pointer(params))))
 }
 
-// FnRetain: Adds a reference and returns `pool`; NULL returns NULL. For independent parts of a program that
-// share a pool: each calls pool_destroy for its own reference, in any order, and the last call destroys the
-// pool. The fault hook and the caller's objects in pool_params (driver, contexts) are used until then. The
-// caller must hold a reference while it calls this.
 func FnRetain(pool unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_retain((*C.device_pool)(pool)))
 }
 
-// FnDestroy: Releases a reference and sets *pool to NULL; NULL and a pointer to NULL are no-ops. While others
-// hold references that is all, also if bindings, buffers, streams and modules exist: their owner is one of
-// the others, and the pool and its devices stay valid. The last reference destroys the pool. That is refused
-// with POOL_ERR_BUSY, and the pool and the reference remain, while threads hold a binding or buffers, streams
-// or modules of the pool exist; the message counts them. Work that is still enqueued ends first, as the
-// driver waits for it: a kernel that never ends keeps this from returning. After a sticky fault, in a forked
-// child and during process exit only host memory is freed.
 func FnDestroy(pool *unsafe.Pointer) Status {
 	return Status(C.pool_destroy((**C.device_pool)(unsafe.Pointer(pool))))
 }
 
-// FnDeviceCount: The number of all devices of the pool, and of its usable devices. Any thread.
 func FnDeviceCount(pool unsafe.Pointer) uint64 {
 	return uint64(C.pool_device_count((*C.device_pool)(pool)))
 }
 
-// FnUsableCount: The number of all devices of the pool, and of its usable devices. Any thread.
 func FnUsableCount(pool unsafe.Pointer) uint64 {
 	return uint64(C.pool_usable_count((*C.device_pool)(pool)))
 }
 
-// FnDeviceAt: A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a UUID
-// ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted). Unusable
-// devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several
-// devices match or the address is malformed.
 func FnDeviceAt(pool unsafe.Pointer, index uint64, device *unsafe.Pointer) Status {
 	return Status(C.pool_device_at((*C.device_pool)(pool), C.size_t(index), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnDeviceByOrdinal: A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a
-// UUID ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted). Unusable
-// devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several
-// devices match or the address is malformed.
 func FnDeviceByOrdinal(pool unsafe.Pointer, ordinal int32, device *unsafe.Pointer) Status {
 	return Status(C.pool_device_by_ordinal((*C.device_pool)(pool), C.int(ordinal), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnDeviceByUuid: A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a
-// UUID ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted). Unusable
-// devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several
-// devices match or the address is malformed.
 func FnDeviceByUuid(pool unsafe.Pointer, uuid unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_device_by_uuid((*C.device_pool)(pool), (*C.char)(uuid), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnDeviceByPci: A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a UUID
-// ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted). Unusable
-// devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several
-// devices match or the address is malformed.
 func FnDeviceByPci(pool unsafe.Pointer, address unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_device_by_pci((*C.device_pool)(pool), (*C.char)(address), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnDeviceEach: Calls `visit` for each device in order until it returns non-zero. *answer receives the last
-// returned value, unless `answer` is NULL.
 func FnDeviceEach(pool unsafe.Pointer, visit unsafe.Pointer, user unsafe.Pointer, answer *int32) Status {
 	return Status(C.pool_device_each((*C.device_pool)(pool), (C.pool_device_visitor)(visit), user, (*C.int)(unsafe.Pointer(answer))))
 }
 
-// FnDescribe: Describes the pool: driver, compiler, devices with their states, and the peer access between
-// them. The caller frees *text with pool_text_free.
 func FnDescribe(pool unsafe.Pointer, format TextFormat, text *unsafe.Pointer) Status {
 	return Status(C.pool_describe((*C.device_pool)(pool), C.pool_text_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
-// FnNextDevice: Choice of a usable device. `pool_next_device` is round robin: one relaxed atomic addition, no
-// lock; unusable devices are skipped without favouring their neighbours. `pool_best_device` chooses the
-// device with most free memory: the bytes that the driver reports, sampled at most every 10 ms, plus the
-// unused bytes of the library's memory pool, within the memory limit, less what leases have reserved. The
-// total counts as free on a lazy device without a context. The free memory of a device that was chosen n
-// times in the last 10 to 20 ms is divided by n + 1, so that concurrent threads do not all choose the same
-// device before their allocations are visible; equal devices are chosen round robin. Both return
-// POOL_ERR_NO_DEVICE when no device is usable, and neither creates a context.
 func FnNextDevice(pool unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_next_device((*C.device_pool)(pool), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnBestDevice: Choice of a usable device. `pool_next_device` is round robin: one relaxed atomic addition, no
-// lock; unusable devices are skipped without favouring their neighbours. `pool_best_device` chooses the
-// device with most free memory: the bytes that the driver reports, sampled at most every 10 ms, plus the
-// unused bytes of the library's memory pool, within the memory limit, less what leases have reserved. The
-// total counts as free on a lazy device without a context. The free memory of a device that was chosen n
-// times in the last 10 to 20 ms is divided by n + 1, so that concurrent threads do not all choose the same
-// device before their allocations are visible; equal devices are chosen round robin. Both return
-// POOL_ERR_NO_DEVICE when no device is usable, and neither creates a context.
 func FnBestDevice(pool unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_best_device((*C.device_pool)(pool), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnPickDevice: Chooses a device by policy and filter; `pick` may be NULL, which means round robin.
-// POOL_ERR_NO_DEVICE: no device is usable; POOL_ERR_NOT_FOUND: none passes the filter. Any thread.
 func FnPickDevice(pool unsafe.Pointer, pick *Pick, device *unsafe.Pointer) Status {
 	return Status(C.pool_pick_device((*C.device_pool)(pool), (*C.pool_pick)(unsafe.Pointer(pick)), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnBind: Bind pushes the device's context on the calling thread's stack; unbind pops it, which restores the
-// context that was current before. Pairs nest, also over several devices and pools. Unbind requires the
-// device that this thread bound last: for another one, or when a context of other code is on top, it fails
-// with POOL_ERR_UNBALANCED and changes nothing. With any other result the binding has been removed, also
-// after a sticky fault (POOL_ERR_PROCESS_POISONED) and when the driver's pop fails. The bindings of a thread
-// that exits are removed.
 func FnBind(device unsafe.Pointer) Status {
 	return Status(C.pool_bind((*C.pool_device)(device)))
 }
 
-// FnUnbind: Bind pushes the device's context on the calling thread's stack; unbind pops it, which restores
-// the context that was current before. Pairs nest, also over several devices and pools. Unbind requires the
-// device that this thread bound last: for another one, or when a context of other code is on top, it fails
-// with POOL_ERR_UNBALANCED and changes nothing. With any other result the binding has been removed, also
-// after a sticky fault (POOL_ERR_PROCESS_POISONED) and when the driver's pop fails. The bindings of a thread
-// that exits are removed.
 func FnUnbind(device unsafe.Pointer) Status {
 	return Status(C.pool_unbind((*C.pool_device)(device)))
 }
 
-// FnBoundDevice: The device of `pool` whose context is current on this thread; POOL_ERR_NOT_BOUND when none
-// is.
 func FnBoundDevice(pool unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_bound_device((*C.device_pool)(pool), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnCheckDevice: POOL_OK when the device with that ordinal is bound, else NOT_BOUND or WRONG_DEVICE.
 func FnCheckDevice(pool unsafe.Pointer, ordinal int32) Status {
 	return Status(C.pool_check_device((*C.device_pool)(pool), C.int(ordinal)))
 }
 
-// FnRunOn: Binds the device, runs the task, unbinds, and returns the task's status or the failure of bind or
-// unbind. Bindings that the task has left are removed too (POOL_ERR_UNBALANCED, unless the task itself
-// failed).
 func FnRunOn(device unsafe.Pointer, task unsafe.Pointer, arg unsafe.Pointer) Status {
 	return Status(C.pool_run_on((*C.pool_device)(device), (C.pool_task)(task), arg))
 }
 
-// FnPointerDevice: The device of `pool` to which the device memory at `ptr` belongs; POOL_ERR_NOT_FOUND for
-// host memory and for memory of other devices.
 func FnPointerDevice(pool unsafe.Pointer, ptr unsafe.Pointer, device *unsafe.Pointer) Status {
 	return Status(C.pool_pointer_device((*C.device_pool)(pool), ptr, (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnGetHealth: Fills `info`, whose struct_size must be set, without a driver call. Returns POOL_OK also when
-// the process is poisoned, which `info` reports; in a forked child it fails with POOL_ERR_FORKED. Any thread.
 func FnGetHealth(pool unsafe.Pointer, info *HealthInfo) Status {
 	return Status(C.pool_get_health((*C.device_pool)(pool), (*C.pool_health_info)(unsafe.Pointer(info))))
 }
 
-// FnStreamParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnStreamParamsInit(params *StreamParams, struct_size uint64) {
 	C.pool_stream_params_init((*C.pool_stream_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnStreamGetPriorityRange: The least and the most urgent priority of the device; both 0 where it has none.
 func FnStreamGetPriorityRange(device unsafe.Pointer, least *int32, most_urgent *int32) Status {
 	return Status(C.pool_stream_get_priority_range((*C.pool_device)(device), (*C.int32_t)(unsafe.Pointer(least)), (*C.int32_t)(unsafe.Pointer(most_urgent))))
 }
 
-// FnStreamCreate: Creates a stream; params may be NULL. The caller destroys it with pool_stream_destroy
-// before the pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), and those of every device call
-// (status.h).
 func FnStreamCreate(device unsafe.Pointer, params *StreamParams, stream *unsafe.Pointer) Status {
 	return Status(C.pool_stream_create((*C.pool_device)(device), (*C.pool_stream_params)(unsafe.Pointer(params)), (**C.pool_stream)(unsafe.Pointer(stream))))
 }
 
-// FnStreamAdopt: Wraps a stream that the caller created; the handles 0, 1 and 2 (default, legacy, per thread)
-// are allowed; 2 means, in each call, the default stream of the calling thread. The stream must belong to the
-// device's context (POOL_ERR_WRONG_DEVICE) and outlive the wrapper; destroying the wrapper does not destroy
-// it.
 func FnStreamAdopt(device unsafe.Pointer, handle unsafe.Pointer, stream *unsafe.Pointer) Status {
 	return Status(C.pool_stream_adopt((*C.pool_device)(device), (C.CUstream)(handle), (**C.pool_stream)(unsafe.Pointer(stream))))
 }
 
-// FnStreamDefault: The device's default stream as an object, for calls that would wait if stream were NULL.
-// It belongs to the device: pool_stream_destroy fails for it.
 func FnStreamDefault(device unsafe.Pointer, stream *unsafe.Pointer) Status {
 	return Status(C.pool_stream_default((*C.pool_device)(device), (**C.pool_stream)(unsafe.Pointer(stream))))
 }
 
-// FnStreamDestroy: Destroys the stream and sets *stream to NULL; NULL or a pointer to NULL is a no-op. Does
-// not wait: the driver finishes work that is still enqueued, and memory freed later by pool_buffer_destroy is
-// not reused before that work is done. A driver error is returned, and the object is destroyed nevertheless,
-// unless *stream is still set: then the device's context could not be entered and the call can be repeated.
-// After a sticky fault, in a forked child and during process exit only host memory is freed.
-// POOL_ERR_INVALID_ARGUMENT for a default stream.
 func FnStreamDestroy(stream *unsafe.Pointer) Status {
 	return Status(C.pool_stream_destroy((**C.pool_stream)(unsafe.Pointer(stream))))
 }
 
-// FnStreamDevice: The stream's device; NULL for NULL.
 func FnStreamDevice(stream unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_stream_device((*C.pool_stream)(stream)))
 }
 
-// FnStreamHandle: The raw handle, for code that calls the driver or the runtime API itself.
 func FnStreamHandle(stream unsafe.Pointer, handle *unsafe.Pointer) Status {
 	return Status(C.pool_stream_handle((*C.pool_stream)(stream), (*C.CUstream)(unsafe.Pointer(handle))))
 }
 
-// FnStreamGetPriority: Priority and flags as the driver reports them.
 func FnStreamGetPriority(stream unsafe.Pointer, priority *int32) Status {
 	return Status(C.pool_stream_get_priority((*C.pool_stream)(stream), (*C.int32_t)(unsafe.Pointer(priority))))
 }
 
-// FnStreamGetFlags: Priority and flags as the driver reports them.
 func FnStreamGetFlags(stream unsafe.Pointer, flags *uint32) Status {
 	return Status(C.pool_stream_get_flags((*C.pool_stream)(stream), (*C.uint32_t)(unsafe.Pointer(flags))))
 }
 
-// FnStreamQuery: POOL_OK when all work is done, else POOL_ERR_NOT_READY, which is not logged.
 func FnStreamQuery(stream unsafe.Pointer) Status {
 	return Status(C.pool_stream_query((*C.pool_stream)(stream)))
 }
 
-// FnStreamSynchronize: Waits until all work that was enqueued before the call is done. Returns
-// POOL_ERR_PROCESS_POISONED when a kernel has faulted.
 func FnStreamSynchronize(stream unsafe.Pointer) Status {
 	return Status(C.pool_stream_synchronize((*C.pool_stream)(stream)))
 }
 
-// FnStreamWait: Waits at most `timeout_ns` nanoseconds, then returns POOL_ERR_TIMEOUT; 0 queries once. Does
-// not hang when a kernel does: it polls the driver, at first without pauses, then with pauses that grow to
-// 0.2 ms.
 func FnStreamWait(stream unsafe.Pointer, timeout_ns uint64) Status {
 	return Status(C.pool_stream_wait((*C.pool_stream)(stream), C.uint64_t(timeout_ns)))
 }
 
-// FnDeviceSynchronize: Waits until all work of the device's context is done that was enqueued before the
-// call: on every stream, the caller's own included. Returns POOL_ERR_PROCESS_POISONED when a kernel has
-// faulted.
 func FnDeviceSynchronize(device unsafe.Pointer) Status {
 	return Status(C.pool_device_synchronize((*C.pool_device)(device)))
 }
 
-// FnDeviceWait: Waits as pool_stream_wait does, for the work on the device's default stream and on all its
-// pool_streams; the driver cannot be queried about streams that were not adopted. While other threads enqueue
-// work without a pause it may return POOL_ERR_TIMEOUT although what was enqueued before the call is done.
 func FnDeviceWait(device unsafe.Pointer, timeout_ns uint64) Status {
 	return Status(C.pool_device_wait((*C.pool_device)(device), C.uint64_t(timeout_ns)))
 }
 
-// FnStreamWaitEvent: Makes later work on `stream` wait for the event's last record; does not block. The event
-// may belong to another device of the same driver. Waiting for an event that was never recorded is a no-op.
 func FnStreamWaitEvent(stream unsafe.Pointer, event unsafe.Pointer) Status {
 	return Status(C.pool_stream_wait_event((*C.pool_stream)(stream), (*C.pool_event)(event)))
 }
 
-// FnStreamFork: Fork: later work on each of the `count` streams waits for what has been enqueued on `stream`.
-// Join: later work on `stream` waits for what has been enqueued on each of them. Neither blocks. The streams
-// may belong to other devices of the same driver; `stream` itself among them is a no-op, as is count 0. All
-// are checked before anything is enqueued.
 func FnStreamFork(stream unsafe.Pointer, streams *unsafe.Pointer, count uint64) Status {
 	return Status(C.pool_stream_fork((*C.pool_stream)(stream), (**C.pool_stream)(unsafe.Pointer(streams)), C.size_t(count)))
 }
 
-// FnStreamJoin: Fork: later work on each of the `count` streams waits for what has been enqueued on `stream`.
-// Join: later work on `stream` waits for what has been enqueued on each of them. Neither blocks. The streams
-// may belong to other devices of the same driver; `stream` itself among them is a no-op, as is count 0. All
-// are checked before anything is enqueued.
 func FnStreamJoin(stream unsafe.Pointer, streams *unsafe.Pointer, count uint64) Status {
 	return Status(C.pool_stream_join((*C.pool_stream)(stream), (**C.pool_stream)(unsafe.Pointer(streams)), C.size_t(count)))
 }
 
-// FnStreamCall: Enqueues a call of `function`, which the driver makes on one of its threads after the work
-// before it. The function must be quick and must not call the library or CUDA. It is not called when earlier
-// work on the stream has failed.
 func FnStreamCall(stream unsafe.Pointer, function unsafe.Pointer, user unsafe.Pointer) Status {
 	return Status(C.pool_stream_call((*C.pool_stream)(stream), (C.pool_host_task)(function), user))
 }
 
-// FnEventCreate: Creates an event. The caller destroys it before the pool is destroyed. POOL_ERR_UNSUPPORTED
-// for POOL_EVENT_SHAREABLE where the driver has no such events.
 func FnEventCreate(device unsafe.Pointer, flags uint32, event *unsafe.Pointer) Status {
 	return Status(C.pool_event_create((*C.pool_device)(device), C.uint32_t(flags), (**C.pool_event)(unsafe.Pointer(event))))
 }
 
-// FnEventShare: Fills `shared` for an event of POOL_EVENT_SHAREABLE, by which another process opens it: its
-// streams and threads can then wait for this one's records, and the reverse: a wait is for the last record
-// that any of the processes had made when the wait was called. The event must exist while the other one does.
-// Errors: INVALID_ARGUMENT (not shareable), UNSUPPORTED.
 func FnEventShare(event unsafe.Pointer, shared *SharedEvent) Status {
 	return Status(C.pool_event_share((*C.pool_event)(event), (*C.pool_shared_event)(unsafe.Pointer(shared))))
 }
 
-// FnEventOpen: Opens an event that another process has shared, on the same device; destroyed by
-// pool_event_destroy. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER.
 func FnEventOpen(device unsafe.Pointer, shared *SharedEvent, event *unsafe.Pointer) Status {
 	return Status(C.pool_event_open((*C.pool_device)(device), (*C.pool_shared_event)(unsafe.Pointer(shared)), (**C.pool_event)(unsafe.Pointer(event))))
 }
 
-// FnEventDestroy: Destroys the event and sets *event to NULL; NULL or a pointer to NULL is a no-op. Waits
-// that are already enqueued are not affected.
 func FnEventDestroy(event *unsafe.Pointer) Status {
 	return Status(C.pool_event_destroy((**C.pool_event)(unsafe.Pointer(event))))
 }
 
-// FnEventDevice: The event's device; NULL for NULL.
 func FnEventDevice(event unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_event_device((*C.pool_event)(event)))
 }
 
-// FnEventHandle: The raw handle.
 func FnEventHandle(event unsafe.Pointer, handle *unsafe.Pointer) Status {
 	return Status(C.pool_event_handle((*C.pool_event)(event), (*C.CUevent)(unsafe.Pointer(handle))))
 }
 
-// FnEventRecord: Records the event on a stream of its device (NULL: the default stream).
 func FnEventRecord(event unsafe.Pointer, stream unsafe.Pointer) Status {
 	return Status(C.pool_event_record((*C.pool_event)(event), (*C.pool_stream)(stream)))
 }
 
-// FnEventQuery: POOL_OK when the last record is done or there is none, else POOL_ERR_NOT_READY (not logged).
 func FnEventQuery(event unsafe.Pointer) Status {
 	return Status(C.pool_event_query((*C.pool_event)(event)))
 }
 
-// FnEventSynchronize: Waits for the last record.
 func FnEventSynchronize(event unsafe.Pointer) Status {
 	return Status(C.pool_event_synchronize((*C.pool_event)(event)))
 }
 
-// FnEventWait: Waits at most `timeout_ns` nanoseconds, as pool_stream_wait does.
 func FnEventWait(event unsafe.Pointer, timeout_ns uint64) Status {
 	return Status(C.pool_event_wait((*C.pool_event)(event), C.uint64_t(timeout_ns)))
 }
 
-// FnEventElapsed: Milliseconds between two records of events with POOL_EVENT_TIMING of one device. Errors:
-// INVALID_ARGUMENT (no timing, or never recorded), WRONG_DEVICE, NOT_READY (not logged).
 func FnEventElapsed(start unsafe.Pointer, end unsafe.Pointer, milliseconds *float64) Status {
 	return Status(C.pool_event_elapsed((*C.pool_event)(start), (*C.pool_event)(end), (*C.double)(unsafe.Pointer(milliseconds))))
 }
 
-// FnRequestInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnRequestInit(request *Request, struct_size uint64) {
 	C.pool_request_init((*C.pool_request)(unsafe.Pointer(request)), C.size_t(struct_size))
 }
 
-// FnAcquire: Waits until what `request` asks for is reserved. The caller releases the lease with
-// pool_release. A thread that holds a lease and waits for another one can wait for itself: ask for several
-// devices in one request, or set a deadline. Errors: TIMEOUT not granted in time (not logged where timeout_ns
-// is 0); the message says what was free and how many requests were ahead CANCELLED `cancel` was requested
-// OUT_OF_DEVICE_MEMORY more bytes than enough devices have: no wait helps, the message says what would be
-// possible INVALID_ARGUMENT more slots or devices than the pool has, or members that exclude each other
-// NOT_FOUND fewer devices passed `pick` than are requested NO_DEVICE fewer devices are usable than are
-// requested, also when devices fail while the request waits
 func FnAcquire(pool unsafe.Pointer, request *Request, lease *unsafe.Pointer) Status {
 	return Status(C.pool_acquire((*C.device_pool)(pool), (*C.pool_request)(unsafe.Pointer(request)), (**C.pool_lease)(unsafe.Pointer(lease))))
 }
 
-// FnAcquireAsync: Makes the same request without waiting. `hook` may be NULL; then pool_ticket_fd and
-// pool_ticket_take report the decision. The caller destroys the ticket with pool_ticket_destroy. Requests
-// that can never be granted fail here, as with pool_acquire.
 func FnAcquireAsync(pool unsafe.Pointer, request *Request, hook unsafe.Pointer, user unsafe.Pointer, ticket *unsafe.Pointer) Status {
 	return Status(C.pool_acquire_async((*C.device_pool)(pool), (*C.pool_request)(unsafe.Pointer(request)), (C.pool_grant_hook)(hook), user, (**C.pool_ticket)(unsafe.Pointer(ticket))))
 }
 
-// FnTicketFd: A file descriptor (an eventfd) that is readable once the request has been decided, for poll and
-// epoll. It belongs to the ticket and is closed by pool_ticket_destroy. POOL_ERR_IO when the process has no
-// descriptor left.
 func FnTicketFd(ticket unsafe.Pointer, fd *int32) Status {
 	return Status(C.pool_ticket_fd((*C.pool_ticket)(ticket), (*C.int)(unsafe.Pointer(fd))))
 }
 
-// FnTicketTake: The lease of a granted request, which is the caller's from then on. NOT_READY (not logged)
-// while the request waits; INVALID_ARGUMENT when the lease has been taken; else the failure of the request,
-// as of pool_acquire.
 func FnTicketTake(ticket unsafe.Pointer, lease *unsafe.Pointer) Status {
 	return Status(C.pool_ticket_take((*C.pool_ticket)(ticket), (**C.pool_lease)(unsafe.Pointer(lease))))
 }
 
-// FnTicketDestroy: Ends the wait if the request still waits, releases a granted lease that was not taken, and
-// sets *ticket to NULL; NULL and a pointer to NULL are no-ops. Waits for a hook of this ticket that is
-// running on another thread; afterwards it is not called any more.
 func FnTicketDestroy(ticket *unsafe.Pointer) Status {
 	return Status(C.pool_ticket_destroy((**C.pool_ticket)(unsafe.Pointer(ticket))))
 }
 
-// FnRelease: Returns the reservation and sets *lease to NULL; NULL and a pointer to NULL are no-ops. Any
-// thread may do it. It does not wait and makes no driver call: work that is still enqueued continues, so
-// release when the job's results are there. Buffers that were allocated under the lease stay valid. Works on
-// devices that failed and after a sticky fault too. INVALID_ARGUMENT for a lease that has been released.
 func FnRelease(lease *unsafe.Pointer) Status {
 	return Status(C.pool_release((**C.pool_lease)(unsafe.Pointer(lease))))
 }
 
-// FnLeaseDeviceCount: The number of devices; 0 for NULL and for a released lease.
 func FnLeaseDeviceCount(lease unsafe.Pointer) uint32 {
 	return uint32(C.pool_lease_device_count((*C.pool_lease)(lease)))
 }
 
-// FnLeaseDevice: The index-th device, in the order of the pool; INVALID_ARGUMENT beyond the last.
 func FnLeaseDevice(lease unsafe.Pointer, index uint32, device *unsafe.Pointer) Status {
 	return Status(C.pool_lease_device((*C.pool_lease)(lease), C.uint32_t(index), (**C.pool_device)(unsafe.Pointer(device))))
 }
 
-// FnLeaseStream: The lease's stream of its index-th device, whose priority follows from the lease's class as
-// requested; waiting (POOL_LEASE_AGING_NS) changes the order of grants only. It is created at the first call
-// and belongs to the pool: it must not be used after the release and cannot be destroyed by the caller.
-// Streams are reused by later leases, never while a previous lease's work on them is unfinished.
 func FnLeaseStream(lease unsafe.Pointer, index uint32, stream *unsafe.Pointer) Status {
 	return Status(C.pool_lease_stream((*C.pool_lease)(lease), C.uint32_t(index), (**C.pool_stream)(unsafe.Pointer(stream))))
 }
 
-// FnLeaseGetInfo: Makes no driver call.
 func FnLeaseGetInfo(lease unsafe.Pointer, info *LeaseInfo) Status {
 	return Status(C.pool_lease_get_info((*C.pool_lease)(lease), (*C.pool_lease_info)(unsafe.Pointer(info))))
 }
 
-// FnLeaseGetUsage: Of the index-th device; makes no driver call.
 func FnLeaseGetUsage(lease unsafe.Pointer, index uint32, usage *LeaseUsage) Status {
 	return Status(C.pool_lease_get_usage((*C.pool_lease)(lease), C.uint32_t(index), (*C.pool_lease_usage)(unsafe.Pointer(usage))))
 }
 
-// FnGetLeaseCounts: Makes no driver call; POOL_OK also after a sticky fault.
 func FnGetLeaseCounts(pool unsafe.Pointer, counts *LeaseCounts) Status {
 	return Status(C.pool_get_lease_counts((*C.device_pool)(pool), (*C.pool_lease_counts)(unsafe.Pointer(counts))))
 }
 
-// FnFieldCount: Enumerate the built-in prime fields, in a fixed order. `pool_field_at` returns NULL past the
-// end. The fields are static. Any thread.
 func FnFieldCount() uint64 {
 	return uint64(C.pool_field_count())
 }
 
-// FnFieldAt: Enumerate the built-in prime fields, in a fixed order. `pool_field_at` returns NULL past the
-// end. The fields are static. Any thread.
 func FnFieldAt(index uint64) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_field_at(C.size_t(index)))
 }
 
-// FnFieldByName: Returns the built-in field of that name, or NULL with POOL_ERR_NOT_FOUND as the thread's
-// last error. Scalar fields of curves end in _fr, base fields in _fq: bn254_fr, bn254_fq, bls12_381_fr,
-// bls12_381_fq, bls12_377_fr, bls12_377_fq, bw6_761_fr, bw6_761_fq, pallas_fr, pallas_fq, vesta_fr, vesta_fq,
-// grumpkin_fr, grumpkin_fq, secp256k1_fr, secp256k1_fq; and goldilocks, babybear, koalabear, mersenne31,
-// stark252. Two names of one modulus return one field. Extensions are goldilocks_x2, x^2 - 7 (plonky2),
-// babybear_x4, x^4 - 11, and koalabear_x4, x^4 - 3 (Plonky3). The fields are static. Any thread.
 func FnFieldByName(name unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_field_by_name((*C.char)(name)))
 }
 
-// FnFieldParamsInit: Initialises params to defaults; struct_size is the caller's sizeof, see version.h. C
-// callers may use a designated initialiser. NULL is a no-op.
 func FnFieldParamsInit(params *FieldParams, struct_size uint64) {
 	C.pool_field_params_init((*C.pool_field_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnFieldCreate: Checks that the modulus is prime and derives every constant. The test is Baillie-PSW, which
-// no known composite passes, followed by Miller-Rabin rounds whose bases are derived from the modulus, which
-// a composite that was not constructed against this library passes with a probability below 2^-64. A given
-// generator must be a quadratic non-residue, and its order must be divisible by all prime factors of p - 1
-// below 2^16; larger factors are not checked. A given root must have order 2^s exactly. Copies all strings.
-// Takes milliseconds and does not block. Fails with POOL_ERR_INVALID_ARGUMENT, whose message names the member
-// at fault, or POOL_ERR_OUT_OF_HOST_MEMORY. The caller owns one reference.
 func FnFieldCreate(params *FieldParams, field *unsafe.Pointer) Status {
 	return Status(C.pool_field_create((*C.pool_field_params)(unsafe.Pointer(params)), (**C.pool_field)(unsafe.Pointer(field))))
 }
 
-// FnFieldRetain: Adds a reference, which pool_field_destroy releases. Built-in fields are not counted.
-// Returns NULL for NULL.
 func FnFieldRetain(field unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_field_retain((*C.pool_field)(field)))
 }
 
-// FnFieldDestroy: Releases a reference, frees the field with the last one, and sets *field to NULL. NULL or a
-// pointer to NULL is a no-op.
 func FnFieldDestroy(field *unsafe.Pointer) {
 	C.pool_field_destroy((**C.pool_field)(unsafe.Pointer(field)))
 }
 
-// FnFieldName: Properties. Return 0 or an empty string for NULL. Any thread.
 func FnFieldName(field unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_field_name((*C.pool_field)(field)))
 }
 
-// FnFieldBits: Properties. Return 0 or an empty string for NULL. Any thread.
 func FnFieldBits(field unsafe.Pointer) uint32 {
 	return uint32(C.pool_field_bits((*C.pool_field)(field)))
 }
 
-// FnFieldElementBytes: Properties. Return 0 or an empty string for NULL. Any thread.
 func FnFieldElementBytes(field unsafe.Pointer) uint64 {
 	return uint64(C.pool_field_element_bytes((*C.pool_field)(field)))
 }
 
-// FnFieldTwoAdicity: Properties. Return 0 or an empty string for NULL. Any thread. (largest s with 2^s
-// dividing p - 1)
 func FnFieldTwoAdicity(field unsafe.Pointer) uint32 {
 	return uint32(C.pool_field_two_adicity((*C.pool_field)(field)))
 }
 
-// FnFieldDegree: The coordinates of an element: 1 for a prime field. pool_field_bits is that of the number of
-// elements of the field.
 func FnFieldDegree(field unsafe.Pointer) uint32 {
 	return uint32(C.pool_field_degree((*C.pool_field)(field)))
 }
 
-// FnFieldBase: The field of the coordinates; `field` itself if it is a prime field, NULL for NULL.
 func FnFieldBase(field unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_field_base((*C.pool_field)(field)))
 }
 
-// FnFieldFingerprint: SHA-256 over modulus, generator and root, or over the base field's, d and w: equal if
-// and only if the fields compute the same.
 func FnFieldFingerprint(field unsafe.Pointer, fingerprint *byte) Status {
 	return Status(C.pool_field_fingerprint((*C.pool_field)(field), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
 }
 
-// FnFieldModulus: Write each one element; the modulus is written as an integer.
 func FnFieldModulus(field unsafe.Pointer, modulus unsafe.Pointer) Status {
 	return Status(C.pool_field_modulus((*C.pool_field)(field), modulus))
 }
 
-// FnFieldGenerator: Write each one element; the modulus is written as an integer.
 func FnFieldGenerator(field unsafe.Pointer, form Form, generator unsafe.Pointer) Status {
 	return Status(C.pool_field_generator((*C.pool_field)(field), C.pool_form(form), generator))
 }
 
-// FnFieldRootOfUnity: Writes the primitive root of unity of order 2^log2_order, with log2_order up to the
-// two-adicity. A `convention` of NULL selects the field's root; a name selects the root of another system
-// where that differs. All are powers of g^((p - 1) / 2^s) with g bn254_fr 5 (gnark, arkworks, snarkjs,
-// icicle), "halo2" 7; bls12_381_fr 7 (gnark, arkworks, c-kzg, sppark), "icicle" and "snarkjs" 5; bls12_377_fr
-// 22; bls12_377_fq 15; pallas_fq, vesta_fq 5; secp256k1_fr 7; stark252 3; koalabear 3; babybear 31;
-// goldilocks 7, "plonky2" 14293326489335486720. POOL_ERR_NOT_FOUND for an unknown convention,
-// POOL_ERR_INVALID_ARGUMENT when log2_order exceeds the two-adicity.
 func FnFieldRootOfUnity(field unsafe.Pointer, convention unsafe.Pointer, log2_order uint32, form Form, root unsafe.Pointer) Status {
 	return Status(C.pool_field_root_of_unity((*C.pool_field)(field), (*C.char)(convention), C.uint32_t(log2_order), C.pool_form(form), root))
 }
 
-// FnFieldParse: Parses a decimal or "0x" hexadecimal number below the modulus. POOL_ERR_BAD_DATA for any
-// other string.
 func FnFieldParse(field unsafe.Pointer, string unsafe.Pointer, form Form, element unsafe.Pointer) Status {
 	return Status(C.pool_field_parse((*C.pool_field)(field), (*C.char)(string), C.pool_form(form), element))
 }
 
-// FnFieldFormat: Formats an element as a string that pool_field_parse accepts: decimal digits, or "0x" and
-// lower-case hexadecimal digits, without leading zeros. `string` has room for `bytes` bytes. Unless `needed`
-// is NULL, it receives the size of the formatted string, including its terminating NUL, which is at most
-// POOL_FIELD_STRING_BYTES for every field. With `string` NULL and `bytes` 0 only that is computed.
-// POOL_ERR_INVALID_ARGUMENT when `bytes` is too small (`needed` is written, `string` is not),
-// POOL_ERR_BAD_DATA when the element is not below the modulus. Time depends on the value.
 func FnFieldFormat(field unsafe.Pointer, form Form, element unsafe.Pointer, radix Radix, string unsafe.Pointer, bytes uint64, needed *uint64) Status {
 	return Status(C.pool_field_format((*C.pool_field)(field), C.pool_form(form), element, C.pool_radix(radix), (*C.char)(string), C.size_t(bytes), (*C.size_t)(unsafe.Pointer(needed))))
 }
 
-// FnFieldCheck: Checks that each of `count` packed elements is below the modulus. POOL_ERR_BAD_DATA when one
-// is not; *first_bad receives its index unless first_bad is NULL.
 func FnFieldCheck(field unsafe.Pointer, elements unsafe.Pointer, count uint64, first_bad *uint64) Status {
 	return Status(C.pool_field_check((*C.pool_field)(field), elements, C.size_t(count), (*C.size_t)(unsafe.Pointer(first_bad))))
 }
 
-// FnFieldToMontgomery: Convert `count` packed elements between standard and Montgomery form, in place when
-// both pointers are equal; other overlaps are not allowed. POOL_ERR_BAD_DATA when an element is not below the
-// modulus; nothing is written then.
 func FnFieldToMontgomery(field unsafe.Pointer, standard unsafe.Pointer, count uint64, montgomery unsafe.Pointer) Status {
 	return Status(C.pool_field_to_montgomery((*C.pool_field)(field), standard, C.size_t(count), montgomery))
 }
 
-// FnFieldFromMontgomery: Convert `count` packed elements between standard and Montgomery form, in place when
-// both pointers are equal; other overlaps are not allowed. POOL_ERR_BAD_DATA when an element is not below the
-// modulus; nothing is written then.
 func FnFieldFromMontgomery(field unsafe.Pointer, montgomery unsafe.Pointer, count uint64, standard unsafe.Pointer) Status {
 	return Status(C.pool_field_from_montgomery((*C.pool_field)(field), montgomery, C.size_t(count), standard))
 }
 
-// FnFieldFromBytes: Convert serialised values of `value_bytes` bytes each (any size in which the values fit;
-// 32 for most scalar fields) to packed elements and back. The values are in standard form, the elements in
-// the given form. Input and output must not overlap. pool_field_from_bytes fails with POOL_ERR_BAD_DATA for a
-// value that is not below the modulus and writes nothing then; pool_field_to_bytes with
-// POOL_ERR_INVALID_ARGUMENT when the modulus does not fit in `value_bytes`.
 func FnFieldFromBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
 	return Status(C.pool_field_from_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
 }
 
-// FnFieldToBytes: Convert serialised values of `value_bytes` bytes each (any size in which the values fit; 32
-// for most scalar fields) to packed elements and back. The values are in standard form, the elements in the
-// given form. Input and output must not overlap. pool_field_from_bytes fails with POOL_ERR_BAD_DATA for a
-// value that is not below the modulus and writes nothing then; pool_field_to_bytes with
-// POOL_ERR_INVALID_ARGUMENT when the modulus does not fit in `value_bytes`.
 func FnFieldToBytes(field unsafe.Pointer, form Form, elements unsafe.Pointer, count uint64, value_bytes uint64, byte_order ByteOrder, values *byte) Status {
 	return Status(C.pool_field_to_bytes((*C.pool_field)(field), C.pool_form(form), elements, C.size_t(count), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values))))
 }
 
-// FnFieldReduceBytes: Like pool_field_from_bytes, but reduces each value modulo p, whatever its size: for
-// digests that are reduced to field elements, and for scalars that are multiplied by points of order p (as
-// ecMul of EIP-196 does). For a modulus of more than 8 bits, time depends on the field, `value_bytes` and
-// `count` only.
 func FnFieldReduceBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
 	return Status(C.pool_field_reduce_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
 }
 
-// FnRandomScalars: Generates `count` uniform elements; element i depends on the seed, i and the field only.
-// For tests and measurements; not for secrets.
 func FnRandomScalars(field unsafe.Pointer, seed uint64, count uint64, form Form, elements unsafe.Pointer) Status {
 	return Status(C.pool_random_scalars((*C.pool_field)(field), C.uint64_t(seed), C.size_t(count), C.pool_form(form), elements))
 }
 
-// FnBufferParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnBufferParamsInit(params *BufferParams, struct_size uint64) {
 	C.pool_buffer_params_init((*C.pool_buffer_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnBufferCreate: Allocates a buffer from the device's memory pool; its address is a multiple of 256. The
-// caller frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
-// `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then returns
-// POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message. The short forms:
-// no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns). Without driver
-// support for memory pools the library uses plain allocations.
 func FnBufferCreate(device unsafe.Pointer, params *BufferParams, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_create((*C.pool_device)(device), (*C.pool_buffer_params)(unsafe.Pointer(params)), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferAlloc: Allocates a buffer from the device's memory pool; its address is a multiple of 256. The
-// caller frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
-// `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then returns
-// POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message. The short forms:
-// no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns). Without driver
-// support for memory pools the library uses plain allocations.
 func FnBufferAlloc(device unsafe.Pointer, bytes uint64, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_alloc((*C.pool_device)(device), C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferZeroed: Allocates a buffer from the device's memory pool; its address is a multiple of 256. The
-// caller frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
-// `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then returns
-// POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message. The short forms:
-// no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns). Without driver
-// support for memory pools the library uses plain allocations.
 func FnBufferZeroed(device unsafe.Pointer, bytes uint64, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_zeroed((*C.pool_device)(device), C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferFromHost: Allocates a buffer from the device's memory pool; its address is a multiple of 256. The
-// caller frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
-// `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then returns
-// POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message. The short forms:
-// no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call returns). Without driver
-// support for memory pools the library uses plain allocations.
 func FnBufferFromHost(device unsafe.Pointer, data unsafe.Pointer, bytes uint64, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_from_host((*C.pool_device)(device), data, C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferAdopt: Wraps device memory that the caller allocated through the driver or the runtime, or a part
-// of it. It must outlive the buffer and is not freed with it. Errors: INVALID_ARGUMENT (not device memory, or
-// the range goes beyond its allocation), WRONG_DEVICE.
 func FnBufferAdopt(device unsafe.Pointer, address uint64, bytes uint64, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_adopt((*C.pool_device)(device), C.CUdeviceptr(address), C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferSlice: A view of `bytes` bytes from `offset` of `parent` (itself possibly a slice). It holds a
-// reference to the memory: parent and slices can be destroyed in any order, the last one frees the memory. A
-// slice of 0 bytes at the very end is allowed.
 func FnBufferSlice(parent unsafe.Pointer, offset uint64, bytes uint64, slice *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_slice((*C.pool_buffer)(parent), C.uint64_t(offset), C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(slice))))
 }
 
-// FnBufferDestroy: Frees a buffer or slice and sets *buffer to NULL; NULL or a pointer to NULL is a no-op.
-// Safe while work is unfinished: the memory is reused only after all work that has been enqueued on the
-// default stream and on any pool_stream of the device. Work on raw streams that the library does not know
-// (see pool_stream_adopt) must have finished. Does not wait, except where the driver has no memory pools.
-// Errors as for pool_stream_destroy.
 func FnBufferDestroy(buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_destroy((**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferDestroyOn: Frees a buffer or slice and sets *buffer to NULL; NULL or a pointer to NULL is a no-op.
-// Safe while work is unfinished: the memory is reused only after all work that has been enqueued on the
-// default stream and on any pool_stream of the device. Work on raw streams that the library does not know
-// (see pool_stream_adopt) must have finished. Does not wait, except where the driver has no memory pools.
-// Errors as for pool_stream_destroy.
 func FnBufferDestroyOn(buffer *unsafe.Pointer, stream unsafe.Pointer) Status {
 	return Status(C.pool_buffer_destroy_on((**C.pool_buffer)(unsafe.Pointer(buffer)), (*C.pool_stream)(stream)))
 }
 
-// FnBufferShare: Fills `shared` for a buffer that was created with POOL_BUFFER_SHAREABLE, for a slice of one,
-// or for an adopted one whose memory came from cuMemAlloc. The buffer must exist until every process has
-// destroyed what it opened. Errors: INVALID_ARGUMENT (not shareable, empty), UNSUPPORTED (by the driver; on
-// simulated devices also memory that is no multiple of 2 MiB).
 func FnBufferShare(buffer unsafe.Pointer, shared *SharedBuffer) Status {
 	return Status(C.pool_buffer_share((*C.pool_buffer)(buffer), (*C.pool_shared_buffer)(unsafe.Pointer(shared))))
 }
 
-// FnBufferOpen: A buffer of memory that another process has shared, on the device that it belongs to or one
-// that can address it. It does not count as used memory. pool_buffer_destroy waits for the device's work and
-// closes it; work of the two processes is ordered only by shared events and by messages between them. A
-// process cannot open its own memory; with devices in worker processes, a device can open that of another
-// worker, too. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER.
 func FnBufferOpen(device unsafe.Pointer, shared *SharedBuffer, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_buffer_open((*C.pool_device)(device), (*C.pool_shared_buffer)(unsafe.Pointer(shared)), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnBufferAddress: The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL
-// for NULL).
 func FnBufferAddress(buffer unsafe.Pointer, address *uint64) Status {
 	return Status(C.pool_buffer_address((*C.pool_buffer)(buffer), (*C.CUdeviceptr)(unsafe.Pointer(address))))
 }
 
-// FnBufferBytes: The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL for
-// NULL).
 func FnBufferBytes(buffer unsafe.Pointer) uint64 {
 	return uint64(C.pool_buffer_bytes((*C.pool_buffer)(buffer)))
 }
 
-// FnBufferFlags: The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL for
-// NULL).
 func FnBufferFlags(buffer unsafe.Pointer) uint32 {
 	return uint32(C.pool_buffer_flags((*C.pool_buffer)(buffer)))
 }
 
-// FnBufferDevice: The address for kernels and raw driver calls, the size, the flags, the device (0 or NULL
-// for NULL).
 func FnBufferDevice(buffer unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_buffer_device((*C.pool_buffer)(buffer)))
 }
 
-// FnBufferSpan: Fills `span` for an operation: `count` packed items of form `form`, starting at byte `offset`
-// of the buffer. The span is valid as long as the buffer. Operations check the extent of the items, whose
-// size they know; this function only checks `offset` (POOL_ERR_INVALID_ARGUMENT).
 func FnBufferSpan(buffer unsafe.Pointer, offset uint64, count uint64, form Form, span *Span) Status {
 	return Status(C.pool_buffer_span((*C.pool_buffer)(buffer), C.uint64_t(offset), C.uint64_t(count), C.pool_form(form), (*C.pool_span)(unsafe.Pointer(span))))
 }
 
-// FnBufferFill8: Writes `count` copies of a value of 8, 16 or 32 bits, starting at byte `offset`. The
-// buffer's address plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
 func FnBufferFill8(buffer unsafe.Pointer, offset uint64, count uint64, value byte, stream unsafe.Pointer) Status {
 	return Status(C.pool_buffer_fill8((*C.pool_buffer)(buffer), C.uint64_t(offset), C.uint64_t(count), C.uint8_t(value), (*C.pool_stream)(stream)))
 }
 
-// FnBufferFill16: Writes `count` copies of a value of 8, 16 or 32 bits, starting at byte `offset`. The
-// buffer's address plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
 func FnBufferFill16(buffer unsafe.Pointer, offset uint64, count uint64, value uint16, stream unsafe.Pointer) Status {
 	return Status(C.pool_buffer_fill16((*C.pool_buffer)(buffer), C.uint64_t(offset), C.uint64_t(count), C.uint16_t(value), (*C.pool_stream)(stream)))
 }
 
-// FnBufferFill32: Writes `count` copies of a value of 8, 16 or 32 bits, starting at byte `offset`. The
-// buffer's address plus the offset must be a multiple of the value's size (POOL_ERR_INVALID_ARGUMENT).
 func FnBufferFill32(buffer unsafe.Pointer, offset uint64, count uint64, value uint32, stream unsafe.Pointer) Status {
 	return Status(C.pool_buffer_fill32((*C.pool_buffer)(buffer), C.uint64_t(offset), C.uint64_t(count), C.uint32_t(value), (*C.pool_stream)(stream)))
 }
 
-// FnCopyToDevice: Copies `bytes` host bytes at `from` to the buffer `to`, starting at its byte `offset`.
-// Pinned or registered `from`: with a stream the copy is only enqueued, and `from` must stay valid until it
-// is done. Pageable memory goes through pinned staging buffers, or, up to 64 KiB, through the driver's: when
-// it returns `from` can be modified, and with a stream it waits only for free staging buffers, of which short
-// copies have their own. A copy from pageable memory to a secret buffer waits until it is done.
 func FnCopyToDevice(to unsafe.Pointer, offset uint64, from unsafe.Pointer, bytes uint64, stream unsafe.Pointer) Status {
 	return Status(C.pool_copy_to_device((*C.pool_buffer)(to), C.uint64_t(offset), from, C.uint64_t(bytes), (*C.pool_stream)(stream)))
 }
 
-// FnCopyToHost: Copies `bytes` bytes at byte `offset` of `from` to host memory at `to`. Pinned or registered
-// `to`: with a stream the copy is only enqueued. Pageable memory goes through pinned staging buffers: the
-// bytes are written when the call returns, also with a stream, and it waits for no other stream.
 func FnCopyToHost(to unsafe.Pointer, from unsafe.Pointer, offset uint64, bytes uint64, stream unsafe.Pointer) Status {
 	return Status(C.pool_copy_to_host(to, (*C.pool_buffer)(from), C.uint64_t(offset), C.uint64_t(bytes), (*C.pool_stream)(stream)))
 }
 
-// FnCopyDevice: Copies between buffers of one device or of two. The ranges may overlap: the result is as if
-// the source were read completely first. `stream` belongs to either device. Between devices the driver copies
-// directly where the hardware supports it, else through host memory.
 func FnCopyDevice(to unsafe.Pointer, to_offset uint64, from unsafe.Pointer, from_offset uint64, bytes uint64, stream unsafe.Pointer) Status {
 	return Status(C.pool_copy_device((*C.pool_buffer)(to), C.uint64_t(to_offset), (*C.pool_buffer)(from), C.uint64_t(from_offset), C.uint64_t(bytes), (*C.pool_stream)(stream)))
 }
 
-// FnCopy2d: Copies `rows` rows of `row_bytes` bytes, 0 of either being a no-op; at least one side is a
-// buffer, and two are of one device (POOL_ERR_WRONG_DEVICE). Source and destination rows must not overlap.
-// The copy is enqueued on `stream`; with NULL the call waits until it is done. Pageable memory has been read
-// or written when the call returns. Pitches are below 2^31. POOL_ERR_UNSUPPORTED: the driver's table has no
-// cuMemcpy2DAsync.
 func FnCopy2d(to *Pitched, from *Pitched, row_bytes uint64, rows uint64, stream unsafe.Pointer) Status {
 	return Status(C.pool_copy_2d((*C.pool_pitched)(unsafe.Pointer(to)), (*C.pool_pitched)(unsafe.Pointer(from)), C.uint64_t(row_bytes), C.uint64_t(rows), (*C.pool_stream)(stream)))
 }
 
-// FnDeviceEnablePeer: Lets kernels and copies on `device` address memory of `peer`: present and future
-// allocations of its memory pool, and plain allocations. Errors: UNSUPPORTED when the hardware cannot,
-// WRONG_DEVICE for a device of another driver. Repeating the call is a no-op. Valid as long as the pool.
 func FnDeviceEnablePeer(device unsafe.Pointer, peer unsafe.Pointer) Status {
 	return Status(C.pool_device_enable_peer((*C.pool_device)(device), (*C.pool_device)(peer)))
 }
 
-// FnPinnedCreate: Page-locked host memory, usable with every device of the driver. pool_pinned_register locks
-// memory that the caller owns, which must outlive the handle. Both can take long (about 0.3 ms per MB).
-// Errors: INVALID_ARGUMENT (0 bytes, an overlap with registered memory), OUT_OF_HOST_MEMORY.
 func FnPinnedCreate(device unsafe.Pointer, bytes uint64, flags uint32, pinned *unsafe.Pointer) Status {
 	return Status(C.pool_pinned_create((*C.pool_device)(device), C.uint64_t(bytes), C.uint32_t(flags), (**C.pool_pinned)(unsafe.Pointer(pinned))))
 }
 
-// FnPinnedRegister: Page-locked host memory, usable with every device of the driver. pool_pinned_register
-// locks memory that the caller owns, which must outlive the handle. Both can take long (about 0.3 ms per MB).
-// Errors: INVALID_ARGUMENT (0 bytes, an overlap with registered memory), OUT_OF_HOST_MEMORY.
 func FnPinnedRegister(device unsafe.Pointer, data unsafe.Pointer, bytes uint64, flags uint32, pinned *unsafe.Pointer) Status {
 	return Status(C.pool_pinned_register((*C.pool_device)(device), data, C.uint64_t(bytes), C.uint32_t(flags), (**C.pool_pinned)(unsafe.Pointer(pinned))))
 }
 
-// FnPinnedDestroy: Frees allocated memory or unregisters registered memory, and sets *pinned to NULL; NULL or
-// a pointer to NULL is a no-op. Allocated memory may still be in use by work that was enqueued through the
-// library on any device of the pool: it is kept for later allocations (pool_pinned_set_threshold) and reused
-// when that work has finished, and the function does not wait. Registered memory may be freed by the caller
-// after the call, so it must not be in use, and the driver may wait for all work of the device. Errors as for
-// pool_stream_destroy.
 func FnPinnedDestroy(pinned *unsafe.Pointer) Status {
 	return Status(C.pool_pinned_destroy((**C.pool_pinned)(unsafe.Pointer(pinned))))
 }
 
-// FnPinnedData: The memory, its size, flags and device; NULL or 0 for NULL. Memory of pool_pinned_create has
-// ended with a context that another part of the process has destroyed: its address is NULL then.
 func FnPinnedData(pinned unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_pinned_data((*C.pool_pinned)(pinned)))
 }
 
-// FnPinnedBytes: The memory, its size, flags and device; NULL or 0 for NULL. Memory of pool_pinned_create has
-// ended with a context that another part of the process has destroyed: its address is NULL then.
 func FnPinnedBytes(pinned unsafe.Pointer) uint64 {
 	return uint64(C.pool_pinned_bytes((*C.pool_pinned)(pinned)))
 }
 
-// FnPinnedFlags: The memory, its size, flags and device; NULL or 0 for NULL. Memory of pool_pinned_create has
-// ended with a context that another part of the process has destroyed: its address is NULL then.
 func FnPinnedFlags(pinned unsafe.Pointer) uint32 {
 	return uint32(C.pool_pinned_flags((*C.pool_pinned)(pinned)))
 }
 
-// FnPinnedDevice: The memory, its size, flags and device; NULL or 0 for NULL. Memory of pool_pinned_create
-// has ended with a context that another part of the process has destroyed: its address is NULL then.
 func FnPinnedDevice(pinned unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_pinned_device((*C.pool_pinned)(pinned)))
 }
 
-// FnMemoryGetInfo: Fills `info`, whose struct_size is set; queries the driver for free and reserved bytes.
 func FnMemoryGetInfo(device unsafe.Pointer, info *MemoryInfo) Status {
 	return Status(C.pool_memory_get_info((*C.pool_device)(device), (*C.pool_memory_info)(unsafe.Pointer(info))))
 }
 
-// FnMemoryResetHighWater: Resets both high-water marks to the bytes that are used and reserved now; of a pool
-// of the caller (pool_memory_adopt) only the first.
 func FnMemoryResetHighWater(device unsafe.Pointer) Status {
 	return Status(C.pool_memory_reset_high_water((*C.pool_device)(device)))
 }
 
-// FnMemorySetThreshold: Sets how many unused bytes the device's pool retains for later buffers; the default
-// UINT64_MAX retains all. POOL_ERR_UNSUPPORTED without memory pools, and for a pool of the caller's, whose
-// threshold the caller sets.
 func FnMemorySetThreshold(device unsafe.Pointer, bytes uint64) Status {
 	return Status(C.pool_memory_set_threshold((*C.pool_device)(device), C.uint64_t(bytes)))
 }
 
-// FnPinnedSetThreshold: How many bytes of freed pinned memory the device keeps for later allocations of
-// pinned memory and of staging buffers; the default is 256 MiB. More is released when the devices are idle.
 func FnPinnedSetThreshold(device unsafe.Pointer, bytes uint64) Status {
 	return Status(C.pool_pinned_set_threshold((*C.pool_device)(device), C.uint64_t(bytes)))
 }
 
-// FnMemoryTrim: Releases unused memory to the device until at most `keep_bytes` (for a pool of the caller: or
-// its release threshold) are reserved or nothing is unused, frees idle staging buffers, and performs deferred
-// frees of pinned memory and deferred unloads of modules. Waits for pending frees, and with them for the work
-// that they wait for.
 func FnMemoryTrim(device unsafe.Pointer, keep_bytes uint64) Status {
 	return Status(C.pool_memory_trim((*C.pool_device)(device), C.uint64_t(keep_bytes)))
 }
 
-// FnMemoryHandle: The raw memory pool of the device, for callers that allocate from it themselves: the
-// library's, which still owns it, or the one of pool_memory_adopt. POOL_ERR_UNSUPPORTED without memory pools.
 func FnMemoryHandle(device unsafe.Pointer, handle *unsafe.Pointer) Status {
 	return Status(C.pool_memory_handle((*C.pool_device)(device), (*C.CUmemoryPool)(unsafe.Pointer(handle))))
 }
 
-// FnMemoryAdopt: Allocates the device's later buffers, workspaces and resident data from a memory pool of the
-// caller's, which must outlive them and the device_pool; NULL returns to the library's own pool. Memory that
-// exists stays in the pool that it came from. The library neither destroys the pool nor changes its
-// attributes, and trims it down to its release threshold at most; devices that may address this device's
-// memory (pool_device_enable_peer) are granted access to it. Allocates and frees one byte to find out the
-// pool's device. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle that the driver refuses or a pool of
-// host memory; UNSUPPORTED without memory pools.
 func FnMemoryAdopt(device unsafe.Pointer, handle unsafe.Pointer) Status {
 	return Status(C.pool_memory_adopt((*C.pool_device)(device), (C.CUmemoryPool)(handle)))
 }
 
-// FnExecInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnExecInit(exec *Exec, struct_size uint64) {
 	C.pool_exec_init((*C.pool_exec)(unsafe.Pointer(exec)), C.size_t(struct_size))
 }
 
-// FnMeasureRates: Measures the rates (device.h) of all devices of a pool that are POOL_DEVICE_READY, one
-// after another, and sets them: Poseidon permutations over a field of 256 bits, whose duration, as that of
-// most kernels of MSMs and transforms, is the one of their multiplications. Jobs over devices of different
-// speed are then divided by what was measured. Blocks for some milliseconds per device, at the first call
-// also until the kernel is compiled; some MiB are allocated for the time. No other work should run on the
-// devices meanwhile. The rates keep their sum, so that they compare with those of the devices that were not
-// measured. After a failure no rate has changed. Any thread.
 func FnMeasureRates(pool unsafe.Pointer) Status {
 	return Status(C.pool_measure_rates((*C.device_pool)(pool)))
 }
 
-// FnNttDomainParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnNttDomainParamsInit(params *NttDomainParams, struct_size uint64) {
 	C.pool_ntt_domain_params_init((*C.pool_ntt_domain_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnNttDomainCreate: Creates a domain without using a device. The caller owns one reference.
-// POOL_ERR_INVALID_ARGUMENT: no field, log_size above the field's two-adicity or POOL_NTT_MAX_LOG_SIZE, a
-// root whose order is not 2^log_size, coset 0, both root and convention set. POOL_ERR_BAD_DATA: a string that
-// is not a number, or a number that is not below the modulus. POOL_ERR_NOT_FOUND: an unknown convention.
 func FnNttDomainCreate(params *NttDomainParams, domain *unsafe.Pointer) Status {
 	return Status(C.pool_ntt_domain_create((*C.pool_ntt_domain_params)(unsafe.Pointer(params)), (**C.pool_ntt_domain)(unsafe.Pointer(domain))))
 }
 
-// FnNttDomainRetain: Adds a reference, which pool_ntt_domain_destroy releases. Returns NULL for NULL.
 func FnNttDomainRetain(domain unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_ntt_domain_retain((*C.pool_ntt_domain)(domain)))
 }
 
-// FnNttDomainDestroy: Releases a reference, frees the domain and its tables on all devices with the last one,
-// and sets *domain to NULL. NULL or a pointer to NULL is a no-op. Work that is already enqueued is not
-// affected. A pool cannot be destroyed while a domain has tables on its devices.
 func FnNttDomainDestroy(domain *unsafe.Pointer) Status {
 	return Status(C.pool_ntt_domain_destroy((**C.pool_ntt_domain)(unsafe.Pointer(domain))))
 }
 
-// FnNttDomainField: Properties. Return 0 or NULL for NULL. Root and coset generator are single elements. Any
-// thread.
 func FnNttDomainField(domain unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_ntt_domain_field((*C.pool_ntt_domain)(domain)))
 }
 
-// FnNttDomainLogSize: Properties. Return 0 or NULL for NULL. Root and coset generator are single elements.
-// Any thread.
 func FnNttDomainLogSize(domain unsafe.Pointer) uint32 {
 	return uint32(C.pool_ntt_domain_log_size((*C.pool_ntt_domain)(domain)))
 }
 
-// FnNttDomainRoot: Properties. Return 0 or NULL for NULL. Root and coset generator are single elements. Any
-// thread.
 func FnNttDomainRoot(domain unsafe.Pointer, form Form, root unsafe.Pointer) Status {
 	return Status(C.pool_ntt_domain_root((*C.pool_ntt_domain)(domain), C.pool_form(form), root))
 }
 
-// FnNttDomainCoset: Properties. Return 0 or NULL for NULL. Root and coset generator are single elements. Any
-// thread.
 func FnNttDomainCoset(domain unsafe.Pointer, form Form, coset unsafe.Pointer) Status {
 	return Status(C.pool_ntt_domain_coset((*C.pool_ntt_domain)(domain), C.pool_form(form), coset))
 }
 
-// FnNttDomainBytes: The device memory that the domain's tables take on a device after pool_ntt_warm_up: an
-// upper bound for calls without it, which compute only the tables that they use. Smaller domains that
-// pool_ntt_extend and transforms over several devices derive from this one do not count. Tables are not
-// charged to leases, and are evicted when their memory is needed and no call uses them. Of `exec` cancel,
-// device, lease and timeout_ns.
 func FnNttDomainBytes(domain unsafe.Pointer, device unsafe.Pointer, bytes *uint64) Status {
 	return Status(C.pool_ntt_domain_bytes((*C.pool_ntt_domain)(domain), (*C.pool_device)(device), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnNttParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnNttParamsInit(params *NttParams, struct_size uint64) {
 	C.pool_ntt_params_init((*C.pool_ntt_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnNtt: Transforms batch * 2^log_size elements from `in` to `out`. Each may be in host or device memory,
-// packed or strided, in either form; different forms cost one multiplication per element and no further pass
-// over memory. `out` may be exactly `in` (same data, same stride); any other overlap is an error. Batches of
-// rows in host memory pass through the device in chunks; a single transform or a batch of columns must fit in
-// device memory as a whole. The first use of a field on a device compiles its kernels and the first use of a
-// domain computes its tables there; both block, also with is_async.
 func FnNtt(params *NttParams, exec *Exec, in *Span, out *Span) Status {
 	return Status(C.pool_ntt((*C.pool_ntt_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnNttWorkspace: The exact number of device bytes that pool_ntt allocates for these spans, params and exec:
-// at most exec->memory_limit, unless that is 0. Of the spans' data only the addresses are compared; they may
-// be NULL, and two in device memory are then the same memory. Kernels and the domain's tables
-// (pool_ntt_domain_bytes) do not count. 0 is a valid result. Requires exec->device, or a device that the
-// calling thread has bound; with exec->device_count it sets bytes[i] for device i.
 func FnNttWorkspace(params *NttParams, exec *Exec, in *Span, out *Span, bytes *uint64) Status {
 	return Status(C.pool_ntt_workspace((*C.pool_ntt_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnNttWarmUp: Compiles the kernels of the domain's field and computes its tables on a device, so that no
-// later call waits for them: for both directions, for single transforms and for batches, which may use
-// different kernels. In a pool of several devices it compiles the kernel of transforms over several of them
-// as well, whose other tables the first call computes. Blocks. `device` NULL: the one that the calling thread
-// has bound.
 func FnNttWarmUp(domain unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_ntt_warm_up((*C.pool_ntt_domain)(domain), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnNttExtendParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnNttExtendParamsInit(params *NttExtendParams, struct_size uint64) {
 	C.pool_ntt_extend_params_init((*C.pool_ntt_extend_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnNttExtend: The low-degree extension of a batch of columns, as STARK provers commit to it: for each column
-// the polynomial of degree below n whose values at 1, v, v^2, ... with v = w^(2^b) are the column, evaluated
-// at g w^k for all k < N. These points are the 2^b cosets g w^c <v>. In bit-reversed order the results of a
-// coset are adjacent: those of coset c begin at n times c bit-reversed, and are in bit-reversed order
-// themselves.
 func FnNttExtend(params *NttExtendParams, exec *Exec, in *Span, coefficients *Span, out *Span) Status {
 	return Status(C.pool_ntt_extend((*C.pool_ntt_extend_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(coefficients)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnNttExtendWorkspace: The exact number of device bytes that pool_ntt_extend allocates for these arguments:
-// at most exec->memory_limit, unless that is 0. Of the spans' data only the addresses are compared, as in
-// pool_ntt_workspace, but spans without data are never the same memory. Requires exec->device, or a device
-// that the calling thread has bound; with exec->device_count it sets bytes[i] for device i.
 func FnNttExtendWorkspace(params *NttExtendParams, exec *Exec, in *Span, coefficients *Span, out *Span, bytes *uint64) Status {
 	return Status(C.pool_ntt_extend_workspace((*C.pool_ntt_extend_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(coefficients)), (*C.pool_span)(unsafe.Pointer(out)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnNttExtendWarmUp: Compiles the kernels and computes the tables of extensions with these params, of any
-// order, layout and batch, so that no later call waits for them: those of the domain forward, and those of
-// the columns' domain, which belongs to it, in the other direction. Blocks. Of `exec` cancel, device, lease
-// and timeout_ns.
 func FnNttExtendWarmUp(params *NttExtendParams, exec *Exec) Status {
 	return Status(C.pool_ntt_extend_warm_up((*C.pool_ntt_extend_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnPoseidonCount: The number of built-in parameter sets, and their names: static strings, NULL past the end.
-// Any thread. circom-bn254-t2 … -t17 circomlib, circomlibjs, light-poseidon: 1 … 16 inputs
-// neptune-bls12_381-arity2 4 8 11 16 24 36, each also with -strengthened eip5988-bn254-t3 -t5,
-// eip5988-bls12_381-t3 -t5 the reference permutations orchard-pallas-t3 zcash Orchard (P128Pow5T3), hashing
-// two elements horizen-bn254-t3 horizen-bls12_381-t2 -t3 horizen-pallas-t3 horizen-vesta-t3
-// horizen-goldilocks-t12 the Poseidon function of HorizenLabs/poseidon2 jmagan-bls12_381-t2 … -t17 npm
-// poseidon-bls12381: 1 … 16 inputs plonky2-goldilocks-t12 plonky3-goldilocks-t8 -t12 plonky3-babybear-t16
-// -t24 plonky3-koalabear-t16 -t24 plonky3-mersenne31-t16 starknet-stark252-t3 mina-kimchi-pallas-t3
-// mina-legacy-pallas-t3 Mina, over the base field of Pallas poseidon2-horizen-bn254-t2 -t3 -t4
-// poseidon2-horizen-bls12_381-t2 -t3 -t4 poseidon2-taceo-bn254-t8 -t12 -t16 crate taceo-poseidon2
-// poseidon2-horizen-pallas-t3 poseidon2-horizen-vesta-t3 poseidon2-horizen-goldilocks-t8 -t12
-// poseidon2-horizen-babybear-t24 (RISC Zero's) poseidon2-plonky3-goldilocks-t8 -t12 -t16
-// poseidon2-plonky3-babybear-t16 -t24 poseidon2-plonky3-koalabear-t16 -t24 poseidon2-plonky3-mersenne31-t16
-// -t24
 func FnPoseidonCount() uint64 {
 	return uint64(C.pool_poseidon_count())
 }
 
-// FnPoseidonNameAt: The number of built-in parameter sets, and their names: static strings, NULL past the
-// end. Any thread. circom-bn254-t2 … -t17 circomlib, circomlibjs, light-poseidon: 1 … 16 inputs
-// neptune-bls12_381-arity2 4 8 11 16 24 36, each also with -strengthened eip5988-bn254-t3 -t5,
-// eip5988-bls12_381-t3 -t5 the reference permutations orchard-pallas-t3 zcash Orchard (P128Pow5T3), hashing
-// two elements horizen-bn254-t3 horizen-bls12_381-t2 -t3 horizen-pallas-t3 horizen-vesta-t3
-// horizen-goldilocks-t12 the Poseidon function of HorizenLabs/poseidon2 jmagan-bls12_381-t2 … -t17 npm
-// poseidon-bls12381: 1 … 16 inputs plonky2-goldilocks-t12 plonky3-goldilocks-t8 -t12 plonky3-babybear-t16
-// -t24 plonky3-koalabear-t16 -t24 plonky3-mersenne31-t16 starknet-stark252-t3 mina-kimchi-pallas-t3
-// mina-legacy-pallas-t3 Mina, over the base field of Pallas poseidon2-horizen-bn254-t2 -t3 -t4
-// poseidon2-horizen-bls12_381-t2 -t3 -t4 poseidon2-taceo-bn254-t8 -t12 -t16 crate taceo-poseidon2
-// poseidon2-horizen-pallas-t3 poseidon2-horizen-vesta-t3 poseidon2-horizen-goldilocks-t8 -t12
-// poseidon2-horizen-babybear-t24 (RISC Zero's) poseidon2-plonky3-goldilocks-t8 -t12 -t16
-// poseidon2-plonky3-babybear-t16 -t24 poseidon2-plonky3-koalabear-t16 -t24 poseidon2-plonky3-mersenne31-t16
-// -t24
 func FnPoseidonNameAt(index uint64) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_poseidon_name_at(C.size_t(index)))
 }
 
-// FnPoseidonByName: The built-in parameter set of that name, which is computed at its first use
-// (milliseconds) and stays. The caller owns one reference. POOL_ERR_NOT_FOUND, POOL_ERR_OUT_OF_HOST_MEMORY.
 func FnPoseidonByName(name unsafe.Pointer, set *unsafe.Pointer) Status {
 	return Status(C.pool_poseidon_by_name((*C.char)(name), (**C.pool_poseidon)(unsafe.Pointer(set))))
 }
 
-// FnPoseidonParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnPoseidonParamsInit(params *PoseidonParams, struct_size uint64) {
 	C.pool_poseidon_params_init((*C.pool_poseidon_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnPoseidonCreate: Validates the definition (sizes, elements below p, alpha coprime to p - 1, matrices
-// invertible, indices within the state) and derives the forms in which devices and the host compute. Whether
-// the function is secure is for its author to say. POOL_ERR_INVALID_ARGUMENT names the member,
-// POOL_ERR_BAD_DATA an element that is not below p. The caller owns one reference.
 func FnPoseidonCreate(params *PoseidonParams, set *unsafe.Pointer) Status {
 	return Status(C.pool_poseidon_create((*C.pool_poseidon_params)(unsafe.Pointer(params)), (**C.pool_poseidon)(unsafe.Pointer(set))))
 }
 
-// FnPoseidonRetain: Adds a reference and returns `set`; NULL returns NULL.
 func FnPoseidonRetain(set unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_poseidon_retain((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonDestroy: Releases a reference and sets *set to NULL. NULL and a pointer to NULL: no-op.
 func FnPoseidonDestroy(set *unsafe.Pointer) {
 	C.pool_poseidon_destroy((**C.pool_poseidon)(unsafe.Pointer(set)))
 }
 
-// FnPoseidonName: Properties of a parameter set. Any thread. NULL returns an empty string, NULL or 0.
 func FnPoseidonName(set unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_poseidon_name((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonField: Properties of a parameter set. Any thread. NULL returns an empty string, NULL or 0.
 func FnPoseidonField(set unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_poseidon_field((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonWidth: Properties of a parameter set. Any thread. NULL returns an empty string, NULL or 0.
 func FnPoseidonWidth(set unsafe.Pointer) uint32 {
 	return uint32(C.pool_poseidon_width((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonMaxInputs: The most elements of a fixed-length hash.
 func FnPoseidonMaxInputs(set unsafe.Pointer) uint32 {
 	return uint32(C.pool_poseidon_max_inputs((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonRate: The rate of a sponge.
 func FnPoseidonRate(set unsafe.Pointer) uint32 {
 	return uint32(C.pool_poseidon_rate((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonDigestElements: The elements of a fixed-length hash's digest and of a tree's node.
 func FnPoseidonDigestElements(set unsafe.Pointer) uint32 {
 	return uint32(C.pool_poseidon_digest_elements((*C.pool_poseidon)(set)))
 }
 
-// FnPoseidonFingerprint: SHA-256 of the whole definition, without the name.
 func FnPoseidonFingerprint(set unsafe.Pointer, fingerprint *byte) Status {
 	return Status(C.pool_poseidon_fingerprint((*C.pool_poseidon)(set), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
 }
 
-// FnPoseidonWarmUp: Compiles the set's kernels for a device and tests them, so that no later call has to wait
-// for that. Blocks. Of `exec` cancel, device, lease and timeout_ns.
 func FnPoseidonWarmUp(set unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_poseidon_warm_up((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnPoseidonPermute: Permutes states->count states of t elements each. Both spans may be the same memory.
 func FnPoseidonPermute(set unsafe.Pointer, exec *Exec, states *Span, results *Span) Status {
 	return Status(C.pool_poseidon_permute((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(states)), (*C.pool_span)(unsafe.Pointer(results))))
 }
 
-// FnPoseidonPermuteWorkspace: The device memory that pool_poseidon_permute allocates, see above.
 func FnPoseidonPermuteWorkspace(set unsafe.Pointer, exec *Exec, states *Span, results *Span, bytes *uint64) Status {
 	return Status(C.pool_poseidon_permute_workspace((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(states)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnPoseidonHash: Computes one digest per item of `inputs`. An item has `elements` elements, 1 … the set's
-// max_inputs; the state elements of absent inputs are 0.
 func FnPoseidonHash(set unsafe.Pointer, exec *Exec, inputs *Span, elements uint32, digests *Span) Status {
 	return Status(C.pool_poseidon_hash((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(inputs)), C.uint32_t(elements), (*C.pool_span)(unsafe.Pointer(digests))))
 }
 
-// FnPoseidonHashWorkspace: The device memory that pool_poseidon_hash allocates, see above.
 func FnPoseidonHashWorkspace(set unsafe.Pointer, exec *Exec, inputs *Span, elements uint32, digests *Span, bytes *uint64) Status {
 	return Status(C.pool_poseidon_hash_workspace((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(inputs)), C.uint32_t(elements), (*C.pool_span)(unsafe.Pointer(digests)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnPoseidonSpongeParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h.
-// NULL: no-op.
 func FnPoseidonSpongeParamsInit(params *PoseidonSpongeParams, struct_size uint64) {
 	C.pool_poseidon_sponge_params_init((*C.pool_poseidon_sponge_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnPoseidonSponge: Absorbs each message in blocks of `rate` elements, with a permutation after each block,
-// then squeezes `output_elements` elements, with a permutation after each `rate` of them.
 func FnPoseidonSponge(set unsafe.Pointer, exec *Exec, params *PoseidonSpongeParams, messages *Span, results *Span) Status {
 	return Status(C.pool_poseidon_sponge((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_poseidon_sponge_params)(unsafe.Pointer(params)), (*C.pool_span)(unsafe.Pointer(messages)), (*C.pool_span)(unsafe.Pointer(results))))
 }
 
-// FnPoseidonSpongeWorkspace: The device memory that pool_poseidon_sponge allocates, see above.
 func FnPoseidonSpongeWorkspace(set unsafe.Pointer, exec *Exec, params *PoseidonSpongeParams, messages *Span, results *Span, bytes *uint64) Status {
 	return Status(C.pool_poseidon_sponge_workspace((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_poseidon_sponge_params)(unsafe.Pointer(params)), (*C.pool_span)(unsafe.Pointer(messages)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMerkleParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnMerkleParamsInit(params *MerkleParams, struct_size uint64) {
 	C.pool_merkle_params_init((*C.pool_merkle_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnMerkleGetShape: Fills `shape`, whose struct_size is set, for a tree of that many leaves.
 func FnMerkleGetShape(set unsafe.Pointer, params *MerkleParams, leaves uint64, shape *MerkleShape) Status {
 	return Status(C.pool_merkle_get_shape((*C.pool_poseidon)(set), (*C.pool_merkle_params)(unsafe.Pointer(params)), C.uint64_t(leaves), (*C.pool_merkle_shape)(unsafe.Pointer(shape))))
 }
 
-// FnPoseidonMerkleBuild: Builds the tree of leaves->count leaves, at least 1, and writes the kept levels from
-// the lowest one to the root, digest_count items in all.
 func FnPoseidonMerkleBuild(set unsafe.Pointer, exec *Exec, params *MerkleParams, leaves *Span, levels *Span) Status {
 	return Status(C.pool_poseidon_merkle_build((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_merkle_params)(unsafe.Pointer(params)), (*C.pool_span)(unsafe.Pointer(leaves)), (*C.pool_span)(unsafe.Pointer(levels))))
 }
 
-// FnPoseidonMerkleBuildWorkspace: The device memory that pool_poseidon_merkle_build allocates, see above.
 func FnPoseidonMerkleBuildWorkspace(set unsafe.Pointer, exec *Exec, params *MerkleParams, leaves *Span, levels *Span, bytes *uint64) Status {
 	return Status(C.pool_poseidon_merkle_build_workspace((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_merkle_params)(unsafe.Pointer(params)), (*C.pool_span)(unsafe.Pointer(leaves)), (*C.pool_span)(unsafe.Pointer(levels)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnPoseidonMerkleShards: Sets digests[i] to the number of digests in shard i of `levels` where the levels of
-// a tree over several devices stay there (POOL_MEMORY_SHARDED). exec->device_count must not be 0. Each device
-// has the kept levels of its subtrees from the lowest one to the level of their roots, which is the same on
-// all devices; the first device has the levels above that behind them, up to the root. The division follows
-// the devices and `leaves`, a span in host memory or sharded; its data is not read (except for the array of
-// shards) and may be NULL. Errors: those of pool_poseidon_merkle_build_workspace for these arguments.
 func FnPoseidonMerkleShards(set unsafe.Pointer, exec *Exec, params *MerkleParams, leaves *Span, digests *uint64) Status {
 	return Status(C.pool_poseidon_merkle_shards((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_merkle_params)(unsafe.Pointer(params)), (*C.pool_span)(unsafe.Pointer(leaves)), (*C.uint64_t)(unsafe.Pointer(digests))))
 }
 
-// FnPoseidonMerkleOpen: Writes the opening of leaf `index`: the siblings on its path to the root, level by
-// level, in each level the arity - 1 others in their order. `path` has path_count digests in host memory.
-// `levels` is the result of pool_poseidon_merkle_build for `leaf_count` leaves. If the lowest levels were not
-// kept, `leaves` must be the same leaves, so that the leaf's subtree can be built again; otherwise it may be
-// NULL. Blocks until the path is written. With exec->device_count, the devices of the build in their order,
-// levels are in host memory or sharded as they were built; leaves that were sharded must then be passed in
-// any case. Subtrees are built by the devices that have their leaves, from host memory by the first one.
 func FnPoseidonMerkleOpen(set unsafe.Pointer, exec *Exec, params *MerkleParams, leaf_count uint64, leaves *Span, levels *Span, index uint64, path *Span) Status {
 	return Status(C.pool_poseidon_merkle_open((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_merkle_params)(unsafe.Pointer(params)), C.uint64_t(leaf_count), (*C.pool_span)(unsafe.Pointer(leaves)), (*C.pool_span)(unsafe.Pointer(levels)), C.uint64_t(index), (*C.pool_span)(unsafe.Pointer(path))))
 }
 
-// FnPoseidonMerkleOpenWorkspace: The device memory that pool_poseidon_merkle_open allocates, see above.
 func FnPoseidonMerkleOpenWorkspace(set unsafe.Pointer, exec *Exec, params *MerkleParams, leaf_count uint64, leaves *Span, levels *Span, index uint64, path *Span, bytes *uint64) Status {
 	return Status(C.pool_poseidon_merkle_open_workspace((*C.pool_poseidon)(set), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_merkle_params)(unsafe.Pointer(params)), C.uint64_t(leaf_count), (*C.pool_span)(unsafe.Pointer(leaves)), (*C.pool_span)(unsafe.Pointer(levels)), C.uint64_t(index), (*C.pool_span)(unsafe.Pointer(path)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnPoseidonMerkleVerify: Sets *is_member to 1 if `leaf` (leaf_elements elements) is leaf `index` of a tree
-// with that root, else to 0. Everything is in host memory and in `form` and is computed on the host. The
-// params' `height` must not be 0; an index of arity^height or more is not a member.
 func FnPoseidonMerkleVerify(set unsafe.Pointer, params *MerkleParams, form Form, root unsafe.Pointer, leaf unsafe.Pointer, index uint64, path unsafe.Pointer, is_member *int32) Status {
 	return Status(C.pool_poseidon_merkle_verify((*C.pool_poseidon)(set), (*C.pool_merkle_params)(unsafe.Pointer(params)), C.pool_form(form), root, leaf, C.uint64_t(index), path, (*C.int32_t)(unsafe.Pointer(is_member))))
 }
 
-// FnMatrixCommitParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnMatrixCommitParamsInit(params *MatrixCommitParams, struct_size uint64) {
 	C.pool_matrix_commit_params_init((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnMatrixCommitGetShape: Fills `shape`, whose struct_size is set. Of the matrices' spans nothing is read.
-// Any thread.
 func FnMatrixCommitGetShape(params *MatrixCommitParams, matrices *Matrix, count uint32, shape *MatrixCommitShape) Status {
 	return Status(C.pool_matrix_commit_get_shape((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.pool_matrix_commit_shape)(unsafe.Pointer(shape))))
 }
 
-// FnMatrixCommit: Commits to `count` matrices, 1 … 4096: writes the kept levels, from the lowest one to the
-// cap, digest_count items of the set's digest_elements elements each. Matrices and levels may be in host or
-// device memory and in either form. Matrices in host memory pass through the device in chunks of up to 32 MiB
-// of columns or rows, those in device memory are read in place. Row i of the tree is row i in memory:
-// POOL_NTT_NR and POOL_NTT_RR write rows in the bit-reversed order that Plonky3 and plonky2 commit to.
 func FnMatrixCommit(params *MatrixCommitParams, exec *Exec, matrices *Matrix, count uint32, levels *Span) Status {
 	return Status(C.pool_matrix_commit((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels))))
 }
 
-// FnMatrixCommitWorkspace: The exact number of device bytes that pool_matrix_commit allocates for these
-// arguments: at most exec->memory_limit, unless that is 0. The spans' data may be NULL; a device is not
-// needed. With exec->device_count it sets bytes[i] for device i; the array of shards is read, but not their
-// data.
 func FnMatrixCommitWorkspace(params *MatrixCommitParams, exec *Exec, matrices *Matrix, count uint32, levels *Span, bytes *uint64) Status {
 	return Status(C.pool_matrix_commit_workspace((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMatrixCommitShards: Sets digests[i] to the number of digests in shard i of `levels` where the levels of a
-// commitment over several devices stay there (POOL_MEMORY_SHARDED). exec->device_count must not be 0. Each
-// device has the kept levels of its subtrees from the lowest one to the level of their roots, which is the
-// same on all devices; the first device has the levels above that behind them, up to the cap. The division
-// follows the devices' rates, the heights, and the shards of rows: for pool_extend_commit `matrices` are the
-// extensions' heights and widths, with spans in host memory. The data of spans is not read (except for the
-// array of shards) and may be NULL. Errors: those of pool_matrix_commit_workspace for these arguments. Any
-// thread.
 func FnMatrixCommitShards(params *MatrixCommitParams, exec *Exec, matrices *Matrix, count uint32, digests *uint64) Status {
 	return Status(C.pool_matrix_commit_shards((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.uint64_t)(unsafe.Pointer(digests))))
 }
 
-// FnExtendCommit: Extends columns and commits to the extensions, `count` matrices in the order of the
-// extensions: pool_ntt_extend and pool_matrix_commit in one call. Where the trace or the extension is in host
-// memory, or the extension is not kept, columns pass through the device in chunks of up to 32 MiB; the next
-// chunk is uploaded and extended while one is hashed. Otherwise a matrix is extended as a whole. Of `exec`
-// the same members are used as for pool_matrix_commit; the check applies to the traces. Progress counts
-// elements of the extensions and nodes above level 0. With exec->device_count columns are dealt out over the
-// devices, as by pool_ntt_extend, and all have been extended before rows are hashed: extensions that are not
-// kept need device memory until then.
 func FnExtendCommit(params *MatrixCommitParams, exec *Exec, extensions *Extension, count uint32, levels *Span) Status {
 	return Status(C.pool_extend_commit((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_extension)(unsafe.Pointer(extensions)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels))))
 }
 
-// FnExtendCommitWorkspace: The exact number of device bytes that pool_extend_commit allocates for these
-// arguments: at most exec->memory_limit, unless that is 0. The spans' data may be NULL, a kept extension is
-// one with a count. Requires exec->device, or a device that the calling thread has bound; with
-// exec->device_count it sets bytes[i] for device i. Tables of the domains do not count.
 func FnExtendCommitWorkspace(params *MatrixCommitParams, exec *Exec, extensions *Extension, count uint32, levels *Span, bytes *uint64) Status {
 	return Status(C.pool_extend_commit_workspace((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_extension)(unsafe.Pointer(extensions)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMatrixCommitWarmUp: Compiles the kernels of both sets for a device, so that no later call waits for them.
-// Blocks. Of `exec` cancel, device, lease and timeout_ns.
 func FnMatrixCommitWarmUp(params *MatrixCommitParams, exec *Exec) Status {
 	return Status(C.pool_matrix_commit_warm_up((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnMatrixOpen: Opens rows. Index i of the tallest matrices is row i >> k of a matrix with 2^k times fewer
-// rows. For each index `rows` receives the row of every matrix, in the order of the matrices: one item of
-// row_elements elements per index. `paths` receives the sibling on each level from 0 on: `height` items,
-// digests, per index, one index after another. Both are in host memory, in either form. `levels` is the
-// result of pool_matrix_commit for the same matrices. If the lowest levels were not kept, the subtree of each
-// index is built again from the matrices. Blocks until rows and paths are written. Of `exec` device, stream,
-// workspace (of the bytes that pool_matrix_open_workspace reports), memory_limit, lease, cancel, devices and
-// workspaces are used; is_async must be 0. With exec->device_count matrices and levels are where
-// pool_matrix_commit takes them, and shards of rows begin with subtrees that are built again: otherwise
-// POOL_ERR_UNSUPPORTED.
 func FnMatrixOpen(params *MatrixCommitParams, exec *Exec, matrices *Matrix, count uint32, levels *Span, indices *uint64, index_count uint64, rows *Span, paths *Span) Status {
 	return Status(C.pool_matrix_open((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels)), (*C.uint64_t)(unsafe.Pointer(indices)), C.uint64_t(index_count), (*C.pool_span)(unsafe.Pointer(rows)), (*C.pool_span)(unsafe.Pointer(paths))))
 }
 
-// FnMatrixOpenWorkspace: The device memory that pool_matrix_open allocates, as pool_matrix_commit_workspace
-// reports it.
 func FnMatrixOpenWorkspace(params *MatrixCommitParams, exec *Exec, matrices *Matrix, count uint32, levels *Span, index_count uint64, rows *Span, paths *Span, bytes *uint64) Status {
 	return Status(C.pool_matrix_open_workspace((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(levels)), C.uint64_t(index_count), (*C.pool_span)(unsafe.Pointer(rows)), (*C.pool_span)(unsafe.Pointer(paths)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMatrixVerify: Sets *is_member to 1 if `row` (row_elements elements) and `path` (`height` digests) open
-// the commitment `cap` (cap_count digests) at `index`, else to 0. Everything is packed, in host memory and in
-// `form`, and is computed on the host. Of the matrices only height and width are read. POOL_ERR_BAD_DATA for
-// an element that is not below p; an index that is not below the greatest height is not a member. Any thread.
 func FnMatrixVerify(params *MatrixCommitParams, form Form, matrices *Matrix, count uint32, cap unsafe.Pointer, index uint64, row unsafe.Pointer, path unsafe.Pointer, is_member *int32) Status {
 	return Status(C.pool_matrix_verify((*C.pool_matrix_commit_params)(unsafe.Pointer(params)), C.pool_form(form), (*C.pool_matrix)(unsafe.Pointer(matrices)), C.uint32_t(count), cap, C.uint64_t(index), row, path, (*C.int32_t)(unsafe.Pointer(is_member))))
 }
 
-// FnCurveCount: Enumerate the built-in curves, in a fixed order. `pool_curve_at` returns NULL past the end.
-// The curves are static. Any thread.
 func FnCurveCount() uint64 {
 	return uint64(C.pool_curve_count())
 }
 
-// FnCurveAt: Enumerate the built-in curves, in a fixed order. `pool_curve_at` returns NULL past the end. The
-// curves are static. Any thread.
 func FnCurveAt(index uint64) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_at(C.size_t(index)))
 }
 
-// FnCurveByName: Returns the built-in curve of that name, or NULL with POOL_ERR_NOT_FOUND as the thread's
-// last error: bn254_g1, bn254_g2, bls12_381_g1, bls12_381_g2, bls12_377_g1, bls12_377_g2, bw6_761_g1,
-// bw6_761_g2, pallas, vesta, grumpkin, secp256k1. The curves are static. Any thread.
 func FnCurveByName(name unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_by_name((*C.char)(name)))
 }
 
-// FnCurveParamsInit: Initialises params to defaults; struct_size is the caller's sizeof, see version.h. C
-// callers may use a designated initialiser. NULL is a no-op.
 func FnCurveParamsInit(params *CurveParams, struct_size uint64) {
 	C.pool_curve_params_init((*C.pool_curve_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnCurveCreate: Checks that the discriminant is not zero, that the generator is on the curve and is not the
-// point at infinity, that the order is prime and annihilates the generator, and that order * cofactor is
-// within Hasse's bounds. Copies all strings and holds references to the fields. Takes milliseconds and does
-// not block. Fails with POOL_ERR_INVALID_ARGUMENT, whose message names the condition violated, or
-// POOL_ERR_OUT_OF_HOST_MEMORY. The caller owns one reference.
 func FnCurveCreate(params *CurveParams, curve *unsafe.Pointer) Status {
 	return Status(C.pool_curve_create((*C.pool_curve_params)(unsafe.Pointer(params)), (**C.pool_curve)(unsafe.Pointer(curve))))
 }
 
-// FnCurveRetain: Adds a reference, which pool_curve_destroy releases. Built-in curves are not counted.
-// Returns NULL for NULL.
 func FnCurveRetain(curve unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_retain((*C.pool_curve)(curve)))
 }
 
-// FnCurveDestroy: Releases a reference, frees the curve with the last one, and sets *curve to NULL. NULL or a
-// pointer to NULL is a no-op.
 func FnCurveDestroy(curve *unsafe.Pointer) {
 	C.pool_curve_destroy((**C.pool_curve)(unsafe.Pointer(curve)))
 }
 
-// FnCurveName: Properties. Fields are borrowed from the curve. Return NULL, 0 or an empty string for NULL.
-// Any thread.
 func FnCurveName(curve unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_name((*C.pool_curve)(curve)))
 }
 
-// FnCurveBaseField: Properties. Fields are borrowed from the curve. Return NULL, 0 or an empty string for
-// NULL. Any thread.
 func FnCurveBaseField(curve unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_base_field((*C.pool_curve)(curve)))
 }
 
-// FnCurveScalarField: Properties. Fields are borrowed from the curve. Return NULL, 0 or an empty string for
-// NULL. Any thread. (its modulus is the order)
 func FnCurveScalarField(curve unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_curve_scalar_field((*C.pool_curve)(curve)))
 }
 
-// FnCurveDegree: its modulus is the order (1, or 2 over an extension)
 func FnCurveDegree(curve unsafe.Pointer) uint32 {
 	return uint32(C.pool_curve_degree((*C.pool_curve)(curve)))
 }
 
-// FnCurveCoordinateBytes: 1, or 2 over an extension
 func FnCurveCoordinateBytes(curve unsafe.Pointer) uint64 {
 	return uint64(C.pool_curve_coordinate_bytes((*C.pool_curve)(curve)))
 }
 
-// FnCurveFingerprint: SHA-256 over fields, coefficients and generator: equal if and only if the curves
-// compute the same.
 func FnCurveFingerprint(curve unsafe.Pointer, fingerprint *byte) Status {
 	return Status(C.pool_curve_fingerprint((*C.pool_curve)(curve), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
 }
 
-// FnCurveCofactor: Writes the cofactor as `bytes` little-endian bytes. POOL_ERR_NOT_FOUND when it is unknown,
-// POOL_ERR_INVALID_ARGUMENT when it does not fit.
 func FnCurveCofactor(curve unsafe.Pointer, bytes uint64, cofactor *byte) Status {
 	return Status(C.pool_curve_cofactor((*C.pool_curve)(curve), C.size_t(bytes), (*C.uint8_t)(unsafe.Pointer(cofactor))))
 }
 
-// FnPointBytes: Returns the packed size of a point, or 0 for an unknown layout or a NULL curve.
 func FnPointBytes(curve unsafe.Pointer, layout PointLayout) uint64 {
 	return uint64(C.pool_point_bytes((*C.pool_curve)(curve), C.pool_point_layout(layout)))
 }
 
-// FnPointsCheck: Checks `count` points: `checks` is POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP, or, as the
-// functions here always check that coordinates are below the modulus, POOL_CHECK_CANONICAL or
-// POOL_CHECK_NONE. POOL_ERR_BAD_DATA for the first bad point; *first_bad receives its index unless first_bad
-// is NULL.
 func FnPointsCheck(curve unsafe.Pointer, format *PointFormat, points unsafe.Pointer, count uint64, checks uint32, first_bad *uint64) Status {
 	return Status(C.pool_points_check((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(format)), points, C.size_t(count), C.uint32_t(checks), (*C.size_t)(unsafe.Pointer(first_bad))))
 }
 
-// FnPointsConvert: Converts points from one format to another and checks them. Input and output may be the
-// same memory only if layout and stride are the same. POOL_ERR_BAD_DATA names the first bad point; nothing is
-// written then.
 func FnPointsConvert(curve unsafe.Pointer, from_format *PointFormat, from unsafe.Pointer, count uint64, checks uint32, to_format *PointFormat, to unsafe.Pointer) Status {
 	return Status(C.pool_points_convert((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(from_format)), from, C.size_t(count), C.uint32_t(checks), (*C.pool_point_format)(unsafe.Pointer(to_format)), to))
 }
 
-// FnEncodingBytes: Returns the size of an encoded point, or 0 when the encoding is not defined for the curve.
 func FnEncodingBytes(curve unsafe.Pointer, encoding Encoding) uint64 {
 	return uint64(C.pool_encoding_bytes((*C.pool_curve)(curve), C.pool_encoding(encoding)))
 }
 
-// FnPointsEncode: Encode and decode `count` points. Encoded points are `stride` bytes apart; 0 means packed,
-// and the gaps between them are neither read nor written. Decoding is strict: it refuses coordinates that are
-// not below the modulus, wrong flags, an infinity that is not all zeros, padding that is not zero, an x
-// without a y, and what `checks` rejects. POOL_ERR_BAD_DATA then, with the index of the first bad point in
-// the message, and nothing is written. POOL_ERR_UNSUPPORTED when the encoding is not defined for the curve,
-// POOL_ERR_INVALID_ARGUMENT for a stride smaller than an encoded point.
 func FnPointsEncode(curve unsafe.Pointer, format *PointFormat, points unsafe.Pointer, count uint64, encoding Encoding, stride uint64, encoded *byte) Status {
 	return Status(C.pool_points_encode((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(format)), points, C.size_t(count), C.pool_encoding(encoding), C.size_t(stride), (*C.uint8_t)(unsafe.Pointer(encoded))))
 }
 
-// FnPointsDecode: Encode and decode `count` points. Encoded points are `stride` bytes apart; 0 means packed,
-// and the gaps between them are neither read nor written. Decoding is strict: it refuses coordinates that are
-// not below the modulus, wrong flags, an infinity that is not all zeros, padding that is not zero, an x
-// without a y, and what `checks` rejects. POOL_ERR_BAD_DATA then, with the index of the first bad point in
-// the message, and nothing is written. POOL_ERR_UNSUPPORTED when the encoding is not defined for the curve,
-// POOL_ERR_INVALID_ARGUMENT for a stride smaller than an encoded point.
 func FnPointsDecode(curve unsafe.Pointer, encoding Encoding, stride uint64, encoded *byte, count uint64, checks uint32, format *PointFormat, points unsafe.Pointer) Status {
 	return Status(C.pool_points_decode((*C.pool_curve)(curve), C.pool_encoding(encoding), C.size_t(stride), (*C.uint8_t)(unsafe.Pointer(encoded)), C.size_t(count), C.uint32_t(checks), (*C.pool_point_format)(unsafe.Pointer(format)), points))
 }
 
-// FnPointAdd: Point addition, scalar multiplication and comparison on the host, one point at a time: for
-// checking results, not for speed, and not for secrets (time depends on values). The scalar is `scalar_bytes`
-// little-endian bytes in standard form and need not be below the order. Points are checked to be on the
-// curve. The result may be written over an argument.
 func FnPointAdd(curve unsafe.Pointer, format *PointFormat, p unsafe.Pointer, q unsafe.Pointer, sum unsafe.Pointer) Status {
 	return Status(C.pool_point_add((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(format)), p, q, sum))
 }
 
-// FnPointMul: Point addition, scalar multiplication and comparison on the host, one point at a time: for
-// checking results, not for speed, and not for secrets (time depends on values). The scalar is `scalar_bytes`
-// little-endian bytes in standard form and need not be below the order. Points are checked to be on the
-// curve. The result may be written over an argument.
 func FnPointMul(curve unsafe.Pointer, format *PointFormat, p unsafe.Pointer, scalar *byte, scalar_bytes uint64, product unsafe.Pointer) Status {
 	return Status(C.pool_point_mul((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(format)), p, (*C.uint8_t)(unsafe.Pointer(scalar)), C.size_t(scalar_bytes), product))
 }
 
-// FnPointEqual: Point addition, scalar multiplication and comparison on the host, one point at a time: for
-// checking results, not for speed, and not for secrets (time depends on values). The scalar is `scalar_bytes`
-// little-endian bytes in standard form and need not be below the order. Points are checked to be on the
-// curve. The result may be written over an argument.
 func FnPointEqual(curve unsafe.Pointer, p_format *PointFormat, p unsafe.Pointer, q_format *PointFormat, q unsafe.Pointer, is_equal *int32) Status {
 	return Status(C.pool_point_equal((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(p_format)), p, (*C.pool_point_format)(unsafe.Pointer(q_format)), q, (*C.int32_t)(unsafe.Pointer(is_equal))))
 }
 
-// FnCurveGenerator: Writes the generator in the given format.
 func FnCurveGenerator(curve unsafe.Pointer, format *PointFormat, point unsafe.Pointer) Status {
 	return Status(C.pool_curve_generator((*C.pool_curve)(curve), (*C.pool_point_format)(unsafe.Pointer(format)), point))
 }
 
-// FnRandomPoints: Generates `count` points of the generator's subgroup; point i depends on the seed, i and
-// the curve only. Unless `scalars` is NULL it receives `count` packed elements of the scalar field in
-// standard form such that point i is scalar i times the generator. Points are sums of two entries of small
-// random tables: cheap to generate, and equivalent to independent points for tests and measurements; not for
-// secrets.
 func FnRandomPoints(curve unsafe.Pointer, seed uint64, count uint64, format *PointFormat, points unsafe.Pointer, scalars unsafe.Pointer) Status {
 	return Status(C.pool_random_points((*C.pool_curve)(curve), C.uint64_t(seed), C.size_t(count), (*C.pool_point_format)(unsafe.Pointer(format)), points, scalars))
 }
 
-// FnEcnttParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnEcnttParamsInit(params *EcnttParams, struct_size uint64) {
 	C.pool_ecntt_params_init((*C.pool_ecntt_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnEcntt: Transforms batch * 2^log_size points from `in` to `out`. Each may be in host or device memory,
-// packed or strided by a multiple of 4 bytes, in every layout of curve.h and either form. Results are
-// normalised: in all layouts their coordinates are affine ones, with Z, ZZ and ZZZ equal to 1 or, for
-// infinity, as curve.h says. `out` may be exactly `in` (same data, same stride); any other overlap is an
-// error. All four orders take the same time.
 func FnEcntt(params *EcnttParams, exec *Exec, in *Span, out *Span) Status {
 	return Status(C.pool_ecntt((*C.pool_ecntt_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnEcnttWorkspace: The exact number of device bytes that pool_ecntt uses for these spans, params and exec:
-// the size of its workspace, at most exec->memory_limit, unless that is 0. The spans' data is not read and
-// may be NULL, but for the array of shards. Requires exec->device, or a device that the calling thread has
-// bound; with exec->device_count writes one number per device.
 func FnEcnttWorkspace(params *EcnttParams, exec *Exec, in *Span, out *Span, bytes *uint64) Status {
 	return Status(C.pool_ecntt_workspace((*C.pool_ecntt_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnEcnttWarmUp: Compiles the curve's kernels for a device, those of checks included, so that no later call
-// waits for the compiler. Blocks. Of `exec` cancel, device, lease and timeout_ns.
 func FnEcnttWarmUp(curve unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_ecntt_warm_up((*C.pool_curve)(curve), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnFriFoldParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnFriFoldParamsInit(params *FriFoldParams, struct_size uint64) {
 	C.pool_fri_fold_params_init((*C.pool_fri_fold_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnFriFold: Folds the values of a polynomial f: with f(x) = sum over j < k = 2^log_arity of x^j f_j(x^k),
-// the results are the values of sum_j challenge^j f_j at the k-th powers of the points (Ben-Sasson and
-// others, FRI, 2018). A fold by 8 is three folds by 2 with the challenge, its square and its fourth power; so
-// are plonky2's and Plonky3's, which interpolate.
 func FnFriFold(params *FriFoldParams, exec *Exec, in *Span, out *Span) Status {
 	return Status(C.pool_fri_fold((*C.pool_fri_fold_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnFriFoldWorkspace: The exact number of device bytes that pool_fri_fold allocates for these arguments: at
-// most exec->memory_limit, unless that is 0. The spans' data may be NULL; a device is not needed.
 func FnFriFoldWorkspace(params *FriFoldParams, exec *Exec, in *Span, out *Span, bytes *uint64) Status {
 	return Status(C.pool_fri_fold_workspace((*C.pool_fri_fold_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnFriLayer: A layer as matrices for pool_matrix_commit, pool_matrix_open and pool_matrix_verify: row i of
-// the tree has the 2^log_arity values that one fold makes result i from. In bit-reversed order that is one
-// matrix, whose rows are adjacent values, Plonky3's and plonky2's; in natural order 2^log_arity matrices of
-// one value per row, for which `matrices` has space. `layer` has a power of two of packed elements of
-// `field`; its data may be NULL. log_arity is at most 3; 0 has one value per row. Any thread.
 func FnFriLayer(field unsafe.Pointer, layer *Span, log_arity uint32, is_bit_reversed int32, matrices *Matrix, count *uint32) Status {
 	return Status(C.pool_fri_layer((*C.pool_field)(field), (*C.pool_span)(unsafe.Pointer(layer)), C.uint32_t(log_arity), C.int32_t(is_bit_reversed), (*C.pool_matrix)(unsafe.Pointer(matrices)), (*C.uint32_t)(unsafe.Pointer(count))))
 }
 
-// FnFriFoldCommit: pool_fri_fold, and pool_matrix_commit to the results as a layer for a fold by
-// 2^next_log_arity. The set is over the base field of params->field. A call whose results are in host memory
-// is not asynchronous. Progress is that of the fold and then that of the commitment. The errors are those of
-// both functions; what can be refused is refused before the fold.
 func FnFriFoldCommit(params *FriFoldParams, next_log_arity uint32, commit *MatrixCommitParams, exec *Exec, in *Span, out *Span, levels *Span) Status {
 	return Status(C.pool_fri_fold_commit((*C.pool_fri_fold_params)(unsafe.Pointer(params)), C.uint32_t(next_log_arity), (*C.pool_matrix_commit_params)(unsafe.Pointer(commit)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out)), (*C.pool_span)(unsafe.Pointer(levels))))
 }
 
-// FnFriFoldCommitWorkspace: Likewise the most device bytes that it has allocated at a time.
 func FnFriFoldCommitWorkspace(params *FriFoldParams, next_log_arity uint32, commit *MatrixCommitParams, exec *Exec, in *Span, out *Span, levels *Span, bytes *uint64) Status {
 	return Status(C.pool_fri_fold_commit_workspace((*C.pool_fri_fold_params)(unsafe.Pointer(params)), C.uint32_t(next_log_arity), (*C.pool_matrix_commit_params)(unsafe.Pointer(commit)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(in)), (*C.pool_span)(unsafe.Pointer(out)), (*C.pool_span)(unsafe.Pointer(levels)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMatrixEvaluateParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h.
-// NULL: no-op.
 func FnMatrixEvaluateParamsInit(params *MatrixEvaluateParams, struct_size uint64) {
 	C.pool_matrix_evaluate_params_init((*C.pool_matrix_evaluate_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnMatrixEvaluate: Evaluates all columns of a matrix at `count` points z, at least 1 and at most 64: value c
-// of point k, at index k width + c of `values`, is that of column c. Points and values are packed elements of
-// params->field in host memory, in standard form. Values at points x_i of the domain, N of them with the
-// shift s, are interpolated by the barycentric formula (Berrut, Trefethen, "Barycentric Lagrange
-// Interpolation", SIAM Review 46, 2004), for a coset p(z) = ((z / s)^N - 1) / N * sum_i p(x_i) x_i / (z -
-// x_i); the factors of the sum are computed once for all columns.
 func FnMatrixEvaluate(params *MatrixEvaluateParams, exec *Exec, matrix *Matrix, points unsafe.Pointer, count uint32, values unsafe.Pointer) Status {
 	return Status(C.pool_matrix_evaluate((*C.pool_matrix_evaluate_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrix)), points, C.uint32_t(count), values))
 }
 
-// FnMatrixEvaluateWorkspace: The exact number of device bytes that it allocates, as pool_fri_fold_workspace
-// reports it.
 func FnMatrixEvaluateWorkspace(params *MatrixEvaluateParams, exec *Exec, matrix *Matrix, count uint32, bytes *uint64) Status {
 	return Status(C.pool_matrix_evaluate_workspace((*C.pool_matrix_evaluate_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(matrix)), C.uint32_t(count), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMatrixBitReverse: Row i of `in` becomes row reverse(i) of `out`, which has the same height, width and
-// layout, the same form, and is exactly `in` or does not overlap it. Both are in memory of the device. Of
-// `exec` device, stream, is_async and lease are used; nothing is allocated. Any field. Any thread.
 func FnMatrixBitReverse(field unsafe.Pointer, exec *Exec, in *Matrix, out *Matrix) Status {
 	return Status(C.pool_matrix_bit_reverse((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_matrix)(unsafe.Pointer(in)), (*C.pool_matrix)(unsafe.Pointer(out))))
 }
 
-// FnFriWarmUp: Compiles the kernels of this header for a device, so that no later call waits for that.
-// Blocks. Of `exec` cancel, device, lease and timeout_ns.
 func FnFriWarmUp(field unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_fri_warm_up((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnFileKindName: Returns "ptau", "zkey" and so on, or "?" for an unknown value. Static.
 func FnFileKindName(kind FileKind) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_file_kind_name(C.pool_file_kind(kind)))
 }
 
-// FnFileParamsInit: Initialises params to defaults; struct_size is the caller's sizeof, see version.h. NULL
-// is a no-op.
 func FnFileParamsInit(params *FileParams, struct_size uint64) {
 	C.pool_file_params_init((*C.pool_file_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnFileOpen: Opens a file, reads its header and checks every count, offset and length against its size.
-// Sections may be in any order; unknown ones are skipped and logged (POOL_LOG_INFO). Points of a KZG setup
-// are decoded into memory that the file owns, which takes half a second for 4096 points; they are on their
-// curve then. `params` may be NULL. The caller destroys the file.
 func FnFileOpen(path unsafe.Pointer, params *FileParams, file *unsafe.Pointer) Status {
 	return Status(C.pool_file_open((*C.char)(path), (*C.pool_file_params)(unsafe.Pointer(params)), (**C.pool_file)(unsafe.Pointer(file))))
 }
 
-// FnFileDestroy: Unmaps the file and sets *file to NULL. Sections, names and fields of it become invalid.
-// NULL or a pointer to NULL is a no-op.
 func FnFileDestroy(file *unsafe.Pointer) {
 	C.pool_file_destroy((**C.pool_file)(unsafe.Pointer(file)))
 }
 
-// FnFileGetInfo: Fills `info`, whose struct_size is set by the caller.
 func FnFileGetInfo(file unsafe.Pointer, info *FileInfo) Status {
 	return Status(C.pool_file_get_info((*C.pool_file)(file), (*C.pool_file_info)(unsafe.Pointer(info))))
 }
 
-// FnFileGetSection: Finds a section by name:
 func FnFileGetSection(file unsafe.Pointer, name unsafe.Pointer, section *FileSection) Status {
 	return Status(C.pool_file_get_section((*C.pool_file)(file), (*C.char)(name), (*C.pool_file_section)(unsafe.Pointer(section))))
 }
 
-// FnFileSectionAt: Returns a section by index, below pool_file_info.sections, in the order above.
 func FnFileSectionAt(file unsafe.Pointer, index uint64, section *FileSection) Status {
 	return Status(C.pool_file_section_at((*C.pool_file)(file), C.uint64_t(index), (*C.pool_file_section)(unsafe.Pointer(section))))
 }
 
-// FnStreamBeginCapture: Begins to capture the stream. Streams that wait for an event of the capture
-// (pool_stream_fork, pool_stream_wait_event) become part of it until it ends; work of before the capture is
-// executed as usual. Other streams and threads are not affected; pool_device_synchronize fails with
-// POOL_ERR_BUSY meanwhile. Errors: INVALID_ARGUMENT (the stream is being captured, belongs to a lease, is a
-// default stream, or was created with POOL_STREAM_BLOCKING), UNSUPPORTED (the driver has no graphs).
 func FnStreamBeginCapture(stream unsafe.Pointer) Status {
 	return Status(C.pool_stream_begin_capture((*C.pool_stream)(stream)))
 }
 
-// FnStreamEndCapture: Ends the capture that began on the stream, and instantiates the graph, which the caller
-// destroys with pool_graph_destroy before the pool. With `graph` NULL the capture is abandoned. The capture
-// is over also after a failure, unless the driver could not end it: then the call can be repeated. Like other
-// calls that wait, it also reports the failure of work that was enqueued before. Errors: INVALID_ARGUMENT (no
-// capture began on this stream; a stream of the capture was not joined), UNSUPPORTED (a call of the capture
-// was refused).
 func FnStreamEndCapture(stream unsafe.Pointer, graph *unsafe.Pointer) Status {
 	return Status(C.pool_stream_end_capture((*C.pool_stream)(stream), (**C.pool_graph)(unsafe.Pointer(graph))))
 }
 
-// FnGraphLaunch: Enqueues the graph's work on a stream of its device; NULL is the default stream. Does not
-// wait. Errors: WRONG_DEVICE, UNSUPPORTED (the stream is being captured).
 func FnGraphLaunch(graph unsafe.Pointer, stream unsafe.Pointer) Status {
 	return Status(C.pool_graph_launch((*C.pool_graph)(graph), (*C.pool_stream)(stream)))
 }
 
-// FnGraphUpdate: Ends the capture that began on the stream and replaces the graph's arguments and addresses
-// by the captured ones; launches that are already enqueued are not affected. INVALID_ARGUMENT if the captured
-// work differs in number, kind or order: the graph is then as before. Other errors as of
-// pool_stream_end_capture; UNSUPPORTED if the driver is older than CUDA 12.
 func FnGraphUpdate(graph unsafe.Pointer, stream unsafe.Pointer) Status {
 	return Status(C.pool_graph_update((*C.pool_graph)(graph), (*C.pool_stream)(stream)))
 }
 
-// FnGraphDestroy: Destroys the graph and sets *graph to NULL; NULL or a pointer to NULL is a no-op. Launches
-// that are enqueued are completed. A driver error is returned, and the object is destroyed nevertheless,
-// unless *graph is still set: then the device's context could not be entered and the call can be repeated.
 func FnGraphDestroy(graph *unsafe.Pointer) Status {
 	return Status(C.pool_graph_destroy((**C.pool_graph)(unsafe.Pointer(graph))))
 }
 
-// FnGraphDevice: The graph's device; NULL for NULL.
 func FnGraphDevice(graph unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_graph_device((*C.pool_graph)(graph)))
 }
 
-// FnHostGetInfo: Fills `info`, whose struct_size must be set. Loads the libraries unless they are loaded
-// already and initialises the driver (up to a second). The compiler is the newest NVRTC that compiles a
-// trivial kernel which the driver loads on its first device; without a device, the newest that compiles it.
-// Unless the disk cache has the result, this takes a tenth of a second, and a context is created on that
-// device and released. Returns POOL_OK also when a component is missing, which `info` reports. Any thread.
 func FnHostGetInfo(info *HostInfo) Status {
 	return Status(C.pool_host_get_info((*C.pool_host_info)(unsafe.Pointer(info))))
 }
 
-// FnDeviceGetCompiler: The compiler of the device's kernels: the newest NVRTC whose code the device's driver
-// loads, tried as by pool_host_get_info. Returns POOL_OK also when there is none, with the status
-// POOL_ERR_NO_COMPILER and the reason in `compiler`: the library then uses its prebuilt PTX. Fails as other
-// calls do when the device cannot be used. Any thread.
 func FnDeviceGetCompiler(device unsafe.Pointer, compiler *Component) Status {
 	return Status(C.pool_device_get_compiler((*C.pool_device)(device), (*C.pool_component)(unsafe.Pointer(compiler))))
 }
 
-// FnLogSet: Sets the process's callback and the highest level that it receives; NULL disables logging. Any
-// thread. A call in progress on another thread may still invoke the previous callback.
 func FnLogSet(callback unsafe.Pointer, user unsafe.Pointer, level LogLevel) {
 	C.pool_log_set((C.pool_log_callback)(callback), user, C.pool_log_level(level))
 }
 
-// FnLogWrite: Passes a message to the callback, if the level is enabled: for libraries above this one. NULL
-// or a level that does not exist: no-op. Any thread.
 func FnLogWrite(level LogLevel, message unsafe.Pointer) {
 	C.pool_log_write(C.pool_log_level(level), (*C.char)(message))
 }
 
-// FnMetrics: Every metric of the pool in one text, which the caller frees with pool_text_free. Names, units
-// and labels are listed in docs/metrics.md; durations are seconds, sizes bytes, and counters count from the
-// creation of the pool (compiler and cache: of the process). No driver call is made, except that phases are
-// collected where pool_set_phase_timing is on; so it also works after a fault, when it reports the fault. Any
-// thread. POOL_ERR_FORKED in a child process.
 func FnMetrics(pool unsafe.Pointer, format MetricsFormat, text *unsafe.Pointer) Status {
 	return Status(C.pool_metrics((*C.device_pool)(pool), C.pool_metrics_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
-// FnSetPhaseTiming: 1: the phases of MSM and NTT are timed on the device (devicepool_phase_seconds_total),
-// which costs two events per phase, some 2 microseconds of the enqueuing thread. 0, the default: they are
-// not. Any thread, at any time; operations in progress may finish as they began.
 func FnSetPhaseTiming(pool unsafe.Pointer, is_on int32) Status {
 	return Status(C.pool_set_phase_timing((*C.device_pool)(pool), C.int32_t(is_on)))
 }
 
-// FnModuleCompile: Compiles for exactly this device's chip, or takes the binary from the cache in memory or
-// on disk (cache.h), and loads it. Blocks while NVRTC compiles; threads that need the same binary wait for
-// one compilation. The caller destroys the module. Errors: POOL_ERR_COMPILE (the message has NVRTC's log with
-// numbered source lines), POOL_ERR_NO_COMPILER, POOL_ERR_CANCELLED, POOL_ERR_BAD_IMAGE (the driver is older
-// than NVRTC).
 func FnModuleCompile(device unsafe.Pointer, params *ModuleParams, module *unsafe.Pointer) Status {
 	return Status(C.pool_module_compile((*C.pool_device)(device), (*C.pool_module_params)(unsafe.Pointer(params)), (**C.pool_module)(unsafe.Pointer(module))))
 }
 
-// FnModuleBuild: Compiles without a device or a driver, for files that pool_module_load_file and other
-// programs load: for chips of `compute_capability` (90 is 9.0). The image comes from the same caches as
-// pool_module_compile's; *size does not include the NUL that follows it. Name expressions follow it as
-// comments, so that a loaded image has them too. The caller frees *image with pool_image_free. Errors: as
-// pool_module_compile, and POOL_ERR_UNSUPPORTED if NVRTC does not know the chip.
 func FnModuleBuild(params *ModuleParams, compute_capability int32, form ImageForm, image *unsafe.Pointer, size *uint64) Status {
 	return Status(C.pool_module_build((*C.pool_module_params)(unsafe.Pointer(params)), C.int32_t(compute_capability), C.pool_image_form(form), (*unsafe.Pointer)(unsafe.Pointer(image)), (*C.size_t)(unsafe.Pointer(size))))
 }
 
-// FnImageFree: Frees the image and sets *image to NULL; NULL or a pointer to NULL is a no-op.
 func FnImageFree(image *unsafe.Pointer) {
 	C.pool_image_free((*unsafe.Pointer)(unsafe.Pointer(image)))
 }
 
-// FnModuleLoad: Loads PTX (`size` with or without the NUL), a cubin or a fatbin. The image is not needed
-// after the call. The caller destroys the module. The message of POOL_ERR_BAD_IMAGE has the driver's JIT log.
 func FnModuleLoad(device unsafe.Pointer, image unsafe.Pointer, size uint64, module *unsafe.Pointer) Status {
 	return Status(C.pool_module_load((*C.pool_device)(device), image, C.size_t(size), (**C.pool_module)(unsafe.Pointer(module))))
 }
 
-// FnModuleLoadFile: The same for a file. POOL_ERR_IO.
 func FnModuleLoadFile(device unsafe.Pointer, path unsafe.Pointer, module *unsafe.Pointer) Status {
 	return Status(C.pool_module_load_file((*C.pool_device)(device), (*C.char)(path), (**C.pool_module)(unsafe.Pointer(module))))
 }
 
-// FnModuleDestroy: Unloads the module, destroys its kernels and sets *module to NULL; NULL or a pointer to
-// NULL is a no-op. The driver's unload blocks until all work of the device has finished; this function does
-// not: while work is unfinished, or the context cannot be entered, the unload is deferred until the device is
-// idle, to pool_memory_trim or to pool_destroy. A driver error is returned, and the module is destroyed
-// nevertheless.
 func FnModuleDestroy(module *unsafe.Pointer) Status {
 	return Status(C.pool_module_destroy((**C.pool_module)(unsafe.Pointer(module))))
 }
 
-// FnModuleDevice: The module's device; NULL for NULL.
 func FnModuleDevice(module unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_module_device((*C.pool_module)(module)))
 }
 
-// FnModuleSymbol: The symbol of a name expression that the module was compiled with, for the driver's own
-// functions; it lives as long as the module. NULL for other names and for a NULL argument.
 func FnModuleSymbol(module unsafe.Pointer, expression unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_module_symbol((*C.pool_module)(module), (*C.char)(expression)))
 }
 
-// FnModuleVariable: Address and size in bytes of a __device__ or __constant__ variable.
 func FnModuleVariable(module unsafe.Pointer, name unsafe.Pointer, address *uint64, bytes *uint64) Status {
 	return Status(C.pool_module_variable((*C.pool_module)(module), (*C.char)(name), (*C.CUdeviceptr)(unsafe.Pointer(address)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnModuleHandle: Raw handles with the types of cuda.h.
 func FnModuleHandle(module unsafe.Pointer, handle *unsafe.Pointer) Status {
 	return Status(C.pool_module_handle((*C.pool_module)(module), (*C.CUmodule)(unsafe.Pointer(handle))))
 }
 
-// FnKernelHandle: Raw handles with the types of cuda.h.
 func FnKernelHandle(kernel unsafe.Pointer, handle *unsafe.Pointer) Status {
 	return Status(C.pool_kernel_handle((*C.pool_kernel)(kernel), (*C.CUfunction)(unsafe.Pointer(handle))))
 }
 
-// FnKernelGet: Finds a kernel by its name or name expression; the same name returns the same object.
-// POOL_ERR_NOT_FOUND.
 func FnKernelGet(module unsafe.Pointer, name unsafe.Pointer, kernel *unsafe.Pointer) Status {
 	return Status(C.pool_kernel_get((*C.pool_module)(module), (*C.char)(name), (**C.pool_kernel)(unsafe.Pointer(kernel))))
 }
 
-// FnKernelGetInfo: Fills `info`, whose struct_size must be set.
 func FnKernelGetInfo(kernel unsafe.Pointer, info *KernelInfo) Status {
 	return Status(C.pool_kernel_get_info((*C.pool_kernel)(kernel), (*C.pool_kernel_info)(unsafe.Pointer(info))))
 }
 
-// FnKernelGetParameter: Offset and size of a parameter in bytes; POOL_ERR_UNSUPPORTED before CUDA 12.4,
-// POOL_ERR_NOT_FOUND past the last one.
 func FnKernelGetParameter(kernel unsafe.Pointer, index uint64, offset *uint64, bytes *uint64) Status {
 	return Status(C.pool_kernel_get_parameter((*C.pool_kernel)(kernel), C.size_t(index), (*C.uint64_t)(unsafe.Pointer(offset)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnKernelSetCarveout: The share of a multiprocessor's on-chip memory that the kernel would like as shared
-// memory, in percent, the rest being L1 cache; POOL_CARVEOUT_DEFAULT leaves it to the driver. A hint: the
-// driver takes the next larger configuration, and what the launch needs in any case. Large dynamic shared
-// memory needs no call: pool_launch opts in.
 func FnKernelSetCarveout(kernel unsafe.Pointer, percent int32) Status {
 	return Status(C.pool_kernel_set_carveout((*C.pool_kernel)(kernel), C.int32_t(percent)))
 }
 
-// FnKernelGetCarveout: The share of a multiprocessor's on-chip memory that the kernel would like as shared
-// memory, in percent, the rest being L1 cache; POOL_CARVEOUT_DEFAULT leaves it to the driver. A hint: the
-// driver takes the next larger configuration, and what the launch needs in any case. Large dynamic shared
-// memory needs no call: pool_launch opts in.
 func FnKernelGetCarveout(kernel unsafe.Pointer, percent *int32) Status {
 	return Status(C.pool_kernel_get_carveout((*C.pool_kernel)(kernel), (*C.int32_t)(unsafe.Pointer(percent))))
 }
 
-// FnKernelGetOccupancy: The number of blocks of that size that are resident on a multiprocessor at once.
 func FnKernelGetOccupancy(kernel unsafe.Pointer, block_threads uint32, dynamic_shared_bytes uint64, blocks_per_multiprocessor *uint32) Status {
 	return Status(C.pool_kernel_get_occupancy((*C.pool_kernel)(kernel), C.uint32_t(block_threads), C.uint64_t(dynamic_shared_bytes), (*C.uint32_t)(unsafe.Pointer(blocks_per_multiprocessor))))
 }
 
-// FnKernelGetBestBlock: The block size with the most resident threads, and the number of blocks that then
-// fill the device.
 func FnKernelGetBestBlock(kernel unsafe.Pointer, dynamic_shared_bytes uint64, block_threads *uint32, blocks *uint32) Status {
 	return Status(C.pool_kernel_get_best_block((*C.pool_kernel)(kernel), C.uint64_t(dynamic_shared_bytes), (*C.uint32_t)(unsafe.Pointer(block_threads)), (*C.uint32_t)(unsafe.Pointer(blocks))))
 }
 
-// FnKernelGetClusters: Clusters of a launch with this block and these bytes of shared memory, whatever the
-// grid: the number of blocks of the largest possible cluster, and how many clusters of `shape->cluster` are
-// resident on the whole device at once (0: such a launch cannot start). Either output may be NULL.
-// POOL_ERR_UNSUPPORTED as for pool_launch_shape.cluster. Any thread.
 func FnKernelGetClusters(kernel unsafe.Pointer, shape *LaunchShape, largest *uint32, resident *uint32) Status {
 	return Status(C.pool_kernel_get_clusters((*C.pool_kernel)(kernel), (*C.pool_launch_shape)(unsafe.Pointer(shape)), (*C.uint32_t)(unsafe.Pointer(largest)), (*C.uint32_t)(unsafe.Pointer(resident))))
 }
 
-// FnLaunchShapeFor: Fills `shape`, whose struct_size must be set, for one thread per item: blocks of 256
-// threads in x. POOL_ERR_INVALID_ARGUMENT above 2^31−1 blocks. The shape for n = 0 has one block; the kernel
-// must compare each thread's index with n in any case.
 func FnLaunchShapeFor(n uint64, shape *LaunchShape) Status {
 	return Status(C.pool_launch_shape_for(C.uint64_t(n), (*C.pool_launch_shape)(unsafe.Pointer(shape))))
 }
 
-// FnLaunch: Enqueues the kernel on `stream` (NULL: the device's default stream) with `arguments`, an array of
-// pointers to each argument's value; the values are copied before the call returns. If the driver reports a
-// kernel's parameters, a wrong number or size of arguments fails with POOL_ERR_INVALID_ARGUMENT before
-// anything runs. Does not wait; a fault of the kernel shows at a later call. A stream of another device:
-// POOL_ERR_WRONG_DEVICE. Any thread.
 func FnLaunch(kernel unsafe.Pointer, shape *LaunchShape, arguments *unsafe.Pointer, stream unsafe.Pointer) Status {
 	return Status(C.pool_launch((*C.pool_kernel)(kernel), (*C.pool_launch_shape)(unsafe.Pointer(shape)), (*unsafe.Pointer)(unsafe.Pointer(arguments)), (*C.pool_stream)(stream)))
 }
 
-// FnWarmUp: Compiles and loads modules on every usable device of the pool, in parallel, before the first job
-// needs them; a later pool_module_compile with the same params finds the binary. The modules stay loaded
-// until the pool is destroyed or the device has no memory left. Blocks. After a failure the other modules are
-// still compiled; the first failure is returned. `exec` as for other warm-ups (exec.h), but `device` NULL,
-// and `exec` NULL, stand for all usable devices.
 func FnWarmUp(pool unsafe.Pointer, exec *Exec, modules *ModuleParams, count uint64) Status {
 	return Status(C.pool_warm_up((*C.device_pool)(pool), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_module_params)(unsafe.Pointer(modules)), C.size_t(count)))
 }
 
-// FnBasesParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnBasesParamsInit(params *BasesParams, struct_size uint64) {
 	C.pool_bases_params_init((*C.pool_bases_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnBasesCreate: Copies points to a device, converts them and computes the precomputed multiples. Of `exec`
-// it uses device, stream, checks (POOL_CHECK_ON_CURVE, POOL_CHECK_SUBGROUP), cancel and progress (in points).
-// Blocks until the bases are complete. Points in host memory are copied in chunks. The caller owns one
-// reference. Errors: POOL_ERR_INVALID_ARGUMENT (no curve, a stride smaller than a point, misaligned device
-// memory, unsupported values, count times factor above 2^31 - 1), POOL_ERR_BAD_DATA (a check failed),
-// POOL_ERR_OUT_OF_DEVICE_MEMORY, POOL_ERR_CANCELLED, POOL_ERR_NOT_BOUND, POOL_ERR_COMPILE, and those of every
-// device call (status.h).
 func FnBasesCreate(params *BasesParams, exec *Exec, points *Span, bases *unsafe.Pointer) Status {
 	return Status(C.pool_bases_create((*C.pool_bases_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(points)), (**C.pool_bases)(unsafe.Pointer(bases))))
 }
 
-// FnBasesCreateWorkspace: The exact device memory that pool_bases_create and pool_bases_load take with the
-// same arguments: *bases_bytes until the bases are destroyed (pool_bases_bytes), *bytes at most at a time,
-// the bases included. The points' data is not read and may be NULL; of a file the header is read. Kernels do
-// not count. pool_bases_create_workspace requires exec->device, or a device that the calling thread has
-// bound. Errors: those of the call for the same arguments.
 func FnBasesCreateWorkspace(params *BasesParams, exec *Exec, points *Span, bases_bytes *uint64, bytes *uint64) Status {
 	return Status(C.pool_bases_create_workspace((*C.pool_bases_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(points)), (*C.uint64_t)(unsafe.Pointer(bases_bytes)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnBasesLoadWorkspace: The exact device memory that pool_bases_create and pool_bases_load take with the same
-// arguments: *bases_bytes until the bases are destroyed (pool_bases_bytes), *bytes at most at a time, the
-// bases included. The points' data is not read and may be NULL; of a file the header is read. Kernels do not
-// count. pool_bases_create_workspace requires exec->device, or a device that the calling thread has bound.
-// Errors: those of the call for the same arguments.
 func FnBasesLoadWorkspace(params *BasesParams, exec *Exec, path unsafe.Pointer, bases_bytes *uint64, bytes *uint64) Status {
 	return Status(C.pool_bases_load_workspace((*C.pool_bases_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.char)(path), (*C.uint64_t)(unsafe.Pointer(bases_bytes)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnBasesRetain: Adds a reference, which pool_bases_destroy releases. Returns NULL for NULL.
 func FnBasesRetain(bases unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_bases_retain((*C.pool_bases)(bases)))
 }
 
-// FnBasesDestroy: Releases a reference, frees the memory with the last one, and sets *bases to NULL. The
-// memory is reused only after the MSMs that are already enqueued. NULL or a pointer to NULL is a no-op.
 func FnBasesDestroy(bases *unsafe.Pointer) Status {
 	return Status(C.pool_bases_destroy((**C.pool_bases)(unsafe.Pointer(bases))))
 }
 
-// FnBasesCurve: Properties. Return NULL or 0 for NULL. Curve and device are borrowed. Any thread.
 func FnBasesCurve(bases unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_bases_curve((*C.pool_bases)(bases)))
 }
 
-// FnBasesDevice: Properties. Return NULL or 0 for NULL. Curve and device are borrowed. Any thread.
 func FnBasesDevice(bases unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_bases_device((*C.pool_bases)(bases)))
 }
 
-// FnBasesCount: Properties. Return NULL or 0 for NULL. Curve and device are borrowed. Any thread.
 func FnBasesCount(bases unsafe.Pointer) uint64 {
 	return uint64(C.pool_bases_count((*C.pool_bases)(bases)))
 }
 
-// FnBasesBytes: Properties. Return NULL or 0 for NULL. Curve and device are borrowed. Any thread. (of device
-// memory)
 func FnBasesBytes(bases unsafe.Pointer) uint64 {
 	return uint64(C.pool_bases_bytes((*C.pool_bases)(bases)))
 }
 
-// FnBasesPrecomputeFactor: of device memory (as stored)
 func FnBasesPrecomputeFactor(bases unsafe.Pointer) uint32 {
 	return uint32(C.pool_bases_precompute_factor((*C.pool_bases)(bases)))
 }
 
-// FnBasesWindowBits: as stored (0 without precomputed multiples)
 func FnBasesWindowBits(bases unsafe.Pointer) uint32 {
 	return uint32(C.pool_bases_window_bits((*C.pool_bases)(bases)))
 }
 
-// FnBasesFingerprint: SHA-256 over the curve's fingerprint, the count and the affine points in standard form:
-// the same for the same points, independent of their original layout and of the precompute factor. The first
-// call copies the points back and blocks; the result is stored.
 func FnBasesFingerprint(bases unsafe.Pointer, fingerprint *byte) Status {
 	return Status(C.pool_bases_fingerprint((*C.pool_bases)(bases), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
 }
 
-// FnBasesFind: Finds existing bases on the device by fingerprint and precompute factor, and adds a reference.
-// Only bases whose fingerprint has been computed or was loaded from a file are found. POOL_ERR_NOT_FOUND
-// otherwise.
 func FnBasesFind(device unsafe.Pointer, fingerprint *byte, factor uint32, bases *unsafe.Pointer) Status {
 	return Status(C.pool_bases_find((*C.pool_device)(device), (*C.uint8_t)(unsafe.Pointer(fingerprint)), C.uint32_t(factor), (**C.pool_bases)(unsafe.Pointer(bases))))
 }
 
-// FnBasesSave: Save writes the bases and their precomputed multiples to a file. An existing file is replaced
-// only when the new one is complete; until then that is named `path`.<16 random hexadecimal digits>.part. A
-// process that is killed leaves this file, which the next save to the same path deletes. Blocks.
 func FnBasesSave(bases unsafe.Pointer, path unsafe.Pointer) Status {
 	return Status(C.pool_bases_save((*C.pool_bases)(bases), (*C.char)(path)))
 }
 
-// FnBasesLoad: Save writes the bases and their precomputed multiples to a file. An existing file is replaced
-// only when the new one is complete; until then that is named `path`.<16 random hexadecimal digits>.part. A
-// process that is killed leaves this file, which the next save to the same path deletes. Blocks.
 func FnBasesLoad(params *BasesParams, exec *Exec, path unsafe.Pointer, bases *unsafe.Pointer) Status {
 	return Status(C.pool_bases_load((*C.pool_bases_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.char)(path), (**C.pool_bases)(unsafe.Pointer(bases))))
 }
 
-// FnMsmParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op.
 func FnMsmParamsInit(params *MsmParams, struct_size uint64) {
 	C.pool_msm_params_init((*C.pool_msm_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnMsm: results[b] = sum over i < n of scalars[b n + i] * points[b n + i] (points[i] with shared_bases) for
-// b < batch, where n = scalars->count / batch. The result for n = 0 is infinity.
 func FnMsm(params *MsmParams, exec *Exec, points *Span, scalars *Span, results *Span) Status {
 	return Status(C.pool_msm((*C.pool_msm_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(points)), (*C.pool_span)(unsafe.Pointer(scalars)), (*C.pool_span)(unsafe.Pointer(results))))
 }
 
-// FnMsmWorkspace: The exact number of device bytes that pool_msm uses for these spans, params and exec when
-// they are available: the size of its workspace. exec->memory_limit bounds it, unless that is 0. The spans'
-// data is not read and may be NULL. With exec->device_count it sets bytes[i] for device i. For bases that no
-// device has yet see pool_resident_msm_workspace (resident.h).
 func FnMsmWorkspace(params *MsmParams, exec *Exec, points *Span, scalars *Span, results *Span, bytes *uint64) Status {
 	return Status(C.pool_msm_workspace((*C.pool_msm_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(points)), (*C.pool_span)(unsafe.Pointer(scalars)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnMsmWarmUp: Compiles the curve's kernels for a device, in parallel if the process may use several
-// processors, so that no later call waits for the compiler, unless it requests affine passes. Blocks. Of
-// `exec` cancel, device, lease and timeout_ns.
 func FnMsmWarmUp(curve unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_msm_warm_up((*C.pool_curve)(curve), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnResidentParamsInit: Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL:
-// no-op.
 func FnResidentParamsInit(params *ResidentParams, struct_size uint64) {
 	C.pool_resident_params_init((*C.pool_resident_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
 
-// FnResidentCreate: Registers an object. Nothing is read or allocated on a device yet. Errors:
-// INVALID_ARGUMENT, OUT_OF_HOST_MEMORY.
 func FnResidentCreate(pool unsafe.Pointer, params *ResidentParams, resident *unsafe.Pointer) Status {
 	return Status(C.pool_resident_create((*C.device_pool)(pool), (*C.pool_resident_params)(unsafe.Pointer(params)), (**C.pool_resident)(unsafe.Pointer(resident))))
 }
 
-// FnResidentDestroy: Releases all copies and sets *resident to NULL; NULL and a pointer to NULL are no-ops.
-// Refused with POOL_ERR_BUSY while a use is open.
 func FnResidentDestroy(resident *unsafe.Pointer) Status {
 	return Status(C.pool_resident_destroy((**C.pool_resident)(unsafe.Pointer(resident))))
 }
 
-// FnResidentOpen: Opens a use on exec->device (NULL: the first device of exec->lease, else the device that
-// the thread has bound), loading the copy if the device has none; threads that ask at once wait for one load.
-// Only `device`, `stream`, `lease`, `checks` (of bases), `cancel` and `progress` of `exec` are used. Under a
-// lease the bytes of the copy are charged to its budget for as long as the use is open, whether they had to
-// be loaded or not, so a request asks for the bytes of what its job uses besides its workspace
-// (pool_resident_bytes); copies that are POOL_RESIDENT_PINNED are not charged once they are loaded. Errors:
-// OUT_OF_DEVICE_MEMORY, those of the source.
 func FnResidentOpen(resident unsafe.Pointer, exec *Exec, use *unsafe.Pointer) Status {
 	return Status(C.pool_resident_open((*C.pool_resident)(resident), (*C.pool_exec)(unsafe.Pointer(exec)), (**C.pool_resident_use)(unsafe.Pointer(use))))
 }
 
-// FnResidentClose: Closes the use and sets *use to NULL; NULL and a pointer to NULL are no-ops. Work that
-// uses the copy may still be enqueued: its memory is only released after that work.
 func FnResidentClose(use *unsafe.Pointer) Status {
 	return Status(C.pool_resident_close((**C.pool_resident_use)(unsafe.Pointer(use))))
 }
 
-// FnResidentBases: The copy; it belongs to the object and is valid until the use is closed. NULL where the
-// object is of the other sort.
 func FnResidentBases(use unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_resident_bases((*C.pool_resident_use)(use)))
 }
 
-// FnResidentBuffer: The copy; it belongs to the object and is valid until the use is closed. NULL where the
-// object is of the other sort.
 func FnResidentBuffer(use unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_resident_buffer((*C.pool_resident_use)(use)))
 }
 
-// FnResidentOpenWorkspace: The most device memory that pool_resident_open with the same `exec` charges to its
-// lease at a time, where the copy has to be loaded: pool_resident_bytes, and scratch memory for the
-// conversion and the checks of bases. `exec` needs no lease. Of a file the header is read.
 func FnResidentOpenWorkspace(resident unsafe.Pointer, exec *Exec, bytes *uint64) Status {
 	return Status(C.pool_resident_open_workspace((*C.pool_resident)(resident), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnResidentMsmWorkspace: pool_msm_workspace for MSMs over the object's bases, whether a device has a copy of
-// them or not. params->bases must be NULL. POOL_ERR_INVALID_ARGUMENT: the object is not bases.
 func FnResidentMsmWorkspace(resident unsafe.Pointer, params *MsmParams, exec *Exec, scalars *Span, results *Span, bytes *uint64) Status {
 	return Status(C.pool_resident_msm_workspace((*C.pool_resident)(resident), (*C.pool_msm_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(scalars)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnResidentBytes: Device memory that a copy takes; for bases from a file 0 until the first copy has been
-// loaded.
 func FnResidentBytes(resident unsafe.Pointer) uint64 {
 	return uint64(C.pool_resident_bytes((*C.pool_resident)(resident)))
 }
 
-// FnResidentEvict: Releases the copy on a device now. POOL_ERR_BUSY while it is in use; no-op where there is
-// none.
 func FnResidentEvict(resident unsafe.Pointer, device unsafe.Pointer) Status {
 	return Status(C.pool_resident_evict((*C.pool_resident)(resident), (*C.pool_device)(device)))
 }
 
-// FnResidentGetInfo: A copy on a device. Set struct_size before the call.
 func FnResidentGetInfo(resident unsafe.Pointer, device unsafe.Pointer, info *ResidentInfo) Status {
 	return Status(C.pool_resident_get_info((*C.pool_resident)(resident), (*C.pool_device)(device), (*C.pool_resident_info)(unsafe.Pointer(info))))
 }
 
-// FnSimSetFaults: Makes driver calls fail. `rules` replaces all earlier rules and restarts their counters;
-// NULL and "" remove them. Rules that are set before the first simulated pool apply to it; otherwise the
-// environment variable DEVICEPOOL_SIM_FAULTS supplies them. Rules are separated by ';', and spaces are
-// allowed around every part:
 func FnSimSetFaults(rules unsafe.Pointer) Status {
 	return Status(C.pool_sim_set_faults((*C.char)(rules)))
 }
 
-// FnSimResume: Completes all work that hangs because of a fault rule.
 func FnSimResume() Status {
 	return Status(C.pool_sim_resume())
 }
 
-// FnSimSetReports: Sets the enabled checks (0: none), as `report=` of the device string does. A finding of
-// the first two ends the launch with CUDA_ERROR_LAUNCH_FAILED, which is sticky as always, and is described by
-// pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
 func FnSimSetReports(reports uint32) Status {
 	return Status(C.pool_sim_set_reports(C.uint32_t(reports)))
 }
 
-// FnSimGetLastFault: Fills `fault`, whose struct_size must be set. The fault is available until the simulated
-// driver starts again, also after the last pool was destroyed.
 func FnSimGetLastFault(fault *SimFault) Status {
 	return Status(C.pool_sim_get_last_fault((*C.pool_sim_fault)(unsafe.Pointer(fault))))
 }
 
-// FnSimClassName: The name of an instruction class: "integer", "multiply", "float", "global", "shared",
-// "local", "atomic", "warp", "barrier", "control" for 0 … POOL_SIM_CLASSES-1, else "?". Static.
 func FnSimClassName(index uint32) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_sim_class_name(C.uint32_t(index)))
 }
 
-// FnSimKernelStatsEach: Calls `visit` for each kernel and device in order of first launch until it returns
-// non-zero. The visitor must not call functions of the library. POOL_ERR_NOT_FOUND without a simulated
-// driver.
 func FnSimKernelStatsEach(visit unsafe.Pointer, user unsafe.Pointer) Status {
 	return Status(C.pool_sim_kernel_stats_each((C.pool_sim_kernel_visitor)(visit), user))
 }
 
-// FnSimKernelStatsReset: Sets all counts to 0. POOL_ERR_NOT_FOUND without a simulated driver.
 func FnSimKernelStatsReset() Status {
 	return Status(C.pool_sim_kernel_stats_reset())
 }
 
-// FnSimKernelStatsText: The same as a table or as JSON. The caller frees *text with pool_text_free.
 func FnSimKernelStatsText(format TextFormat, text *unsafe.Pointer) Status {
 	return Status(C.pool_sim_kernel_stats_text(C.pool_text_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
-// FnSimLeaks: Lists all live objects: contexts, allocations, pinned and registered host memory, streams,
-// events, modules, memory pools. *count (may be NULL) receives their number, *text (may be NULL) a list,
-// which the caller frees with pool_text_free. After the last pool was destroyed the list shows what was alive
-// at that moment: the leaks.
 func FnSimLeaks(format TextFormat, count *uint64, text *unsafe.Pointer) Status {
 	return Status(C.pool_sim_leaks(C.pool_text_format(format), (*C.uint64_t)(unsafe.Pointer(count)), (**C.char)(unsafe.Pointer(text))))
 }
 
-// FnTraceSet: Sets the process's hook; NULL removes it. Any thread, at any time. A range that has begun
-// without the hook ends without it, but the previous hook may still be running on other threads when this
-// returns. Without a hook and a profiler a range costs one load.
 func FnTraceSet(hook unsafe.Pointer, user unsafe.Pointer) {
 	C.pool_trace_set((C.pool_trace_hook)(hook), user)
 }
 
-// FnDeviceGetTuning: Fills `info`, whose struct_size must be set. No driver call. Any thread.
 func FnDeviceGetTuning(device unsafe.Pointer, info *TuningInfo) Status {
 	return Status(C.pool_device_get_tuning((*C.pool_device)(device), (*C.pool_tuning_info)(unsafe.Pointer(info))))
 }
 
-// FnTuningCreate: Creates a copy of the numbers that a device uses, for its chip. NULL: the defaults, for
-// every chip; as pool_params.tuning they turn tuned numbers off. The caller destroys it.
 func FnTuningCreate(device unsafe.Pointer, tuning *unsafe.Pointer) Status {
 	return Status(C.pool_tuning_create((*C.pool_device)(device), (**C.pool_tuning)(unsafe.Pointer(tuning))))
 }
 
-// FnTuningDestroy: Sets *tuning to NULL; NULL and a pointer to NULL are no-ops. Pools have their own copy.
 func FnTuningDestroy(tuning *unsafe.Pointer) {
 	C.pool_tuning_destroy((**C.pool_tuning)(unsafe.Pointer(tuning)))
 }
 
-// FnTuningSet: Changes or reads a number. POOL_ERR_NOT_FOUND: no number has this name.
-// POOL_ERR_INVALID_ARGUMENT: the value is not between min and max of the number.
 func FnTuningSet(tuning unsafe.Pointer, name unsafe.Pointer, value uint32) Status {
 	return Status(C.pool_tuning_set((*C.pool_tuning)(tuning), (*C.char)(name), C.uint32_t(value)))
 }
 
-// FnTuningGet: Changes or reads a number. POOL_ERR_NOT_FOUND: no number has this name.
-// POOL_ERR_INVALID_ARGUMENT: the value is not between min and max of the number.
 func FnTuningGet(tuning unsafe.Pointer, name unsafe.Pointer, value *uint32) Status {
 	return Status(C.pool_tuning_get((*C.pool_tuning)(tuning), (*C.char)(name), (*C.uint32_t)(unsafe.Pointer(value))))
 }
 
-// FnTuningEach: Calls `visit` for each number, in the order of the file, until it returns non-zero.
 func FnTuningEach(tuning unsafe.Pointer, visit unsafe.Pointer, user unsafe.Pointer) Status {
 	return Status(C.pool_tuning_each((*C.pool_tuning)(tuning), (C.pool_tuning_visitor)(visit), user))
 }
 
-// FnTuningPath: Writes the path of the file that pool_create reads for the device's chip to `path`, which has
-// `size` bytes, whether it exists or not: that of the environment variable DEVICEPOOL_TUNING, or one in the
-// cache directory. POOL_ERR_UNSUPPORTED, and the message says why: DEVICEPOOL_TUNING=off, or the cache is
-// disabled.
 func FnTuningPath(device unsafe.Pointer, path unsafe.Pointer, size uint64) Status {
 	return Status(C.pool_tuning_path((*C.pool_device)(device), (*C.char)(path), C.size_t(size)))
 }
 
-// FnTuningWrite: Write replaces the file at `path` in one step: there is never a part of a file. NULL: the
-// file that DEVICEPOOL_TUNING names, or the one in the cache directory, which is created. Read accepts what
-// write wrote and nothing else. POOL_ERR_INVALID_ARGUMENT: the numbers are for every chip, or contradict each
-// other. POOL_ERR_BAD_DATA: the file is damaged. POOL_ERR_UNSUPPORTED: another version of the library wrote
-// it; or, for write without a path, the cache is disabled. POOL_ERR_NOT_FOUND, POOL_ERR_IO.
 func FnTuningWrite(tuning unsafe.Pointer, path unsafe.Pointer) Status {
 	return Status(C.pool_tuning_write((*C.pool_tuning)(tuning), (*C.char)(path)))
 }
 
-// FnTuningRead: Write replaces the file at `path` in one step: there is never a part of a file. NULL: the
-// file that DEVICEPOOL_TUNING names, or the one in the cache directory, which is created. Read accepts what
-// write wrote and nothing else. POOL_ERR_INVALID_ARGUMENT: the numbers are for every chip, or contradict each
-// other. POOL_ERR_BAD_DATA: the file is damaged. POOL_ERR_UNSUPPORTED: another version of the library wrote
-// it; or, for write without a path, the cache is disabled. POOL_ERR_NOT_FOUND, POOL_ERR_IO.
 func FnTuningRead(path unsafe.Pointer, tuning *unsafe.Pointer) Status {
 	return Status(C.pool_tuning_read((*C.char)(path), (**C.pool_tuning)(unsafe.Pointer(tuning))))
 }
 
-// FnVectorAdd: Element by element: out[i] = a[i] + b[i], a[i] - b[i], a[i] b[i].
 func FnVectorAdd(field unsafe.Pointer, exec *Exec, a *Span, b *Span, out *Span) Status {
 	return Status(C.pool_vector_add((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(b)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorSub: Element by element: out[i] = a[i] + b[i], a[i] - b[i], a[i] b[i].
 func FnVectorSub(field unsafe.Pointer, exec *Exec, a *Span, b *Span, out *Span) Status {
 	return Status(C.pool_vector_sub((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(b)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorMul: Element by element: out[i] = a[i] + b[i], a[i] - b[i], a[i] b[i].
 func FnVectorMul(field unsafe.Pointer, exec *Exec, a *Span, b *Span, out *Span) Status {
 	return Status(C.pool_vector_mul((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(b)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorScale: out[i] = scalar a[i]. `scalar` is one element in host memory, in standard form.
 func FnVectorScale(field unsafe.Pointer, exec *Exec, scalar unsafe.Pointer, a *Span, out *Span) Status {
 	return Status(C.pool_vector_scale((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), scalar, (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorInverse: out[i] = 1 / a[i]; the inverse of 0 is 0.
 func FnVectorInverse(field unsafe.Pointer, exec *Exec, a *Span, out *Span) Status {
 	return Status(C.pool_vector_inverse((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorBitReverse: out[reverse(i)] = a[i]; the count must be a power of two. Both spans must have the same
-// form, here and for the transpose (POOL_ERR_INVALID_ARGUMENT).
 func FnVectorBitReverse(field unsafe.Pointer, exec *Exec, a *Span, out *Span) Status {
 	return Status(C.pool_vector_bit_reverse((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorTranspose: out[c rows + r] = a[r columns + c]: transposes a row-major matrix of `rows` rows. Not in
-// place.
 func FnVectorTranspose(field unsafe.Pointer, exec *Exec, rows uint64, columns uint64, a *Span, out *Span) Status {
 	return Status(C.pool_vector_transpose((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), C.uint64_t(rows), C.uint64_t(columns), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorPowers: out[i] = base^i for all i. `base` is one element in host memory, in standard form.
 func FnVectorPowers(field unsafe.Pointer, exec *Exec, base unsafe.Pointer, out *Span) Status {
 	return Status(C.pool_vector_powers((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), base, (*C.pool_span)(unsafe.Pointer(out))))
 }
 
-// FnVectorEvaluate: value = a[0] + a[1] point + a[2] point^2 + ..., or 0 if `a` has no elements. `point` and
-// `value` are single elements in host memory, in standard form. Waits for the result also with is_async.
 func FnVectorEvaluate(field unsafe.Pointer, exec *Exec, a *Span, point unsafe.Pointer, value unsafe.Pointer) Status {
 	return Status(C.pool_vector_evaluate((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(a)), point, value))
 }
 
-// FnVectorWorkspace: The exact number of device bytes that a call of the operation's function with these
-// spans and exec allocates: at most exec->memory_limit, unless that is 0. Spans that the function does not
-// have are NULL, and `b` is `a` where the call passes one span as both. The spans' data is not read and may
-// be NULL; a device is not needed. Kernels that the first call loads do not count. Errors: those of the call
-// for its spans and exec.
 func FnVectorWorkspace(field unsafe.Pointer, exec *Exec, operation VectorOperation, a *Span, b *Span, out *Span, bytes *uint64) Status {
 	return Status(C.pool_vector_workspace((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec)), C.pool_vector_operation(operation), (*C.pool_span)(unsafe.Pointer(a)), (*C.pool_span)(unsafe.Pointer(b)), (*C.pool_span)(unsafe.Pointer(out)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnVectorWarmUp: Compiles the field's vector kernels for a device, so that no later call waits for that.
-// Blocks. Of `exec` cancel, device, lease and timeout_ns.
 func FnVectorWarmUp(field unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_vector_warm_up((*C.pool_field)(field), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
 
-// FnVirtualGranularity: The granularity of sizes and offsets on the device, in bytes; a power of two.
 func FnVirtualGranularity(device unsafe.Pointer, bytes *uint64) Status {
 	return Status(C.pool_virtual_granularity((*C.pool_device)(device), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
-// FnPhysicalCreate: Allocates at least `bytes` bytes of the device's memory, with undefined contents. When
-// the device is full or the memory limit is reached, unused memory is released and resident objects are
-// evicted as for a buffer. Errors: INVALID_ARGUMENT (0 bytes, an unknown flag), OUT_OF_DEVICE_MEMORY,
-// UNSUPPORTED.
 func FnPhysicalCreate(device unsafe.Pointer, bytes uint64, flags uint32, physical *unsafe.Pointer) Status {
 	return Status(C.pool_physical_create((*C.pool_device)(device), C.uint64_t(bytes), C.uint32_t(flags), (**C.pool_physical)(unsafe.Pointer(physical))))
 }
 
-// FnPhysicalExport: A POSIX file descriptor of memory that was created with POOL_PHYSICAL_EXPORTABLE, for
-// another process (by SCM_RIGHTS or fork) or for another pool. It is close-on-exec; the caller closes it. The
-// memory exists as long as a descriptor, a handle or a mapping does, in any process. Who has the descriptor
-// can read and write the memory. Errors: INVALID_ARGUMENT (not exportable).
 func FnPhysicalExport(physical unsafe.Pointer, descriptor *int32) Status {
 	return Status(C.pool_physical_export((*C.pool_physical)(physical), (*C.int)(unsafe.Pointer(descriptor))))
 }
 
-// FnPhysicalImport: Memory that was exported by the same kind of driver. `device` is the device that it was
-// created on, as this process numbers it, and `bytes` is its pool_physical_bytes: the driver reports neither.
-// The descriptor stays the caller's and can be closed after the call. Errors: INVALID_ARGUMENT (no descriptor
-// of exported memory).
 func FnPhysicalImport(device unsafe.Pointer, descriptor int32, bytes uint64, physical *unsafe.Pointer) Status {
 	return Status(C.pool_physical_import((*C.pool_device)(device), C.int(descriptor), C.uint64_t(bytes), (**C.pool_physical)(unsafe.Pointer(physical))))
 }
 
-// FnPhysicalDestroy: Destroys the handle and sets *physical to NULL; NULL or a pointer to NULL is a no-op.
-// The memory is released when it is mapped nowhere any more. Errors as for pool_stream_destroy.
 func FnPhysicalDestroy(physical *unsafe.Pointer) Status {
 	return Status(C.pool_physical_destroy((**C.pool_physical)(unsafe.Pointer(physical))))
 }
 
-// FnPhysicalBytes: The size and the device; 0 or NULL for NULL.
 func FnPhysicalBytes(physical unsafe.Pointer) uint64 {
 	return uint64(C.pool_physical_bytes((*C.pool_physical)(physical)))
 }
 
-// FnPhysicalDevice: The size and the device; 0 or NULL for NULL.
 func FnPhysicalDevice(physical unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_physical_device((*C.pool_physical)(physical)))
 }
 
-// FnPhysicalHandle: The raw handle, which the library releases.
 func FnPhysicalHandle(physical unsafe.Pointer, handle *uint64) Status {
 	return Status(C.pool_physical_handle((*C.pool_physical)(physical), (*C.CUmemGenericAllocationHandle)(unsafe.Pointer(handle))))
 }
 
-// FnRangeReserve: Reserves at least `bytes` bytes of addresses, without memory: far more than the device has
-// is no problem. Errors: INVALID_ARGUMENT (0 bytes), OUT_OF_DEVICE_MEMORY (no such range of addresses is
-// free), UNSUPPORTED.
 func FnRangeReserve(device unsafe.Pointer, bytes uint64, range_ *unsafe.Pointer) Status {
 	return Status(C.pool_range_reserve((*C.pool_device)(device), C.uint64_t(bytes), (**C.pool_range)(unsafe.Pointer(range_))))
 }
 
-// FnRangeMap: Maps all of `physical` at byte `offset` of the range. The range's device, and the devices of
-// pool_range_grant_access, can read and write it when the call returns. The same memory may be mapped several
-// times. Memory of another device can be mapped if the range's device can address it (pool_device_get_peer).
-// Errors: INVALID_ARGUMENT (`offset` is no multiple of the granularity, beyond the range, or mapped already),
-// WRONG_DEVICE (of another driver), UNSUPPORTED.
 func FnRangeMap(range_ unsafe.Pointer, offset uint64, physical unsafe.Pointer) Status {
 	return Status(C.pool_range_map((*C.pool_range)(range_), C.uint64_t(offset), (*C.pool_physical)(physical)))
 }
 
-// FnRangeUnmap: Ends the mappings in the `bytes` bytes from `offset`, which are multiples of the granularity;
-// a mapping must not be partly inside. Waits for the work of the devices that can address the range. Work on
-// raw streams that the library does not know must have finished. Errors: BUSY (a buffer of pool_range_buffer
-// overlaps these addresses; nothing was unmapped), INVALID_ARGUMENT.
 func FnRangeUnmap(range_ unsafe.Pointer, offset uint64, bytes uint64) Status {
 	return Status(C.pool_range_unmap((*C.pool_range)(range_), C.uint64_t(offset), C.uint64_t(bytes)))
 }
 
-// FnRangeGrantAccess: Lets further devices address the range: its present and later mappings. The range's own
-// device always can. Valid until the range is destroyed; a device that has access already is a no-op, as is
-// count 0. Errors: UNSUPPORTED (a device cannot address memory that is mapped, or is in another worker
-// process), WRONG_DEVICE (of another driver). After a failure no device was added.
 func FnRangeGrantAccess(range_ unsafe.Pointer, devices *unsafe.Pointer, count uint64) Status {
 	return Status(C.pool_range_grant_access((*C.pool_range)(range_), (**C.pool_device)(unsafe.Pointer(devices)), C.size_t(count)))
 }
 
-// FnRangeBuffer: A buffer of the mapped addresses from `offset`, in whole bytes. It does not own memory:
-// destroying it is cheap and does not wait, and while it exists its addresses cannot be unmapped. Buffers of
-// a range may overlap; one of more bytes takes the place of a smaller one when the range has grown. Errors:
-// INVALID_ARGUMENT (beyond the range, not mapped).
 func FnRangeBuffer(range_ unsafe.Pointer, offset uint64, bytes uint64, buffer *unsafe.Pointer) Status {
 	return Status(C.pool_range_buffer((*C.pool_range)(range_), C.uint64_t(offset), C.uint64_t(bytes), (**C.pool_buffer)(unsafe.Pointer(buffer))))
 }
 
-// FnRangeDestroy: Ends all mappings, as pool_range_unmap does, releases the addresses and sets *range to
-// NULL; NULL or a pointer to NULL is a no-op. POOL_ERR_BUSY while a buffer of the range exists. If the driver
-// fails to wait for the work or to unmap, the range remains (*range is not NULL) and the call can be
-// repeated. After a sticky fault, in a forked child, for a lost device and at process exit only host memory
-// is freed.
 func FnRangeDestroy(range_ *unsafe.Pointer) Status {
 	return Status(C.pool_range_destroy((**C.pool_range)(unsafe.Pointer(range_))))
 }
 
-// FnRangeAddress: The first address, for kernels and raw driver calls; the size; the device (0 or NULL for
-// NULL).
 func FnRangeAddress(range_ unsafe.Pointer, address *uint64) Status {
 	return Status(C.pool_range_address((*C.pool_range)(range_), (*C.CUdeviceptr)(unsafe.Pointer(address))))
 }
 
-// FnRangeBytes: The first address, for kernels and raw driver calls; the size; the device (0 or NULL for
-// NULL).
 func FnRangeBytes(range_ unsafe.Pointer) uint64 {
 	return uint64(C.pool_range_bytes((*C.pool_range)(range_)))
 }
 
-// FnRangeDevice: The first address, for kernels and raw driver calls; the size; the device (0 or NULL for
-// NULL).
 func FnRangeDevice(range_ unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_range_device((*C.pool_range)(range_)))
 }
 
-// FnRangeMappedBytes: The bytes that are mapped; 0 for NULL and in a forked child.
 func FnRangeMappedBytes(range_ unsafe.Pointer) uint64 {
 	return uint64(C.pool_range_mapped_bytes((*C.pool_range)(range_)))
 }

@@ -6,33 +6,33 @@ from ctypes import (CDLL, CFUNCTYPE, POINTER, Structure, Union, c_char, c_char_p
 VERSION = "0.1.0"
 
 POOL_OK = 0
-POOL_ERR_INVALID_ARGUMENT = -1  # NULL, a wrong size, an invalid combination
-POOL_ERR_OUT_OF_HOST_MEMORY = -2  # malloc or pinned host memory
-POOL_ERR_OUT_OF_DEVICE_MEMORY = -3  # the message has requested, free and reserved bytes
-POOL_ERR_NOT_FOUND = -4  # no such device, kernel, symbol, file or entry
-POOL_ERR_NOT_BOUND = -5  # the calling thread has no device of the pool bound
-POOL_ERR_WRONG_DEVICE = -6  # another device is bound, or memory of another device
-POOL_ERR_BUSY = -7  # still in use: threads hold a binding, handles exist
-POOL_ERR_NOT_READY = -8  # asynchronous work is unfinished
-POOL_ERR_TIMEOUT = -9  # a deadline passed
-POOL_ERR_CANCELLED = -10  # requested by the caller
-POOL_ERR_UNSUPPORTED = -11  # this driver, chip or build cannot do it
-POOL_ERR_COMPILE = -12  # an error in the source; the message has the log
-POOL_ERR_BAD_IMAGE = -13  # PTX or cubin that this device cannot load
-POOL_ERR_BAD_DATA = -14  # a file or an encoding that violates its format
-POOL_ERR_IO = -15  # a file operation failed
-POOL_ERR_UNBALANCED = -16  # unbind without bind, or another context is on top
-POOL_ERR_DRIVER = -17  # another driver error that harms only this call
-POOL_ERR_DEVICE_UNUSABLE = -100  # no context, or lost; its info has the reason
-POOL_ERR_DEVICE_LOST = -101  # its worker process or context has ended; docs/errors.md
-POOL_ERR_NO_DRIVER = -200  # libcuda.so.1 is missing or is the toolkit's stub
-POOL_ERR_DRIVER_TOO_OLD = -201  # a required function is missing
-POOL_ERR_NO_DEVICE = -202  # the driver works but reports no usable device
-POOL_ERR_NO_COMPILER = -203  # NVRTC is missing or does not support this chip
-POOL_ERR_PROCESS_POISONED = -300  # a sticky fault; the message has its first cause
-POOL_ERR_FORKED = -301  # the pool was created before fork(); create one after exec
-POOL_ERR_SHUTDOWN = -302  # the driver shuts down at process exit
-POOL_ERR_INTERNAL = -400  # A violated invariant of the library: please report it.
+POOL_ERR_INVALID_ARGUMENT = -1
+POOL_ERR_OUT_OF_HOST_MEMORY = -2
+POOL_ERR_OUT_OF_DEVICE_MEMORY = -3
+POOL_ERR_NOT_FOUND = -4
+POOL_ERR_NOT_BOUND = -5
+POOL_ERR_WRONG_DEVICE = -6
+POOL_ERR_BUSY = -7
+POOL_ERR_NOT_READY = -8
+POOL_ERR_TIMEOUT = -9
+POOL_ERR_CANCELLED = -10
+POOL_ERR_UNSUPPORTED = -11
+POOL_ERR_COMPILE = -12
+POOL_ERR_BAD_IMAGE = -13
+POOL_ERR_BAD_DATA = -14
+POOL_ERR_IO = -15
+POOL_ERR_UNBALANCED = -16
+POOL_ERR_DRIVER = -17
+POOL_ERR_DEVICE_UNUSABLE = -100
+POOL_ERR_DEVICE_LOST = -101
+POOL_ERR_NO_DRIVER = -200
+POOL_ERR_DRIVER_TOO_OLD = -201
+POOL_ERR_NO_DEVICE = -202
+POOL_ERR_NO_COMPILER = -203
+POOL_ERR_PROCESS_POISONED = -300
+POOL_ERR_FORKED = -301
+POOL_ERR_SHUTDOWN = -302
+POOL_ERR_INTERNAL = -400
 POOL_CLASS_NONE = 0
 POOL_CLASS_CALL = 1
 POOL_CLASS_DEVICE = 2
@@ -40,10 +40,10 @@ POOL_CLASS_HOST = 3
 POOL_CLASS_PROCESS = 4
 POOL_CLASS_INTERNAL = 5
 POOL_CHECK_NONE = 0
-POOL_CHECK_CANONICAL = 1  # elements are below the modulus, scalars below the order
-POOL_CHECK_ON_CURVE = 2  # points: canonical coordinates and the curve's equation
-POOL_CHECK_SUBGROUP = 6  # points: order * P = infinity; includes POOL_CHECK_ON_CURVE
-POOL_CHECK_REDUCE = 8  # scalars only: reduced modulo the order instead of checked
+POOL_CHECK_CANONICAL = 1
+POOL_CHECK_ON_CURVE = 2
+POOL_CHECK_SUBGROUP = 6
+POOL_CHECK_REDUCE = 8
 POOL_CU_SUCCESS = 0
 POOL_CU_INVALID_VALUE = 1
 POOL_CU_OUT_OF_MEMORY = 2
@@ -239,109 +239,109 @@ POOL_CU_ATTRIBUTE_HOST_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 145
 POOL_CU_ATTRIBUTE_HOST_ALLOC_DMA_BUF_SUPPORTED = 146
 POOL_CU_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED = 147
 POOL_CU_ATTRIBUTE_LIMIT = 2147483647
-POOL_CUDA_PTX_ONLY = 1  # The driver accepts PTX only: modules are compiled to PTX, never to machine code.
-POOL_CUDA_ISOLATED_DEVICES = 2  # Each device is in a process of its own: a sticky fault harms that device only.
-POOL_TEXT_PLAIN = 0  # for people; not meant to be parsed
-POOL_TEXT_JSON = 1  # one JSON value; members are only ever added
+POOL_CUDA_PTX_ONLY = 1
+POOL_CUDA_ISOLATED_DEVICES = 2
+POOL_TEXT_PLAIN = 0
+POOL_TEXT_JSON = 1
 POOL_DEVICE_READY = 0
 POOL_DEVICE_UNUSABLE = 1
-POOL_DEVICE_POISONED = 2  # the process had a sticky fault and cannot use any device
-POOL_DEVICE_DRAINING = 3  # pool_device_drain: not chosen and not leased any more; existing uses continue.
+POOL_DEVICE_POISONED = 2
+POOL_DEVICE_DRAINING = 3
 POOL_DEVICE_QUARANTINED = 4
-POOL_DEVICE_ABANDONED = 5  # pool_device_abandon: given up for good, with everything on it, because it hangs.
-POOL_LIMIT_STACK = 0  # stack of each thread of a kernel
-POOL_LIMIT_PRINTF = 1  # the buffer of printf in kernels
-POOL_LIMIT_HEAP = 2  # malloc in kernels
-POOL_CONTEXT_PRIMARY = 0  # the device's primary context, shared with the CUDA runtime and libraries
-POOL_CONTEXT_OWN = 1  # a context that the pool creates and pool_destroy destroys
-POOL_CONTEXT_ADOPT = 2  # the caller's contexts, pool_params.contexts; the pool never destroys them
-POOL_ISOLATION_NONE = 0  # in this process; "workers:" of a device string still holds
-POOL_ISOLATION_WORKERS = 1  # in a process for each device
+POOL_DEVICE_ABANDONED = 5
+POOL_LIMIT_STACK = 0
+POOL_LIMIT_PRINTF = 1
+POOL_LIMIT_HEAP = 2
+POOL_CONTEXT_PRIMARY = 0
+POOL_CONTEXT_OWN = 1
+POOL_CONTEXT_ADOPT = 2
+POOL_ISOLATION_NONE = 0
+POOL_ISOLATION_WORKERS = 1
 POOL_POLICY_ROUND_ROBIN = 0
-POOL_POLICY_MOST_FREE = 1  # most free memory, like pool_best_device
+POOL_POLICY_MOST_FREE = 1
 POOL_POLICY_LEAST_LOADED = 2
-POOL_POLICY_SCORE = 3  # the highest result of `score`
-POOL_STREAM_BLOCKING = 1  # ordered with the device's default stream
-POOL_EVENT_TIMING = 1  # for pool_event_elapsed; records without it are cheaper
-POOL_EVENT_SLEEP = 2  # pool_event_synchronize blocks instead of spinning
-POOL_EVENT_SHAREABLE = 4  # for pool_event_share; not with POOL_EVENT_TIMING
-POOL_LEASE_SECRET = 1  # all memory allocated under the lease is overwritten when freed
-POOL_FORM_STANDARD = 0  # x itself
-POOL_FORM_MONTGOMERY = 1  # x * R mod p
+POOL_POLICY_SCORE = 3
+POOL_STREAM_BLOCKING = 1
+POOL_EVENT_TIMING = 1
+POOL_EVENT_SLEEP = 2
+POOL_EVENT_SHAREABLE = 4
+POOL_LEASE_SECRET = 1
+POOL_FORM_STANDARD = 0
+POOL_FORM_MONTGOMERY = 1
 POOL_LITTLE_ENDIAN = 0
 POOL_BIG_ENDIAN = 1
 POOL_DECIMAL = 0
 POOL_HEXADECIMAL = 1
-POOL_MEMORY_HOST = 0  # any host memory, pageable or pinned
-POOL_MEMORY_DEVICE = 1  # memory of the device that the operation runs on
+POOL_MEMORY_HOST = 0
+POOL_MEMORY_DEVICE = 1
 POOL_MEMORY_SHARDED = 2
-POOL_BUFFER_ZEROED = 1  # all zeros before anything enqueued later can see it
-POOL_BUFFER_SECRET = 2  # overwritten before it is released or reused, see above
+POOL_BUFFER_ZEROED = 1
+POOL_BUFFER_SECRET = 2
 POOL_BUFFER_DURABLE = 4
 POOL_BUFFER_SHAREABLE = 8
-POOL_PINNED_SECRET = 1  # overwritten before it is released or reused
-POOL_PINNED_WRITE_COMBINED = 2  # for pool_pinned_create: slow for the host to read
+POOL_PINNED_SECRET = 1
+POOL_PINNED_WRITE_COMBINED = 2
 POOL_NTT_FORWARD = 0
 POOL_NTT_INVERSE = 1
-POOL_NTT_NN = 0  # natural to natural
-POOL_NTT_NR = 1  # natural to bit-reversed; the fastest
-POOL_NTT_RN = 2  # bit-reversed to natural
-POOL_NTT_RR = 3  # bit-reversed to bit-reversed
-POOL_NTT_ROWS = 0  # one transform after another
-POOL_NTT_COLUMNS = 1  # interleaved: element i of transform t has the index i * batch + t
+POOL_NTT_NN = 0
+POOL_NTT_NR = 1
+POOL_NTT_RN = 2
+POOL_NTT_RR = 3
+POOL_NTT_ROWS = 0
+POOL_NTT_COLUMNS = 1
 POOL_POSEIDON = 0
 POOL_POSEIDON2 = 1
-POOL_SPONGE_ADD = 0  # the block is added to them
-POOL_SPONGE_OVERWRITE = 1  # the block replaces them; a short last block leaves the rest
-POOL_SPONGE_PAD_NONE = 0  # nothing; an empty message is not permuted
-POOL_SPONGE_PAD_10 = 1  # always a 1, then zeros up to a whole block
-POOL_SPONGE_PAD_ZERO = 2  # zeros up to a whole block; an empty message is a block of zeros
-POOL_MATRIX_COLUMNS = 0  # one column after another, as POOL_NTT_ROWS stores columns
-POOL_MATRIX_ROWS = 1  # one row after another, as POOL_NTT_COLUMNS does
-POOL_POINT_AFFINE = 0  # x, y; infinity is all zeros (gnark, snarkjs, zkey, ICICLE, EIPs)
-POOL_POINT_AFFINE_FLAG = 1  # x, y, one byte that is 1 for infinity, padding to 8 (arkworks)
-POOL_POINT_JACOBIAN = 2  # X, Y, Z with x = X/Z^2, y = Y/Z^3; infinity is Z = 0 (gnark, arkworks)
-POOL_POINT_PROJECTIVE = 3  # X, Y, Z with x = X/Z, y = Y/Z; infinity is Z = 0 (ICICLE)
-POOL_POINT_XYZZ = 4  # X, Y, ZZ, ZZZ with x = X/ZZ, y = Y/ZZZ, ZZ^3 = ZZZ^2; infinity is ZZ = 0
+POOL_SPONGE_ADD = 0
+POOL_SPONGE_OVERWRITE = 1
+POOL_SPONGE_PAD_NONE = 0
+POOL_SPONGE_PAD_10 = 1
+POOL_SPONGE_PAD_ZERO = 2
+POOL_MATRIX_COLUMNS = 0
+POOL_MATRIX_ROWS = 1
+POOL_POINT_AFFINE = 0
+POOL_POINT_AFFINE_FLAG = 1
+POOL_POINT_JACOBIAN = 2
+POOL_POINT_PROJECTIVE = 3
+POOL_POINT_XYZZ = 4
 POOL_ENCODING_ZCASH_COMPRESSED = 0
-POOL_ENCODING_ZCASH_UNCOMPRESSED = 1  # x, y with the same flags; the third must be 0
-POOL_ENCODING_EIP196 = 2  # x, y big-endian, 32 bytes per element, c1 before c0 (EIP-197); infinity is zeros
-POOL_ENCODING_EIP2537 = 3  # x, y big-endian, 64 bytes per element, c0 before c1; infinity is zeros
+POOL_ENCODING_ZCASH_UNCOMPRESSED = 1
+POOL_ENCODING_EIP196 = 2
+POOL_ENCODING_EIP2537 = 3
 POOL_ENCODING_GNARK_COMPRESSED = 4
 POOL_ENCODING_ARKWORKS_COMPRESSED = 5
-POOL_ENCODING_ARKWORKS_UNCOMPRESSED = 6  # x, y with the same flags
-POOL_FILE_ANY = 0  # pool_file_open: determined by the first bytes
-POOL_FILE_RAW = 1  # one array without a header; never detected, must be requested
-POOL_FILE_PTAU = 2  # powers of tau, version 1
-POOL_FILE_ZKEY = 3  # Groth16 proving key, version 1
-POOL_FILE_WTNS = 4  # witness, versions 1 and 2
-POOL_FILE_R1CS = 5  # constraint system, version 1; its header only
-POOL_FILE_KZG = 6  # trusted_setup.txt of c-kzg or trusted_setup_4096.json of consensus-specs
-POOL_FILE_POINTS = 0  # of `curve`, in `layout`
-POOL_FILE_ELEMENTS = 1  # of `field`
+POOL_ENCODING_ARKWORKS_UNCOMPRESSED = 6
+POOL_FILE_ANY = 0
+POOL_FILE_RAW = 1
+POOL_FILE_PTAU = 2
+POOL_FILE_ZKEY = 3
+POOL_FILE_WTNS = 4
+POOL_FILE_R1CS = 5
+POOL_FILE_KZG = 6
+POOL_FILE_POINTS = 0
+POOL_FILE_ELEMENTS = 1
 POOL_FILE_COEFFICIENTS = 2
 POOL_LOG_NONE = 0
-POOL_LOG_ERROR = 1  # a failure, logged once by the function that knows its cause
-POOL_LOG_WARN = 2  # a problem with which the call continues
-POOL_LOG_INFO = 3  # devices found, contexts created, modules compiled
-POOL_LOG_DEBUG = 4  # further detail for diagnosis
-POOL_METRICS_PROMETHEUS = 0  # text exposition format 0.0.4, as Prometheus scrapes it
-POOL_METRICS_JSON = 1  # {"metrics": [{"name", "type", "unit", "help", "samples"}]}
-POOL_IMAGE_CUBIN = 0  # machine code of one chip
-POOL_IMAGE_PTX = 1  # for that compute capability and every later one
-POOL_RESIDENT_PINNED = 1  # copies are never evicted
-POOL_SIM_REPORT_UNINITIALISED = 1  # reads of shared memory that no thread has written
-POOL_SIM_REPORT_BARRIER = 2  # barriers that only some threads of a warp reach
-POOL_SIM_REPORT_LEAK = 4  # log live objects when the last pool is destroyed
-POOL_TRACE_OPERATION = 0  # a call of an operation: "msm", "ntt", "vector", "poseidon", "merkle", "bases"
-POOL_TRACE_PHASE = 1  # a stage of an operation being enqueued: "sort", "accumulate"
-POOL_TRACE_COPY = 2  # a copy between host and device: "upload", "download"
-POOL_TRACE_COMPILE = 3  # "compile": NVRTC is running
-POOL_TRACE_LOAD = 4  # "load": the driver loads a module
-POOL_TRACE_LEASE_WAIT = 5  # "lease wait": pool_acquire waits; no range where it need not
+POOL_LOG_ERROR = 1
+POOL_LOG_WARN = 2
+POOL_LOG_INFO = 3
+POOL_LOG_DEBUG = 4
+POOL_METRICS_PROMETHEUS = 0
+POOL_METRICS_JSON = 1
+POOL_IMAGE_CUBIN = 0
+POOL_IMAGE_PTX = 1
+POOL_RESIDENT_PINNED = 1
+POOL_SIM_REPORT_UNINITIALISED = 1
+POOL_SIM_REPORT_BARRIER = 2
+POOL_SIM_REPORT_LEAK = 4
+POOL_TRACE_OPERATION = 0
+POOL_TRACE_PHASE = 1
+POOL_TRACE_COPY = 2
+POOL_TRACE_COMPILE = 3
+POOL_TRACE_LOAD = 4
+POOL_TRACE_LEASE_WAIT = 5
 POOL_TUNING_DEFAULT = 0
 POOL_TUNING_FILE = 1
-POOL_TUNING_GIVEN = 2  # pool_params.tuning
+POOL_TUNING_GIVEN = 2
 POOL_VECTOR_ADD = 0
 POOL_VECTOR_SUB = 1
 POOL_VECTOR_MUL = 2
@@ -351,453 +351,333 @@ POOL_VECTOR_BIT_REVERSE = 5
 POOL_VECTOR_TRANSPOSE = 6
 POOL_VECTOR_POWERS = 7
 POOL_VECTOR_EVALUATE = 8
-POOL_PHYSICAL_EXPORTABLE = 1  # for pool_physical_export
-POOL_CACHE_KEY_TEXT = 65  # of the key of an entry, with the NUL
-POOL_UUID_TEXT = 48  # "GPU-01234567-89ab-cdef-0123-456789abcdef" or "MIG-…", with the NUL
-POOL_PCI_TEXT = 24  # "0000:06:00.0", with the NUL
-POOL_MAX_RATE = 68719476736  # of pool_device_set_rate
-POOL_ECNTT_MAX_LOG_SIZE = 32  # The maximum log_size of a transform of points.
-POOL_FIELD_MAX_BITS = 768  # Largest supported modulus, and the size of its elements.
-POOL_FIELD_MAX_BYTES = 96  # Largest supported modulus, and the size of its elements.
-POOL_FINGERPRINT_BYTES = 32  # Size of the fingerprint of a field or curve.
-POOL_FIELD_STRING_BYTES = 240  # Enough for every formatted element, including the terminating NUL.
-POOL_FRI_MAX_ARITY = 8  # At most this many matrices are a layer.
-POOL_FILE_COEFFICIENT_ELEMENT = 12  # bytes from an entry's start to its element
-POOL_LEASE_AGING_NS = 60000000000  # a minute: one class of priority
-POOL_LEASE_PRIORITY_MAX = 1000  # priorities are -1000 to 1000
-POOL_LEASE_LABEL_BYTES = 64  # of a label, with its end
-POOL_LEASE_SLOTS = 4  # of each device, where pool_params.slots is 0
-POOL_WAIT_FOREVER = 18446744073709551615  # pool_request.timeout_ns: no deadline
-POOL_CARVEOUT_DEFAULT = -1  # The carve-out that leaves the choice to the driver.
-POOL_PRECOMPUTE_ALL = 4294967295  # Values of pool_bases_params.precompute_factor: as many multiples as there are windows.
+POOL_PHYSICAL_EXPORTABLE = 1
+POOL_CACHE_KEY_TEXT = 65
+POOL_UUID_TEXT = 48
+POOL_PCI_TEXT = 24
+POOL_MAX_RATE = 68719476736
+POOL_ECNTT_MAX_LOG_SIZE = 32
+POOL_FIELD_MAX_BITS = 768
+POOL_FIELD_MAX_BYTES = 96
+POOL_FINGERPRINT_BYTES = 32
+POOL_FIELD_STRING_BYTES = 240
+POOL_FRI_MAX_ARITY = 8
+POOL_FILE_COEFFICIENT_ELEMENT = 12
+POOL_LEASE_AGING_NS = 60000000000
+POOL_LEASE_PRIORITY_MAX = 1000
+POOL_LEASE_LABEL_BYTES = 64
+POOL_LEASE_SLOTS = 4
+POOL_WAIT_FOREVER = 18446744073709551615
+POOL_CARVEOUT_DEFAULT = -1
+POOL_PRECOMPUTE_ALL = 4294967295
 POOL_PRECOMPUTE_AUTO = 4294967294
-POOL_AFFINE_NONE = 4294967295  # value of pool_msm_params.affine_passes
-POOL_NTT_MAX_LOG_SIZE = 40  # The maximum log_size of a transform; the field's two-adicity may be smaller.
-POOL_NTT_MAX_LOG_BLOWUP = 4  # The maximum log_blowup of an extension.
-POOL_SLICE_NS = 2000000  # the default of pool_params.slice_ns
-POOL_POSEIDON_MAX_WIDTH = 64  # of a parameter set: state elements
-POOL_RESIDENT_NAME_BYTES = 64  # of a name, with its end
-POOL_SIM_CLASSES = 10  # of instructions, see pool_sim_class_name
-POOL_VERSION_MAJOR = 0  # Version of the headers with which a program is compiled.
-POOL_VERSION_MINOR = 1  # Version of the headers with which a program is compiled.
-POOL_VERSION_PATCH = 0  # Version of the headers with which a program is compiled.
-POOL_VERSION_NUMBER = 100  # Version of the headers with which a program is compiled.
+POOL_AFFINE_NONE = 4294967295
+POOL_NTT_MAX_LOG_SIZE = 40
+POOL_NTT_MAX_LOG_BLOWUP = 4
+POOL_SLICE_NS = 2000000
+POOL_POSEIDON_MAX_WIDTH = 64
+POOL_RESIDENT_NAME_BYTES = 64
+POOL_SIM_CLASSES = 10
+POOL_VERSION_MAJOR = 0
+POOL_VERSION_MINOR = 1
+POOL_VERSION_PATCH = 0
+POOL_VERSION_NUMBER = 100
 
 
 class pool_error(Structure):
-    """Detail of the last failure on the calling thread. `message` says what was attempted, why it failed and, if
-    known, what to do. `call` is the driver function with its relevant values, 'cuMemAlloc(2 GiB)', or '' when
-    no driver call was the cause. `driver_code` is the CUresult (0 when no driver call was the cause) and
-    `driver_name` its name."""
     SIZE = 32
 
 
 class pool_error_slot(Structure):
-    """A copy of such a detail in memory of the caller, for callers whose results are read by another thread, as
-    in bindings with asynchronous calls. `error` of a pool_exec or a pool_request names one that the call
-    fills when it fails; after a success the contents mean nothing. Longer texts are cut."""
     SIZE = 1232
 
 
 class pool_cache_entry(Structure):
-    """One entry. `valid` is 0 if its digest does not match; only `key` and `bytes` are set then."""
     SIZE = 176
 
 
 class pool_cu_uuid(Structure):
-    """CUuuid."""
     SIZE = 16
 
 
 class pool_cu_mem_location(Structure):
-    """CUmemLocation."""
     SIZE = 8
 
 
 class pool_cu_mem_pool_props(Structure):
-    """CUmemPoolProps."""
     SIZE = 88
 
 
 class pool_cu_mem_access(Structure):
-    """CUmemAccessDesc."""
     SIZE = 12
 
 
 class pool_cu_mem_allocation_prop(Structure):
-    """CUmemAllocationProp."""
     SIZE = 32
 
 
 class pool_cu_ipc_handle(Structure):
-    """CUipcMemHandle and CUipcEventHandle."""
     SIZE = 64
 
 
 class pool_cu_copy_side(Structure):
-    """One side of CUDA_MEMCPY2D: host memory if memory_type is 1, device memory if it is 2."""
     SIZE = 56
 
 
 class pool_cu_copy_2d(Structure):
-    """CUDA_MEMCPY2D: `height` rows of `width_bytes` bytes, which begin `pitch` bytes apart."""
     SIZE = 128
 
 
 class pool_cu_launch_attribute_value(Union):
-    """A member's own type."""
     SIZE = 64
 
 
 class pool_cu_launch_attribute(Structure):
-    """CUlaunchAttribute."""
     SIZE = 72
 
 
 class pool_cu_launch_config(Structure):
-    """CUlaunchConfig."""
     SIZE = 56
 
 
 class pool_cu_graph_update(Structure):
-    """CUgraphExecUpdateResultInfo."""
     SIZE = 24
 
 
 class pool_cu_dev_resource(Structure):
-    """CUdevResource: some multiprocessors of a device, or what a context has of them."""
     SIZE = 144
 
 
 class pool_cuda_api(Structure):
-    """The table. `struct_size` is sizeof(pool_cuda_api) in the code that filled it; entries beyond it and NULL
-    entries are missing functions. The table and the functions must outlive every pool that is created with
-    it. They are called by any thread."""
     SIZE = 1104
 
 
 class pool_device_info(Structure):
-    """Properties and state of a device. Sizes are in bytes, clocks in kHz. A member that the driver does not
-    report is 0, or -1 where 0 would be a value (numa_node). Set struct_size before the call."""
     SIZE = 608
 
 
 class pool_peer_info(Structure):
-    """Peer access from one device to another of the same pool, from the driver's P2P attributes."""
     SIZE = 24
 
 
 class pool_fault_kernel(Structure):
-    """A kernel that had been launched through the library and was not known to have finished when a sticky fault
-    showed: since it was launched no wait, query or event of its stream has succeeded."""
     SIZE = 40
 
 
 class pool_fault(Structure):
-    """The argument of a fault hook. Strings and kernels are valid during the call only."""
     SIZE = 56
 
 
 class pool_params(Structure):
-    """Zero is the default of every member but struct_size."""
     SIZE = 176
 
 
 class pool_candidate(Structure):
-    """The state of a device for the filter and score callbacks; memory and work are recent samples."""
     SIZE = 64
 
 
 class pool_pick(Structure):
-    """Zero is the default of every member but struct_size."""
     SIZE = 48
 
 
 class pool_health_info(Structure):
-    """The health of a pool."""
     SIZE = 1152
 
 
 class pool_stream_params(Structure):
-    """Zero is the default of every member but struct_size."""
     SIZE = 16
 
 
 class pool_shared_event(Structure):
-    """The driver's handle of an event (CUipcEventHandle), to be sent to another process as it is."""
     SIZE = 64
 
 
 class pool_request(Structure):
-    """Zero is the default of every member but struct_size; NULL stands for all defaults."""
     SIZE = 96
 
 
 class pool_lease_info(Structure):
-    """What a lease is. Set struct_size before the call."""
     SIZE = 128
 
 
 class pool_lease_usage(Structure):
-    """What a lease uses of one of its devices. Set struct_size before the call."""
     SIZE = 40
 
 
 class pool_lease_counts(Structure):
-    """What the scheduler of a pool is doing. Set struct_size before the call."""
     SIZE = 56
 
 
 class pool_field_params(Structure):
-    """A custom field. Numbers are strings: decimal, or hexadecimal after '0x'."""
     SIZE = 40
 
 
 class pool_span(Structure):
-    """A plain value that owns nothing; operations copy it. Inputs are only read. Items must not overlap; input
-    and output may be the same memory only where the operation says so."""
     SIZE = 32
 
 
 class pool_buffer_params(Structure):
-    """Zero is the default of every member but struct_size."""
     SIZE = 40
 
 
 class pool_shared_buffer(Structure):
-    """A buffer's memory by which another process can open it; 80 bytes without pointers, to be sent as they are.
-    Who has them can read and write the memory, and all of the allocation that the buffer is a part of."""
     SIZE = 80
 
 
 class pool_pitched(Structure):
-    """One side of a 2-D copy: rows that begin `pitch` bytes apart, in a buffer from its byte `offset` on, or,
-    where `buffer` is NULL, in host memory at `host`."""
     SIZE = 32
 
 
 class pool_memory_info(Structure):
-    """A device's memory, all in bytes. Set struct_size before the call."""
     SIZE = 200
 
 
 class pool_exec(Structure):
-    """Zero is the default of every member but struct_size; a NULL pool_exec means all defaults. The call copies
-    the struct. An operation's comment says which members it does not support: values other than the default
-    fail with POOL_ERR_UNSUPPORTED, unsupported flags of `checks` with POOL_ERR_INVALID_ARGUMENT."""
     SIZE = 136
 
 
 class pool_ntt_domain_params(Structure):
-    """Zero is the default of every member but struct_size and field. Numbers are strings in standard form:
-    decimal, or hexadecimal after '0x'."""
     SIZE = 48
 
 
 class pool_ntt_params(Structure):
-    """Zero is the default of every member but struct_size and domain."""
     SIZE = 40
 
 
 class pool_ntt_extend_params(Structure):
-    """Zero is the default of every member but struct_size and domain."""
     SIZE = 40
 
 
 class pool_poseidon_params(Structure):
-    """A custom parameter set. Elements are packed field elements in `form`; arrays are copied. Zero is the
-    default of every member that is not marked as required. t stands for width, state elements have the
-    indices 0 … t - 1."""
     SIZE = 144
 
 
 class pool_poseidon_sponge_params(Structure):
-    """Zero is the default of every member but struct_size and `elements`."""
     SIZE = 40
 
 
 class pool_merkle_params(Structure):
-    """A Merkle tree. Level 0 holds the leaves' digests: a leaf of as many elements as a digest is its own
-    digest; any other is hashed by a sponge with the set's rate, the domain tag 0, no padding and `leaf_mode`.
-    Each node of level i + 1 is the fixed-length hash of its `arity` children. The tree has up to arity^height
-    leaves. `padding` is the digest of absent leaves, so that the padding node of level i, which stands for a
-    subtree without leaves, is the root of a tree of height i whose leaves are all padding. Zero is the
-    default of every member but struct_size and `arity`."""
     SIZE = 40
 
 
 class pool_merkle_shape(Structure):
-    """A level stores only nodes with a leaf in their subtree: level i has ceil(leaves / arity^i)."""
     SIZE = 40
 
 
 class pool_matrix(Structure):
-    """A plain value that owns nothing, like its span."""
     SIZE = 48
 
 
 class pool_matrix_commit_params(Structure):
-    """The tree. With H the greatest height, level 0 has H digests, level i has H / 2^i. The digest of a row is
-    that of a sponge with the set's rate whose blocks overwrite the state elements, without padding; the rows
-    of matrices of equal height are one row, in the order of the matrices. Level 0 has the digests of the
-    tallest matrices' rows. A node of the next level is the fixed-length hash c(l, r) of the two digests below
-    it, and where matrices have as many rows as the level has nodes, node j is c(c(l, r), d) with the digest d
-    of their row j. Plonky3's names are PaddingFreeSponge and TruncatedPermutation. Zero is the default of
-    every member but struct_size and `set`."""
     SIZE = 40
 
 
 class pool_matrix_commit_shape(Structure):
-    """The sizes of a commitment. Set struct_size before the call."""
     SIZE = 48
 
 
 class pool_extension(Structure):
-    """A plain value: the low-degree extension of columns, and where it is stored."""
     SIZE = 72
 
 
 class pool_curve_params(Structure):
-    """A custom curve. Numbers are strings: decimal, or hexadecimal after '0x'. A coordinate is {c0, c1}; c1 is
-    used over an extension only, and NULL means 0 there."""
     SIZE = 120
 
 
 class pool_point_format(Structure):
-    """Layout, form of the coordinates, and stride in bytes. All zeros, and a NULL format: packed affine points
-    in standard form. The library writes infinity as (0, 0), (0, 0, 1), (1, 1, 0), (0, 1, 0) and (1, 1, 0, 0)
-    in the five layouts. In POOL_POINT_AFFINE, (0, 0) always means infinity: the point (0, 0) of order two,
-    which curves with b = 0 have, is not representable in that layout and is refused."""
     SIZE = 16
 
 
 class pool_ecntt_params(Structure):
-    """Zero is the default of every member but struct_size, curve and domain."""
     SIZE = 56
 
 
 class pool_fri_fold_params(Structure):
-    """Zero is the default of every member but struct_size, field, domain, log_arity and challenge."""
     SIZE = 48
 
 
 class pool_matrix_evaluate_params(Structure):
-    """Zero is the default of every member but struct_size and field."""
     SIZE = 32
 
 
 class pool_file_params(Structure):
-    """Zero is the default of every member but struct_size."""
     SIZE = 40
 
 
 class pool_file_info(Structure):
-    """The properties in the header. Those that the kind does not have are 0 or NULL."""
     SIZE = 160
 
 
 class pool_file_section(Structure):
-    """A section: the type of its items and where they are."""
     SIZE = 96
 
 
 class pool_component(Structure):
-    """The driver or the compiler: `status` is POOL_OK if it is usable, otherwise `message` has the reason.
-    Versions are numbered as in CUDA: 13000 is 13.0. `path` is the loaded library file. For a usable compiler
-    `message` says why newer ones that were found are not used, or is empty."""
     SIZE = 1288
 
 
 class pool_host_info(Structure):
-    """The installed components."""
     SIZE = 2584
 
 
 class pool_log_record(Structure):
-    """A message and what it is about. The library sets every member; struct_size is that of the library, which
-    may have further members at the end. No pointer is NULL."""
     SIZE = 48
 
 
 class pool_module_header(Structure):
-    """A header in memory that the source can include by this name; it takes precedence over files of that name.
-    Files are searched for in the directories of `-I` options and in the CUDA toolkit's include directories;
-    the cache's key covers every file that a source can include (docs/compiler.md)."""
     SIZE = 16
 
 
 class pool_module_arithmetic(Structure):
-    """The library's arithmetic for a kernel: with the prefix 'fr' the source can `#include 'fr.cuh'` and call
-    fr_mul, fr_add, …, generated for exactly this modulus as for the library's own kernels. docs/kernels.md
-    lists what each header defines. Exactly one of the three pointers is set; it is not needed after the call.
-    A prefix has up to 16 lower-case letters, digits and underscores, begins with a letter, and is unique
-    among the entries."""
     SIZE = 32
 
 
 class pool_module_params(Structure):
-    """Zero is the default of every member but struct_size and source."""
     SIZE = 120
 
 
 class pool_kernel_info(Structure):
-    """Properties of a kernel on its device, as the driver reports them. Sizes are bytes."""
     SIZE = 64
 
 
 class pool_launch_shape(Structure):
-    """Shape of a launch. A zero dimension counts as 1; zero is the default of every other member."""
     SIZE = 80
 
 
 class pool_bases_params(Structure):
-    """Zero is the default of every member but struct_size and curve."""
     SIZE = 32
 
 
 class pool_msm_params(Structure):
-    """Zero is the default of every member but struct_size and, without `bases`, curve."""
     SIZE = 80
 
 
 class pool_resident_params(Structure):
-    """Zero is the default of every member but struct_size. Exactly one of `points`, `path` and `source` is
-    given."""
     SIZE = 72
 
 
 class pool_resident_info(Structure):
-    """A copy on a device. Set struct_size before the call."""
     SIZE = 112
 
 
 class pool_sim_fault(Structure):
-    """A description of the first fault. Strings are '' and numbers 0 where they do not apply."""
     SIZE = 904
 
 
 class pool_sim_kernel_stats(Structure):
-    """What a kernel has executed since the driver's start or the last pool_sim_kernel_stats_reset. The numbers
-    depend only on the kernel, its arguments and the launch shape, not on the host or its speed, unless the
-    kernel's control flow depends on which block runs first."""
     SIZE = 144
 
 
 class pool_trace_event(Structure):
-    """The begin or the end of a range. Ranges of one thread nest. An operation that is asynchronous ends when
-    its work is enqueued. The strings live for the call only."""
     SIZE = 72
 
 
 class pool_tuning_info(Structure):
-    """Where the tuning of a device comes from. Set struct_size before the call."""
     SIZE = 528
 
 
 class pool_tuning_number(Structure):
-    """A number. The name is 'msm.8.window_bits.20': operation, words of an element or coordinate, what it is,
-    log2 of the size; it is valid during the visit only."""
-    SIZE = 32
+    SIZE = 48
 
 
 pool_cache_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_cache_entry))
@@ -1769,6 +1649,8 @@ pool_tuning_number._fields_ = [
     ("default_value", c_uint32),
     ("min", c_uint32),
     ("max", c_uint32),
+    ("candidates", POINTER(c_uint32)),
+    ("candidate_count", c_uint32),
 ]
 
 # What a function returns, and its parameters.
