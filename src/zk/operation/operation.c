@@ -240,7 +240,7 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
         if (!status && operation->prepare)
             operation->prepare(part);
         if (bytes)
-            part->exec.workspace = NULL; /* what it must have is asked */
+            part->exec.workspace = NULL; /* its size is requested */
         if (!status)
             status = bytes ? forecast_on_device(part, &needed) : run_on_device(part);
         if (bytes)
