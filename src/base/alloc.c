@@ -4,6 +4,8 @@
  */
 #include "base/alloc.h"
 
+#include "base/status.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,4 +98,9 @@ void base_wipe(void *memory, size_t size)
         memset(memory, 0, size);
         __asm__ volatile("" : : "r"(memory) : "memory");
     }
+}
+
+pool_status base_fail_memory(const char *what)
+{
+    return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory for %s", what);
 }

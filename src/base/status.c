@@ -232,11 +232,6 @@ pool_status base_fail_driver(pool_status status, int driver_code, const char *dr
     return status;
 }
 
-pool_status base_fail_memory(const char *what)
-{
-    return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory for %s", what);
-}
-
 static const struct base_struct slot_type = BASE_STRUCT(pool_error_slot);
 
 pool_status base_error_slot_check(

@@ -18,8 +18,3 @@ pool_status base_fail(pool_status status, const char *format, ...)
     va_end(arguments);
     return pool_error_set(status, message);
 }
-
-pool_status base_fail_memory(const char *what)
-{
-    return base_fail(POOL_ERR_OUT_OF_HOST_MEMORY, "out of host memory for %s", what);
-}

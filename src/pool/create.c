@@ -56,7 +56,6 @@ static pool_status check_adopt(const pool_params *params)
 static pool_status read_params(pool_params *params, const pool_params *given)
 {
     static const pool_params none = {.struct_size = sizeof(none)};
-    struct device_levels levels;
     pool_status status =
         base_struct_read(&params_type, "pool_create", "params", given ? given : &none, params);
 
@@ -66,9 +65,6 @@ static pool_status read_params(pool_params *params, const pool_params *given)
             {"lazy", params->lazy, 0, 1},
             {"isolation", params->isolation, 0, POOL_ISOLATION_WORKERS},
             {"slots", params->slots, 0, 65536});
-    if (status)
-        return status;
-    status = device_levels_read(params, &levels);
     if (status)
         return status;
     if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)
@@ -111,8 +107,8 @@ static void init_devices(device_pool *pool, const struct device_source *source)
 
 /* Allocates the pool's host memory and initialises its locks. */
 static pool_status allocate_pool(const pool_params *params,
-    const struct device_account_rules *rules, const struct device_source *source,
-    device_pool **created)
+    const struct device_account_rules *rules, const struct device_levels *levels,
+    const struct device_source *source, device_pool **created)
 {
     device_pool *pool = base_aligned_calloc(CACHE_LINE, sizeof(*pool));
     pool_status status;
@@ -126,7 +122,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->context_flags = params->context_flags;
     pool->is_lazy = params->lazy != 0;
     pool->slots = params->slots ? params->slots : POOL_LEASE_SLOTS;
-    (void)device_levels_read(params, &pool->levels); /* read_params has checked them */
+    pool->levels = *levels;
     pool->fault_hook = params->fault_hook;
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;
@@ -305,6 +301,7 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
 {
     struct base_error_copy cause;
     struct device_account_rules rules;
+    struct device_levels levels;
     struct device_source source;
     device_pool *created = NULL;
     pool_params params;
@@ -314,12 +311,14 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         return base_fail_null("pool_create", "pool");
     status = read_params(&params, given);
     if (!status)
+        status = device_levels_read(&params, &levels);
+    if (!status)
         status = device_account_rules_read(&params, &rules);
     if (!status)
         status = device_source_open(&params, &source);
     if (status)
         return status;
-    status = allocate_pool(&params, &rules, &source, &created);
+    status = allocate_pool(&params, &rules, &levels, &source, &created);
     if (status)
         goto close_source;
     status = start_devices(created, &params);

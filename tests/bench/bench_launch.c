@@ -14,9 +14,9 @@
 #include <devicepool.h>
 
 #include "bench_support.h"
+#include "pool/device/device.h"
 #include "pool/module/image.h"
 #include "pool/module/module.h"
-#include "pool/device/device.h"
 #include "pool/stream/stream.h"
 
 #define RUNS 41
@@ -225,7 +225,7 @@ int main(int count, char **arguments)
     MUST(pool_destroy(&pool));
     if (count <= 2)
         cJSON_Delete(report);
-    else if (!bench_write_json(arguments[2], report))
+    else if (!write_json(arguments[2], report))
         return 1;
     return 0;
 }

@@ -109,8 +109,8 @@ static void report_execution(
             exit(1);
         best = fmin(best, bench_now() - start);
     }
-    printf("%-7s %-9s %6.2f G lane instructions/s (%.1f ns per warp instruction)\n",
-        sim_lanes_name(), what, (double)counts.lane_instructions / best / 1e9,
+    printf("%-9s %6.2f G lane instructions/s (%.1f ns per warp instruction)\n", what,
+        (double)counts.lane_instructions / best / 1e9,
         best * 1e9 / (double)counts.warp_instructions);
     free(out);
 }

@@ -61,6 +61,22 @@ static inline void measure_operation(struct bench_run *run)
     exit(pool_status_class(status) == POOL_CLASS_HOST ? 77 : 1);
 }
 
+/* Writes a value to a file and deletes it; false: an error was printed. */
+static inline bool write_json(const char *path, cJSON *value)
+{
+    char *json = cJSON_Print(value);
+    FILE *file = fopen(path, "we");
+    bool is_written = file && json && fprintf(file, "%s\n", json) > 0;
+
+    if (file && fclose(file))
+        is_written = false;
+    if (!is_written)
+        perror(path);
+    cJSON_free(json);
+    cJSON_Delete(value);
+    return is_written;
+}
+
 /* Writes the report of the rows to a file, if there is one, and deletes the rows. */
 static inline void write_report(const char *path, pool_device *device, cJSON *rows)
 {
@@ -68,7 +84,7 @@ static inline void write_report(const char *path, pool_device *device, cJSON *ro
 
     if (!path)
         cJSON_Delete(report);
-    else if (!bench_write_json(path, report))
+    else if (!write_json(path, report))
         exit(1);
 }
 

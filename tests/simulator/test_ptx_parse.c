@@ -6,6 +6,7 @@
 #include "executor.h"
 
 #include "base/alloc.h"
+#include "driver/sim/exec/program.h"
 
 #define HEAD ".version 9.0\n.target sm_90a\n.address_size 64\n"
 
@@ -177,7 +178,7 @@ static void test_kernel_facts(void **state)
              " .reg .b32 %r; st.shared.u32 [own], 1; mov.u32 %r, open; call f; ret; }\n"
              ".entry small() .reqntid 32 { ret; }\n");
     const struct sim_kernel *k = sim_program_find_kernel(m.program, "k");
-    assert_int_equal(sim_program_version(m.program), 90);
+    assert_int_equal(m.program->version, 90);
     assert_int_equal(sim_program_target(m.program), 90);
     assert_int_equal(sim_program_kernel_count(m.program), 2);
     assert_int_equal(k->parameter_count, 3);

@@ -670,6 +670,15 @@ static uint64_t fake_clock(void)
     return fake_time;
 }
 
+/* Waits of threads are not affected. */
+static void set_clock(device_pool *pool, uint64_t (*clock)(void))
+{
+    struct admission *admission = NULL;
+
+    assert_ok(admission_of(pool, &admission));
+    atomic_store(&admission->clock, clock);
+}
+
 static void test_overdue(void **state)
 {
     struct world world = world_with_pool(1);
@@ -679,7 +688,7 @@ static void test_overdue(void **state)
 
     (void)state;
     fake_time = 1000 * MS;
-    admission_set_clock(fake_clock);
+    set_clock(world.pool, fake_clock);
     request.duration_ns = 100 * MS;
     assert_ok(pool_acquire(world.pool, &request, &lease));
     fake_time += 100 * MS;
@@ -692,7 +701,6 @@ static void test_overdue(void **state)
     assert_int_equal(info.is_overdue, 1);
     assert_int_equal(counts_of(world.pool).overdue, 1);
     assert_ok(pool_release(&lease));
-    admission_set_clock(NULL);
     world_end(&world);
 }
 
@@ -810,7 +818,7 @@ static void test_shared_devices(void **state)
 
     (void)state;
     sharing_clock_ns = GIB;
-    admission_set_clock(read_sharing_clock);
+    set_clock(world.pool, read_sharing_clock);
     assert_ok(pool_device_at(world.pool, 0, &first));
     assert_ok(pool_device_at(world.pool, 1, &second));
     request.device = first;
@@ -849,7 +857,6 @@ static void test_shared_devices(void **state)
     assert_ok(pool_acquire(world.pool, &request, &all));
     assert_false(lease_is_shared(all, first));
     assert_ok(pool_release(&all));
-    admission_set_clock(NULL);
     world_end(&world);
 }
 

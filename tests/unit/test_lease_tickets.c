@@ -346,7 +346,7 @@ static void test_deadline_and_cancel_at_once(void **state)
     fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
     assert_ok(admission_of(world.pool, &admission));
     atomic_store(&fake_time, base_clock_ns());
-    admission_set_clock(fake_clock);
+    atomic_store(&admission->clock, fake_clock);
     for (int i = 0; i < 20 || !timeouts; i++) {
         pool_ticket *ticket = NULL;
         pool_status status;
@@ -366,7 +366,6 @@ static void test_deadline_and_cancel_at_once(void **state)
         assert_ok(pool_ticket_destroy(&ticket));
         pool_cancel_destroy(&request.cancel);
     }
-    admission_set_clock(NULL);
     release_all(leases, POOL_LEASE_SLOTS);
     world_end(&world);
 }

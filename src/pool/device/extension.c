@@ -54,16 +54,6 @@ uint32_t device_pool_slots(const device_pool *pool)
     return pool->slots;
 }
 
-pool_status device_pool_refresh(device_pool *pool)
-{
-    return device_pool_sample(pool);
-}
-
-pool_status device_pool_refresh_work(device_pool *pool)
-{
-    return device_pool_poll_work(pool);
-}
-
 uint32_t device_load(const pool_device *device)
 {
     return atomic_load_explicit(&device->calls, memory_order_relaxed) +

@@ -30,9 +30,9 @@ void *device_pool_extension(device_pool *pool);
 /* pool_params.slots, or the default. */
 uint32_t device_pool_slots(const device_pool *pool);
 /* A sample of the free memory of all devices that is at most some milliseconds old. */
-pool_status device_pool_refresh(device_pool *pool);
+pool_status device_pool_sample(device_pool *pool);
 /* Counts the unfinished work of the devices, unless that was done a moment ago. */
-pool_status device_pool_refresh_work(device_pool *pool);
+pool_status device_pool_poll_work(device_pool *pool);
 /* Calls in progress on the device and streams with unfinished work. */
 uint32_t device_load(const pool_device *device);
 /* Every device as filters and scores see it; `candidates` has space for all of them. */

@@ -21,6 +21,7 @@
 #include "pool/device/account.h"
 #include "pool/device/counters.h"
 #include "pool/device/device.h"
+#include "pool/device/extension.h"
 #include "pool/device/monitor.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
@@ -345,8 +346,6 @@ void device_pool_stop(device_pool *pool);
 
 /* --- free_memory.c --- */
 
-/* Samples the free memory of all devices unless that was done a moment ago. */
-pool_status device_pool_sample(device_pool *pool);
 /*
  * device_net_free, divided by the number of jobs that share it: the next one and those that the
  * device was chosen for since the last samples. *chosen is how often it was chosen since the last
@@ -359,8 +358,6 @@ uint64_t device_share(const pool_device *device, unsigned *chosen);
 /* Queries one device's streams, the ones with unfinished work or all: POOL_OK, NOT_READY, or a
  * failure. */
 pool_status device_poll_work(pool_device *device, int all);
-/* Counts the streams that have unfinished work, unless that was done a moment ago. */
-pool_status device_pool_poll_work(device_pool *pool);
 
 /* --- watch.c --- */
 

@@ -24,20 +24,6 @@ struct lease_chunk {
     pool_lease leases[LEASES_PER_CHUNK];
 };
 
-static uint64_t (*_Atomic test_clock)(void);
-
-uint64_t admission_now(void)
-{
-    uint64_t (*clock)(void) = atomic_load_explicit(&test_clock, memory_order_relaxed);
-
-    return clock ? clock() : base_clock_ns();
-}
-
-void admission_set_clock(uint64_t (*clock)(void))
-{
-    atomic_store_explicit(&test_clock, clock, memory_order_relaxed);
-}
-
 /* --- the list of free leases --------------------------------------------------------------------
  */
 
@@ -181,7 +167,8 @@ bool admission_read_devices(struct admission *admission)
     return is_changed;
 }
 
-void admission_refresh(struct admission *admission, uint64_t now)
+/* Reads them and examines the queue if they changed. */
+static void refresh(struct admission *admission, uint64_t now)
 {
     if (admission_read_devices(admission) && admission->scheduler.first)
         scheduler_devices_changed(&admission->scheduler, now);
@@ -191,12 +178,12 @@ void admission_refresh(struct admission *admission, uint64_t now)
 static void devices_changed(void *user, pool_device *device)
 {
     struct admission *admission = user;
-    uint64_t now = admission_now();
+    uint64_t now = admission_now(admission);
     bool needs_monitor;
 
     (void)device;
     pthread_mutex_lock(&admission->lock);
-    admission_refresh(admission, now);
+    refresh(admission, now);
     admission_deliver(admission, now);
     needs_monitor = admission_needs_monitor(admission);
     pthread_mutex_unlock(&admission->lock);
@@ -384,7 +371,6 @@ void admission_deliver(struct admission *admission, uint64_t now)
 bool lease_is_shared(const pool_lease *lease, const pool_device *device)
 {
     struct admission *admission = device_pool_extension(device_pool_of(device));
-    uint64_t now = admission_now();
     uint32_t own = 0, i = 0;
     bool is_shared = false;
 
@@ -400,8 +386,8 @@ bool lease_is_shared(const pool_lease *lease, const pool_device *device)
             own = lease->request.slots;
     if (own < admission->states[i].slots)
         is_shared = admission->states[i].reserved_slots > own ||
-                    (admission->shared_ns[i] &&
-                        lease_duration(admission->shared_ns[i], now) < SHARED_FOR_NS);
+                    (admission->shared_ns[i] && lease_duration(admission->shared_ns[i],
+                                                    admission_now(admission)) < SHARED_FOR_NS);
     pthread_mutex_unlock(&admission->lock);
     return is_shared;
 }
@@ -421,7 +407,7 @@ enum scheduler_decision admission_submit(
     lease->duration_ns = terms->duration_ns;
     memcpy(lease->label, terms->label, sizeof(lease->label));
     base_wake_reset(&lease->wake);
-    admission_refresh(admission, now);
+    refresh(admission, now);
     if (terms->request.policy == SCHEDULER_LEAST_LOADED)
         for (uint32_t i = 0; i < admission->device_count; i++)
             admission->states[i].load = device_load(admission->devices[i]);
@@ -455,7 +441,7 @@ void admission_cancel(
 static uint64_t run_task(void *user, uint64_t monitor_now)
 {
     struct admission *admission = user;
-    uint64_t now = admission_now(), due = SCHEDULER_NEVER;
+    uint64_t now = admission_now(admission), due = SCHEDULER_NEVER;
     bool is_sampled;
 
     find_overdue(admission, now); /* first: the driver may not return */
@@ -463,9 +449,9 @@ static uint64_t run_task(void *user, uint64_t monitor_now)
     is_sampled = admission->waiting_bytes != 0;
     pthread_mutex_unlock(&admission->lock);
     if (is_sampled)
-        (void)device_pool_refresh(admission->pool);
+        (void)device_pool_sample(admission->pool);
     pthread_mutex_lock(&admission->lock);
-    admission_refresh(admission, now);
+    refresh(admission, now);
     scheduler_expire(&admission->scheduler, now);
     if (ticket_poll_cancels(admission, now))
         due = now + CANCEL_INTERVAL_NS;
@@ -543,6 +529,7 @@ static pool_status create_admission(device_pool *pool, void **object)
     if (!admission)
         return base_fail_memory("the leases of a pool");
     admission->pool = pool;
+    admission->clock = base_clock_ns;
     admission->device_count = (uint32_t)pool_device_count(pool);
     admission->task.run = run_task;
     admission->task.user = admission;

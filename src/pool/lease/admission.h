@@ -74,6 +74,8 @@ struct admission {
     device_pool *pool;
     uint32_t device_count;
     pool_device **devices;
+    uint64_t (*_Atomic clock)(
+        void); /* monotonic, except in tests; waits of threads do not use it */
 
     /* guarded by the lock */
     struct scheduler scheduler;
@@ -116,9 +118,10 @@ struct lease_terms {
 pool_status admission_of(device_pool *pool, struct admission **admission);
 
 /* Nanoseconds of the clock of all times in this layer. */
-uint64_t admission_now(void);
-/* Test hook: replaces that clock; NULL: the monotonic one. Waits of threads are not affected. */
-void admission_set_clock(uint64_t (*clock)(void));
+static inline uint64_t admission_now(const struct admission *admission)
+{
+    return atomic_load_explicit(&admission->clock, memory_order_relaxed)();
+}
 
 /* The lease whose request it is. */
 static inline pool_lease *lease_of_request(const struct scheduler_request *request)
@@ -154,8 +157,6 @@ void admission_cancel(
     struct admission *admission, pool_lease *lease, pool_status status, uint64_t now);
 /* Reads capacities and states of the devices; whether they changed. */
 bool admission_read_devices(struct admission *admission);
-/* Reads them and examines the queue if they changed. */
-void admission_refresh(struct admission *admission, uint64_t now);
 /* Notifies those whose requests the scheduler has decided. */
 void admission_deliver(struct admission *admission, uint64_t now);
 /* Whether hooks are to be called, or a lease was granted that becomes overdue before all others:
@@ -202,9 +203,6 @@ pool_status lease_terms_fail(const char *call, struct admission *admission,
     const struct lease_terms *terms, pool_status status);
 
 /* --- lease.c --- */
-
-/* POOL_OK for a lease that is held. */
-pool_status lease_check(const char *call, const pool_lease *lease);
 
 /* --- statistics.c --- */
 

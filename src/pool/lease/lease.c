@@ -32,7 +32,7 @@ static void wait_for_decision(
         if (is_cancelled || now >= deadline_ns) {
             pthread_mutex_lock(&admission->lock);
             admission_cancel(admission, lease, is_cancelled ? POOL_ERR_CANCELLED : POOL_ERR_TIMEOUT,
-                admission_now());
+                admission_now(admission));
             pthread_mutex_unlock(&admission->lock);
             break;
         }
@@ -84,7 +84,7 @@ static pool_status submit_request(const char *call, struct admission *admission,
     const struct lease_terms *terms, pool_lease **lease)
 {
     enum scheduler_decision decision = SCHEDULER_NONE;
-    uint64_t now = admission_now();
+    uint64_t now = admission_now(admission);
     pool_lease *taken;
     bool needs_monitor;
 
@@ -145,7 +145,8 @@ const char *lease_label(const pool_lease *lease)
     return is_held ? lease->label : NULL;
 }
 
-pool_status lease_check(const char *call, const pool_lease *lease)
+/* POOL_OK for a lease that is held. */
+static pool_status check_lease(const char *call, const pool_lease *lease)
 {
     if (!lease)
         return base_fail_null(call, "lease");
@@ -157,7 +158,7 @@ pool_status lease_check(const char *call, const pool_lease *lease)
 
 static pool_status check_index(const char *call, const pool_lease *lease, uint32_t index)
 {
-    pool_status status = lease_check(call, lease);
+    pool_status status = check_lease(call, lease);
 
     if (!status && index >= lease->request.devices)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `index` is %u, the lease has %u device%s",
@@ -196,7 +197,7 @@ pool_status pool_lease_stream(pool_lease *lease, uint32_t index, pool_stream **s
 pool_status lease_budget_of(
     const char *call, pool_lease *lease, pool_device *device, struct lease_budget **budget)
 {
-    pool_status status = lease_check(call, lease);
+    pool_status status = check_lease(call, lease);
 
     if (status)
         return status;
@@ -213,13 +214,14 @@ pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)
 {
     static const struct base_struct type = BASE_STRUCT(pool_lease_info);
     pool_lease_info known = {.struct_size = sizeof(known)};
-    uint64_t now = admission_now();
-    pool_status status = lease_check("pool_lease_get_info", lease);
+    uint64_t now;
+    pool_status status = check_lease("pool_lease_get_info", lease);
 
     if (!status)
         status = base_struct_check(&type, "pool_lease_get_info", "info", info);
     if (status)
         return status;
+    now = admission_now(lease->admission);
     known.bytes = lease->request.bytes;
     known.slots = lease->request.slots;
     known.devices = lease->request.devices;
@@ -283,7 +285,7 @@ pool_status pool_release(pool_lease **lease)
     if (!lease || !*lease)
         return POOL_OK;
     released = *lease;
-    status = lease_check("pool_release", released);
+    status = check_lease("pool_release", released);
     if (status)
         return status;
     admission = released->admission;
@@ -293,9 +295,9 @@ pool_status pool_release(pool_lease **lease)
         return POOL_OK;
     }
     if (!atomic_compare_exchange_strong(&released->state, &held, LEASE_FREE))
-        return lease_check("pool_release", released);
+        return check_lease("pool_release", released);
     lease_return_streams(released);
-    now = admission_now();
+    now = admission_now(admission);
     pthread_mutex_lock(&admission->lock);
     lease_histogram_add(&admission->statistics.holds, lease_duration(released->granted_ns, now));
     admission_end_overdue(released);

@@ -131,7 +131,7 @@ static pool_status apply_pick(const char *call, const struct admission *admissio
         return status;
     terms->request.policy = scheduler_policy_of(pick.policy);
     if (pick.policy == POOL_POLICY_LEAST_LOADED || pick.filter || pick.score)
-        status = device_pool_refresh_work(admission->pool);
+        status = device_pool_poll_work(admission->pool);
     if (status || (!pick.filter && !pick.min_free_bytes && pick.policy != POOL_POLICY_SCORE))
         return status;
     status = evaluate_pick(admission, &pick, ranks);
@@ -266,7 +266,7 @@ static pool_status read_terms(const char *call, struct admission *admission,
     if (request.label)
         memcpy(terms->label, request.label, strlen(request.label));
     if (request.bytes)
-        status = device_pool_refresh(admission->pool);
+        status = device_pool_sample(admission->pool);
     if (!status && (request.device || request.pick || request.near_resident))
         status = apply_devices(call, admission, &request, ranks, terms);
     return status;

@@ -65,11 +65,12 @@ static void read_active(
 void lease_statistics_read(device_pool *pool, struct lease_statistics *statistics)
 {
     struct admission *admission = device_pool_extension(pool);
-    uint64_t now = admission_now();
+    uint64_t now;
 
     *statistics = (struct lease_statistics){0};
     if (!admission)
         return;
+    now = admission_now(admission);
     pthread_mutex_lock(&admission->lock);
     *statistics = admission->statistics;
     statistics->granted = count_of(&statistics->granted_waits);
@@ -175,10 +176,11 @@ struct lease_views *lease_views_read(device_pool *pool)
     struct admission *admission = device_pool_extension(pool);
     size_t indices = admission ? (size_t)LEASE_VIEWS * admission->device_count : 0;
     struct lease_views *views = base_calloc(1, sizeof(*views) + indices * sizeof(uint32_t));
-    uint64_t now = admission_now();
+    uint64_t now;
 
     if (!views || !admission)
         return views;
+    now = admission_now(admission);
     pthread_mutex_lock(&admission->lock);
     view_held(admission, now, views, (uint32_t *)(void *)(views + 1));
     view_waiting(admission, now, views);

@@ -153,7 +153,7 @@ static pool_status submit_ticket(pool_ticket *ticket, const struct lease_terms *
 {
     struct admission *admission = ticket->admission;
     enum scheduler_decision decision = SCHEDULER_NONE;
-    uint64_t now = admission_now();
+    uint64_t now = admission_now(admission);
     struct lease_terms timed = *terms;
     pool_lease *lease;
 
@@ -337,7 +337,7 @@ pool_status pool_ticket_destroy(pool_ticket **ticket)
     pthread_mutex_lock(&admission->lock);
     gone->hook = NULL;
     if (!gone->is_decided)
-        admission_cancel(admission, gone->lease, POOL_ERR_CANCELLED, admission_now());
+        admission_cancel(admission, gone->lease, POOL_ERR_CANCELLED, admission_now(admission));
     unlist_hook(gone);
     while (admission->hook_running == gone && !is_monitor)
         pthread_cond_wait(&admission->hook_returned, &admission->lock);

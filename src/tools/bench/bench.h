@@ -45,9 +45,6 @@ struct bench_timing {
 pool_status bench_time(const struct bench_timer *timer, pool_status (*call)(void *argument),
     void *argument, struct bench_timing *timing);
 
-/* Writes a value to a file and deletes it. Returns false after printing the reason. */
-bool bench_write_json(const char *path, cJSON *value);
-
 /* A report of the device and the rows, which it owns from now on. */
 cJSON *bench_report(pool_device *device, cJSON *rows);
 

@@ -64,7 +64,4 @@ struct calls_function {
 extern const struct calls_function calls_of_pool[];
 extern const struct calls_function calls_of_driver[];
 
-/* After launches: the stream is idle, and its device still works. */
-pool_status calls_check_idle(struct bench_run *run, bool *is_correct);
-
 #endif

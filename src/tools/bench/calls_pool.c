@@ -225,7 +225,8 @@ static pool_status call_event(struct bench_run *run)
     return status;
 }
 
-pool_status calls_check_idle(struct bench_run *run, bool *is_correct)
+/* After launches: the stream is idle, and its device still works. */
+static pool_status check_idle(struct bench_run *run, bool *is_correct)
 {
     pool_status status = pool_stream_synchronize(run->stream);
 
@@ -244,6 +245,6 @@ const struct calls_function calls_of_pool[] = {
     {"lease-64", 64, request_slot, call_lease, check_leases, NULL},
     {"lease-64-wait", 64, request_quarter, call_lease, check_leases, NULL},
     {"alloc", 0, NULL, call_alloc, check_freed, NULL},
-    {"event", 0, create_event, call_event, calls_check_idle, NULL},
+    {"event", 0, create_event, call_event, check_idle, NULL},
     {0},
 };

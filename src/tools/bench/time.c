@@ -95,21 +95,6 @@ cJSON *bench_report(pool_device *device, cJSON *rows)
     return report;
 }
 
-bool bench_write_json(const char *path, cJSON *value)
-{
-    char *json = cJSON_Print(value);
-    FILE *file = fopen(path, "we");
-    bool is_written = file && json && fprintf(file, "%s\n", json) > 0;
-
-    if (file && fclose(file))
-        is_written = false;
-    if (!is_written)
-        perror(path);
-    cJSON_free(json);
-    cJSON_Delete(value);
-    return is_written;
-}
-
 void *bench_alloc(size_t count, size_t bytes)
 {
     void *memory = calloc(count ? count : 1, bytes ? bytes : 1);

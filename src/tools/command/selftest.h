@@ -33,10 +33,6 @@ enum { SELFTEST_VECTOR = 256, SELFTEST_TRANSFORM_LOG = 10, SELFTEST_MSM = 64 };
 
 void selftest_multiples(const pool_field *field, const char *factor, uint64_t count, void *out);
 
-/* Whether the weighted sum of (i + 1) times element i, as bytes in memory, equals `expected`. */
-int selftest_matches(
-    const pool_field *field, const void *elements, uint64_t count, const char *expected);
-
 /*
  * Weighted sums of results over a field: of a + b, a - b, a b and 1/a for SELFTEST_VECTOR multiples
  * a of K and b of L; then of the forward transform of 2^SELFTEST_TRANSFORM_LOG multiples of K, the

@@ -34,7 +34,8 @@ void selftest_multiples(const pool_field *field, const char *factor, uint64_t co
     BN_CTX_free(context);
 }
 
-int selftest_matches(
+/* Whether the weighted sum of (i + 1) times element i, as bytes in memory, equals `expected`. */
+static int matches(
     const pool_field *field, const void *elements, uint64_t count, const char *expected)
 {
     size_t bytes = pool_field_element_bytes(field);
@@ -85,7 +86,7 @@ static pool_status run_vector(device_pool *pool, pool_device *device, size_t ind
         status = i < 3 ? functions[i](field, &exec, &spans[0], &spans[1], &spans[2])
                        : pool_vector_inverse(field, &exec, &spans[0], &spans[2]);
         if (!status)
-            *is_correct &= selftest_matches(field, elements[2], SELFTEST_VECTOR, known->answers[i]);
+            *is_correct &= matches(field, elements[2], SELFTEST_VECTOR, known->answers[i]);
     }
     return status;
 }
@@ -131,7 +132,7 @@ static pool_status run_transforms(pool_ntt_params *params, const pool_exec *exec
         params->direction = i == 2 ? POOL_NTT_INVERSE : POOL_NTT_FORWARD;
         status = pool_ntt(params, exec, &in, &out);
         if (!status)
-            *is_correct &= selftest_matches(field, out.data, n, known->answers[4 + i]);
+            *is_correct &= matches(field, out.data, n, known->answers[4 + i]);
     }
     return status;
 }

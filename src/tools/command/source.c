@@ -278,7 +278,9 @@ int cli_find_curve(const struct cli_command *command, const char *name, const po
         command, "no curve '%s'%s; see 'devicepool list curves'", name, cli_suggestion(&match));
 }
 
-int cli_open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
+/* Creates the pool and selects its next device for a single operation. Returns CLI_GO or an exit
+ * code. */
+static int open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
 {
     int code = cli_open_pool(line, 1, pool);
     pool_status status;
@@ -327,7 +329,7 @@ int cli_open_target(const struct cli_line *line, int is_together, struct cli_tar
     int code;
 
     *target = (struct cli_target){.exec = {.struct_size = sizeof(target->exec)}};
-    code = cli_open_device(line, &target->pool, &device);
+    code = open_device(line, &target->pool, &device);
     if (code != CLI_GO)
         return code;
     if (is_together)

@@ -50,9 +50,8 @@ enum sim_load sim_program_parse(
  * program may be running. */
 void sim_program_free(struct sim_program **program);
 
-/* The directives of the source: .version 9.0 is 90, .target sm_90a is 90. The driver rejects what
- * its device cannot run. */
-uint32_t sim_program_version(const struct sim_program *program);
+/* The directive of the source: .target sm_90a is 90. The driver rejects what its device cannot run.
+ */
 uint32_t sim_program_target(const struct sim_program *program);
 
 /* ---- kernels --------------------------------------------------------------------------------- */
@@ -237,6 +236,5 @@ enum sim_fault_kind sim_launch_run(
  * "avx512", "avx2", "sse2" or "generic". */
 const char *sim_fault_name(enum sim_fault_kind kind);
 const char *sim_class_name(enum sim_class instruction_class);
-const char *sim_lanes_name(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include "base/env.h"
 
 static struct sim_handlers handlers;
-static const char *lanes_name = "generic";
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 #if defined(__x86_64__)
@@ -41,17 +40,14 @@ static void fill(void)
     sim_barrier_fill(&handlers);
     sim_lanes_fill_sse2(&handlers);
 #if defined(__x86_64__)
-    lanes_name = "sse2";
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         may_use("avx512")) {
         sim_lanes_fill_avx512(&handlers);
-        lanes_name = "avx512";
     } else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
                may_use("avx2")) {
         sim_lanes_fill_avx2(&handlers);
-        lanes_name = "avx2";
     }
 #endif
 }
@@ -60,10 +56,4 @@ sim_handler sim_handler_find(enum sim_kind kind, enum ptx_type type)
 {
     pthread_once(&filled, fill);
     return handlers.run[kind][type];
-}
-
-const char *sim_lanes_name(void)
-{
-    pthread_once(&filled, fill);
-    return lanes_name;
 }

@@ -16,11 +16,6 @@ void sim_program_free(struct sim_program **program)
     *program = NULL;
 }
 
-uint32_t sim_program_version(const struct sim_program *program)
-{
-    return program->version;
-}
-
 uint32_t sim_program_target(const struct sim_program *program)
 {
     return program->target;

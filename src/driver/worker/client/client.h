@@ -437,7 +437,6 @@ int client_move_up(int descriptor);
 bool client_spawn(struct client *owner, struct client_worker *worker);
 pool_status client_supervise(struct client *opened);
 void client_supervise_end(struct client *closing);
-void client_wake_supervisor(void);
 /* The worker of this generation must end: marks it lost with the cause, once. */
 void client_lose(
     struct client_worker *worker, unsigned generation, pool_cu_result code, const char *cause);

@@ -64,11 +64,6 @@ static void wake(struct client *owner)
         ;
 }
 
-void client_wake_supervisor(void)
-{
-    wake(client);
-}
-
 static void wake_callers(struct client_worker *worker)
 {
     unsigned count = atomic_load(&worker->ring_count);
