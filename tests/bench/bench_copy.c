@@ -425,7 +425,7 @@ static void write_json(const char *path, const char *commit)
     cJSON_AddStringToObject(report, "commit", commit);
     cJSON_AddNumberToObject(report, "piece_bytes", bench.shape.chunk_bytes);
     cJSON_AddNumberToObject(report, "slots", bench.shape.slots);
-    if (!write_json(path, report))
+    if (!write_value(path, report))
         exit(1);
 }
 

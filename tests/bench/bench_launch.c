@@ -225,7 +225,7 @@ int main(int count, char **arguments)
     MUST(pool_destroy(&pool));
     if (count <= 2)
         cJSON_Delete(report);
-    else if (!write_json(arguments[2], report))
+    else if (!write_value(arguments[2], report))
         return 1;
     return 0;
 }

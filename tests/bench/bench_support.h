@@ -62,7 +62,7 @@ static inline void measure_operation(struct bench_run *run)
 }
 
 /* Writes a value to a file and deletes it; false: an error was printed. */
-static inline bool write_json(const char *path, cJSON *value)
+static inline bool write_value(const char *path, cJSON *value)
 {
     char *json = cJSON_Print(value);
     FILE *file = fopen(path, "we");
@@ -84,7 +84,7 @@ static inline void write_report(const char *path, pool_device *device, cJSON *ro
 
     if (!path)
         cJSON_Delete(report);
-    else if (!write_json(path, report))
+    else if (!write_value(path, report))
         exit(1);
 }
 
