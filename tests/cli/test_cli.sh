@@ -41,7 +41,12 @@ expect 0 'circom-bn254-t3' "$tool" list sets
 expect 2 "has no 'primes'" "$tool" list primes
 expect 2 "needs fields|curves|sets" "$tool" list
 expect 2 'no .fft' "$tool" bench fft
-expect 2 'takes --field, not --set' "$tool" bench ntt --set circom-bn254-t3
+expect 2 'bench ntt does not take --set' "$tool" bench ntt --set circom-bn254-t3
+expect 2 'bench ntt does not take --short' "$tool" bench ntt --short msm
+expect 2 'bench ntt does not take --label' "$tool" bench ntt --label x
+expect 2 'bench --suite does not take --sizes' "$tool" bench --suite -s 4
+expect 2 'bench share does not take --repeat' "$tool" bench share --repeat 3
+expect 2 'bench --suite does not take --short' "$tool" bench share --suite --short msm
 expect 2 "no field 'x'" "$tool" bench ntt --field bn254_fr,x
 expect 2 'must be powers of two' "$tool" bench ntt --sizes 3
 expect 2 'takes sizes' "$tool" bench copy --sizes 2^99

@@ -29,9 +29,6 @@ static const pool_vector_operation function_values[] = {
     POOL_VECTOR_MUL, POOL_VECTOR_ADD, POOL_VECTOR_INVERSE, POOL_VECTOR_POWERS};
 static const char *const layouts[] = {"columns", "rows", NULL};
 
-/* The strings that check_options reads: names of subjects, then others. */
-enum { BENCH_SUBJECTS = 4, BENCH_AFFINE = BENCH_SUBJECTS };
-
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
     const struct bench_operation *operation;
@@ -39,7 +36,8 @@ struct bench {
     struct cli_sizes sizes;
     const char *subjects; /* comma-separated */
     uint64_t precompute_factor;
-    uint32_t affine[MAX_AFFINE + 1]; /* values of --affine, as pool_msm_params has them */
+    const char *affine_text;         /* --affine; NULL: not given */
+    uint32_t affine[MAX_AFFINE + 1]; /* its values, as pool_msm_params has them */
     size_t affine_count;             /* 0: the default */
     uint64_t repeat;
     uint64_t warm_ups;
@@ -332,45 +330,25 @@ static bool read_affine(struct bench *bench, const char *text)
     return false;
 }
 
-/* Checks the options against each other. `given` has the values of --curve, --field, --set,
- * --what and --affine. Returns CLI_GO or an exit code. */
+/* Checks the options against each other. Returns CLI_GO or an exit code. */
 static int check_options(
-    const struct cli_command *self, struct bench *bench, const char *const given[])
+    const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    static const char *const names[] = {"curve", "field", "set", "what"};
     const struct bench_operation *operation = bench->operation;
-    const struct {
-        const char *name;
-        int is_given;
-    } options[] = {
-        {"batch", bench->spec.batch != 1},
-        {"order", bench->order},
-        {"inverse", bench->direction},
-        {"coset", bench->is_coset},
-        {"blowup", bench->log_blowup != DEFAULT_BLOWUP},
-        {"arity", bench->arity != DEFAULT_ARITY},
-        {"commit", bench->commits},
-        {"layout", bench->layout},
-        {"function", bench->function},
-        {"montgomery", bench->is_montgomery},
-        {"precompute", bench->precompute_factor != 1},
-        {"affine", given[BENCH_AFFINE] != NULL},
-        {"together", bench->is_together},
-        {"sharded", bench->is_sharded},
-    };
+    char accepted[256];
+    int code;
 
-    if (given[BENCH_AFFINE] && !read_affine(bench, given[BENCH_AFFINE]))
+    snprintf(accepted, sizeof(accepted), "sizes plot repeat warm-ups timeout %s %s",
+        operation->option, operation->options);
+    code = cli_check_given(self, line, operation->name, accepted);
+    if (code != CLI_GO)
+        return code;
+    if (bench->affine_text && !read_affine(bench, bench->affine_text))
         return cli_usage(self, "--affine must be 0, 1 or 2, or several of them: 0,2");
     if (bench->affine_count > 1 && bench->plot)
         return cli_usage(self, "--plot takes one value of --affine");
-    bench->subjects = operation->default_subjects;
-    for (size_t i = 0; i < CLI_COUNT_OF(names); i++) {
-        if (given[i] && strcmp(names[i], operation->option) != 0)
-            return cli_usage(self, "bench %s takes --%s, not --%s", operation->name,
-                operation->option, names[i]);
-        if (given[i])
-            bench->subjects = given[i];
-    }
+    if (!bench->subjects)
+        bench->subjects = operation->default_subjects;
     if (!bench->sizes.count)
         cli_parse_sizes(operation->default_sizes, &bench->sizes);
     for (size_t i = 0; i < bench->sizes.count && operation->needs_powers; i++)
@@ -390,9 +368,6 @@ static int check_options(
         return cli_usage(self, "--repeat must be 1 to %d, --batch at least 1", MAX_REPEAT);
     if (each_subject(bench, check_subject))
         return cli_usage(self, NULL);
-    for (size_t i = 0; i < CLI_COUNT_OF(options); i++)
-        if (options[i].is_given && !strstr(operation->options, options[i].name))
-            return cli_usage(self, "bench %s does not take --%s", operation->name, options[i].name);
     if (bench->is_sharded && !bench->is_together)
         return cli_usage(self, "--sharded needs --together");
     if (bench->is_sharded && operation == &bench_msm && bench->spec.batch > 1)
@@ -410,34 +385,24 @@ static int check_options(
     return CLI_GO;
 }
 
-/* The options of single operations have no meaning for a suite and for share. */
-static bool selects_operations(const struct bench *bench, const char *const given[])
+static int run_share(
+    const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    bool is_other = bench->sizes.count || bench->spec.batch != 1 || bench->order ||
-                    bench->direction || bench->is_coset || bench->log_blowup != DEFAULT_BLOWUP ||
-                    bench->arity != DEFAULT_ARITY || bench->commits || bench->layout ||
-                    bench->function || bench->is_montgomery || bench->precompute_factor != 1 ||
-                    bench->is_together || bench->is_sharded || bench->plot;
+    int code =
+        cli_check_given(self, line, "share", "short long mode arrivals rate seed clients timeout");
 
-    for (size_t i = 0; i <= BENCH_AFFINE; i++)
-        is_other = is_other || given[i];
-    return is_other;
-}
-
-static int check_share(const struct cli_command *self, struct bench *bench,
-    const char *const given[], const struct cli_line *line)
-{
-    if (selects_operations(bench, given) || bench->repeat != REPEAT || bench->warm_ups != WARM_UPS)
-        return cli_usage(self, "bench share takes none of the options of other operations");
     bench->share.timeout = bench->timeout;
-    return cli_run_share(self, &bench->share, line);
+    return code == CLI_GO ? cli_run_share(self, &bench->share, line) : code;
 }
 
-static int check_suite(const struct cli_command *self, struct bench *bench,
-    const char *const given[], const struct cli_line *line)
+static int run_suite(
+    const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    if (selects_operations(bench, given) || !cli_share_is_default(&bench->share))
-        return cli_usage(self, "bench --suite takes no option that selects or shapes operations");
+    int code = cli_check_given(
+        self, line, "--suite", "suite output compare label scale repeat warm-ups timeout");
+
+    if (code != CLI_GO)
+        return code;
     if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT)
         return cli_usage(self, "--repeat must be 1 to %d", MAX_REPEAT);
     if (bench->suite.scale > 40)
@@ -451,7 +416,6 @@ static int check_suite(const struct cli_command *self, struct bench *bench,
 
 int cli_run_bench(const struct cli_command *self, struct cli_line *line)
 {
-    const char *given[BENCH_AFFINE + 1] = {0};
     struct bench bench = {.spec.batch = 1,
         .precompute_factor = 1,
         .log_blowup = DEFAULT_BLOWUP,
@@ -459,26 +423,26 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         .repeat = REPEAT,
         .warm_ups = WARM_UPS,
         .timeout = CLI_TIMEOUT,
-        .share = SHARE_DEFAULTS};
+        .share = {.arrivals = 2000, .rate = 140, .seed = 1, .clients = 16}};
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES, &bench.sizes,
             NULL},
         {'c', "curve", "NAMES", "msm, ecntt: curves, separated by commas (default bn254_g1)",
-            CLI_STRING, &given[0], NULL},
+            CLI_STRING, &bench.subjects, NULL},
         {'f', "field", "NAMES",
             "ntt, extend, reverse: fields (default bn254_fr, koalabear, babybear);\n"
             "fold, evaluate: extensions (default babybear_x4); vector: fields of\n"
             "up to 64 bits, extensions (default goldilocks_x2,babybear_x4)",
-            CLI_STRING, &given[1], NULL},
+            CLI_STRING, &bench.subjects, NULL},
         {0, "set", "NAMES",
             "poseidon, tree, commit: parameter sets (default circom-bn254-t3;\n"
             "commit: poseidon2-plonky3-babybear-t16)",
-            CLI_STRING, &given[2], NULL},
+            CLI_STRING, &bench.subjects, NULL},
         {0, "what", "NAMES",
             "copy: to-device, to-host, to-device-pinned, to-host-pinned,\n"
             "to-device-driver, to-host-driver, on-device, peer (the next device);\n"
             "pool: next, best, bind, lease, launch, alloc, event ...",
-            CLI_STRING, &given[3], NULL},
+            CLI_STRING, &bench.subjects, NULL},
         {'b', "batch", "COUNT",
             "ntt, extend, ecntt, msm: operations per run; commit, evaluate,\n"
             "reverse: columns (default 1)",
@@ -507,7 +471,7 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         {0, "affine", "PASSES",
             "msm: passes of affine additions, 0 to 2; 0,2 measures both\n"
             "(default: as the library chooses)",
-            CLI_STRING, &given[BENCH_AFFINE], NULL},
+            CLI_STRING, &bench.affine_text, NULL},
         {0, "together", NULL,
             "msm, ntt, extend, ecntt, poseidon, tree, commit: one job over all\n"
             "devices, from and to pinned host memory, MSMs over sharded bases;\n"
@@ -562,21 +526,16 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
     if (code != CLI_GO)
         return code;
     if (bench.is_suite)
-        return check_suite(self, &bench, given, line);
-    if (bench.suite.output || bench.suite.compare || bench.suite.label || bench.suite.scale)
-        return cli_usage(self, "--output, --compare, --label and --scale need --suite");
+        return run_suite(self, &bench, line);
     if (!line->operand_count)
         return cli_usage(self, "bench needs %s", self->operands);
     if (strcmp(line->operands[0], "share") == 0)
-        return check_share(self, &bench, given, line);
-    if (!cli_share_is_default(&bench.share))
-        return cli_usage(self, "--short, --long, --mode, --arrivals, --rate, --seed and --clients "
-                               "need bench share");
+        return run_share(self, &bench, line);
     for (size_t i = 0; i < CLI_COUNT_OF(operations); i++)
         if (strcmp(operations[i]->name, line->operands[0]) == 0)
             bench.operation = operations[i];
     if (!bench.operation)
         return cli_usage(self, "bench has no '%s'", line->operands[0]);
-    code = check_options(self, &bench, given);
+    code = check_options(self, &bench, line);
     return code == CLI_GO ? run_bench(&bench, line) : code;
 }

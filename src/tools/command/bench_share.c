@@ -58,15 +58,6 @@ struct share {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-bool cli_share_is_default(const struct cli_share *options)
-{
-    const struct cli_share defaults = SHARE_DEFAULTS;
-
-    return !options->short_jobs && !options->long_jobs && !options->modes &&
-           options->arrivals == defaults.arrivals && options->rate == defaults.rate &&
-           options->seed == defaults.seed && options->clients == defaults.clients;
-}
-
 /* The mode or kind of that name; NULL. */
 static const struct mode *find_mode(const char *name)
 {

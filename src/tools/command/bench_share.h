@@ -19,13 +19,6 @@ struct cli_share {
     uint64_t timeout; /* seconds */
 };
 
-#define SHARE_DEFAULTS                                                                             \
-    {                                                                                              \
-        .arrivals = 2000, .rate = 140, .seed = 1, .clients = 16                                    \
-    }
-/* Whether none of the options was given. */
-bool cli_share_is_default(const struct cli_share *options);
-
 /* Measures the first usable device. Returns an exit code. */
 int cli_run_share(
     const struct cli_command *self, const struct cli_share *options, const struct cli_line *line);

@@ -33,6 +33,8 @@ enum cli_exit {
 #define CLI_TAKES_DEVICES 1u
 #define CLI_TAKES_JSON 2u
 
+enum { CLI_MAX_OPTIONS = 64 };
+
 /* A command line. cli_parse fills all members but the first two. */
 struct cli_line {
     int count;
@@ -43,6 +45,8 @@ struct cli_line {
     int verbosity;
     char **operands;
     int operand_count;
+    const char *given[CLI_MAX_OPTIONS]; /* names of options, as often as they were given */
+    size_t given_count;
 };
 
 struct cli_command {
@@ -118,6 +122,13 @@ extern const char *const cli_orders[];
  */
 int cli_parse(const struct cli_command *command, const struct cli_option *options, size_t count,
     struct cli_line *line);
+
+/*
+ * For commands whose operand decides what options mean: reports one that was given and is neither
+ * common nor among the words `accepted`; `what` is the operand. Returns CLI_GO or an exit code.
+ */
+int cli_check_given(const struct cli_command *command, const struct cli_line *line,
+    const char *what, const char *accepted);
 
 /* Return 1, or 0 and leave the output unchanged if the string is invalid. */
 int cli_parse_count(const char *string, uint64_t *value);

@@ -12,7 +12,7 @@
 #include "cli.h"
 
 /* The largest table of options, including the common ones and the terminator. */
-enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 };
+enum { MAX_OPTIONS = CLI_MAX_OPTIONS, FIRST_VALUE = 256 };
 
 const char *const cli_orders[] = {"nn", "nr", "rn", "rr", NULL};
 
@@ -306,9 +306,36 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
         code = set_value(command, option, optarg);
         if (code != CLI_GO)
             return code;
+        if (line->given_count < CLI_MAX_OPTIONS)
+            line->given[line->given_count++] = option->name;
     }
     cli_terminal_setup(line->is_quiet);
     if (line->verbosity)
         pool_log_set(log_line, NULL, line->verbosity > 1 ? POOL_LOG_DEBUG : POOL_LOG_INFO);
     return check_operands(command, line);
+}
+
+static bool has_word(const char *words, const char *word)
+{
+    const size_t length = strlen(word);
+
+    for (; *words; words += strspn(words, " ")) {
+        const size_t next = strcspn(words, " ");
+
+        if (next == length && memcmp(words, word, length) == 0)
+            return true;
+        words += next;
+    }
+    return false;
+}
+
+int cli_check_given(const struct cli_command *command, const struct cli_line *line,
+    const char *what, const char *accepted)
+{
+    for (size_t i = 0; i < line->given_count; i++)
+        if (!has_word(accepted, line->given[i]) &&
+            !has_word("devices json quiet verbose", line->given[i]))
+            return cli_usage(
+                command, "%s %s does not take --%s", command->name, what, line->given[i]);
+    return CLI_GO;
 }
