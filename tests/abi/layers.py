@@ -33,6 +33,7 @@ ONLY = {
     "tools/bench": [],
     "tools/prove": [],
     "tools/command": ["tools/bench", "tools/prove"],
+    "bindings/go": [],
     "bindings/node": [],
 }
 # The rings, layouts and descriptors of workers are below both sides; the layer's interface is for those above.

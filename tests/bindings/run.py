@@ -147,5 +147,24 @@ def check_rust():
             sys.exit(f"{body} {'does not compile' if is_right else 'compiles'}\n{done.stderr}")
 
 
-checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "python": check_python, "rust": check_rust}
+def check_go():
+    go = shutil.which("go")
+    if not go or not shutil.which("gcc") and not shutil.which("clang"):
+        skip("there is no go, or no compiler of C for cgo")
+    work = work_directory()
+    module = work / "module"
+    shutil.rmtree(module, ignore_errors=True)
+    shutil.copytree(bindings / "go", module)
+    (module / "conformance").mkdir()
+    shutil.copy(tests / "conformance.go", module / "conformance/main.go")
+    environment = dict(os.environ, CGO_CFLAGS=f"-O1 -I{source}/include -Wall", PKG_CONFIG="true",
+                       CGO_LDFLAGS=f"-L{build}/src -ldevicepool", GOPROXY="off", LD_LIBRARY_PATH=f"{build}/src",
+                       GOFLAGS="-mod=mod", GOCACHE=os.environ.get("GOCACHE", str(work / "cache")))
+    must([go, "build", "-o", f"{work}/", "./conformance", "./examples/msm"], cwd=module, env=environment)
+    compare([work / "conformance"], env=environment)
+    print(must([work / "msm", "sim:2"], env=environment).rstrip())
+    must([go, "vet", ".", "./conformance", "./examples/msm"], cwd=module, env=environment)
+
+
+checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "go": check_go, "python": check_python, "rust": check_rust}
 checks[language]()
