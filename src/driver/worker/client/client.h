@@ -428,7 +428,8 @@ bool client_in_host_function(void);
 void client_host_stop(struct client_worker *worker);
 void client_host_forget(struct client_worker *worker);
 
-/* --- spawn.c, supervise.c --------------------------------------------------------------------- */
+/* --- spawn.c, supervise.c, state.c -------------------------------------------------------------
+ */
 
 pool_status client_find_program(char *path, size_t size);
 /* A copy of the descriptor above those that a worker inherits; closes the original. -1: failed. */
@@ -437,6 +438,19 @@ int client_move_up(int descriptor);
 bool client_spawn(struct client *owner, struct client_worker *worker);
 pool_status client_supervise(struct client *opened);
 void client_supervise_end(struct client *closing);
+/* Wakes the supervisor, threads that wait for a change of state, and threads that wait for an
+ * answer of the worker. */
+void client_wake(struct client *owner);
+void client_announce(struct client *owner);
+void client_wake_callers(struct client_worker *worker);
+/* With the worker's lock held: the second start in a row that is of no use, and each one after it,
+ * is later by a longer pause. */
+void client_delay_restart(struct client_worker *worker, uint64_t now, uint64_t shortest);
+/* With the worker's lock held. */
+void client_set_lost(struct client_worker *worker, pool_cu_result code, const char *cause);
+/* Calls the listeners, on the supervisor's thread. */
+void client_notify(struct client *owner, const struct client_worker *worker);
+void client_forget_listeners(struct client *closing);
 /* The worker of this generation must end: marks it lost with the cause, once. */
 void client_lose(
     struct client_worker *worker, unsigned generation, pool_cu_result code, const char *cause);
