@@ -47,6 +47,7 @@ build_needs() {
     need libssl-dev test -e /usr/include/openssl/evp.h
     need libcjson-dev test -e /usr/include/cjson/cJSON.h
     need liblzma-dev test -e /usr/include/lzma.h
+    need libzstd-dev test -e /usr/include/zstd.h
 }
 
 test_needs() {

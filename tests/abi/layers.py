@@ -88,7 +88,7 @@ def check_sources(root, order):
                              f"{', '.join(only) or 'public headers only'}")
             elif rank.get(target, len(order)) > rank[directory]:
                 wrong.append(f"src/{name} includes {header}: {target}/ is above {directory}/")
-        if directory != "driver" and name not in OPENS_LIBRARIES:
+        if not name.startswith("driver/") and name not in OPENS_LIBRARIES:
             code = TOKEN.sub(" ", text)
             for call in VENDOR_CALL.finditer(code):
                 wrong.append(f"src/{name}: {call.group(0)}: only driver/ uses the vendor's symbols")

@@ -30,7 +30,7 @@ proposes() {
     done
 }
 
-proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top mpi version help
+proposes "devicepool " demo selftest bench msm ntt poseidon prove devices cache info warm-up list top sim mpi version help
 proposes "devicepool sel" selftest
 proposes "devicepool help be" bench
 proposes "devicepool bench " msm ntt extend ecntt poseidon tree commit fold evaluate reverse vector copy pool share

@@ -12,7 +12,7 @@ for program in aarch64-linux-gnu-gcc qemu-aarch64 pkg-config; do
         exit 77
     }
 done
-for package in libcrypto libcjson liblzma; do
+for package in libcrypto libcjson liblzma libzstd; do
     PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config --exists "$package" || {
         echo "skipped: there is no $package for aarch64"
         exit 77

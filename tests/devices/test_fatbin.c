@@ -29,7 +29,8 @@ static unsigned char *read_vector(const char *name, size_t *bytes)
     FILE *file;
 
     assert_non_null(content);
-    snprintf(path, sizeof(path), TEST_VECTORS "/fatbin/%s.fatbin", name);
+    snprintf(
+        path, sizeof(path), TEST_VECTORS "/fatbin/%s%s", name, strchr(name, '.') ? "" : ".fatbin");
     file = fopen(path, "rb");
     assert_non_null(file);
     *bytes = fread(content, 1, 65536, file);
@@ -84,12 +85,8 @@ static void test_ptx_runs(void **state)
     (void)state;
     check_runs("plain", 75);
     check_runs("lz4", 75);
+    check_runs("zstandard", 75);
     check_runs("several", 90); /* the newest target that the device runs */
-}
-
-static int is_simulated(void)
-{
-    return strncmp(device_string, "sim", 3) == 0;
 }
 
 static void check_says(const char *name, const char *reason)
@@ -102,6 +99,22 @@ static void check_says(const char *name, const char *reason)
         fail_msg("%s: %s", name, pool_last_error()->message);
 }
 
+static int is_simulated(void)
+{
+    return strncmp(device_string, "sim", 3) == 0;
+}
+
+/* Machine code of sm_75 that carries its PTX; a GPU of another generation refuses it. */
+static void test_embedded_ptx(void **state)
+{
+    (void)state;
+    if (!is_simulated())
+        skip();
+    check_runs("lineinfo.cubin", 75);
+    check_runs("debug.cubin", 75);
+    check_runs("lineinfo", 75);
+}
+
 static void test_reasons(void **state)
 {
     static const char cubin[] = "\177ELF\2\1\1";
@@ -111,12 +124,11 @@ static void test_reasons(void **state)
     (void)state;
     if (!is_simulated())
         skip();
-    check_says("zstandard", "compressed with Zstandard");
     check_says("machine", "only machine code (sm_90) and no PTX");
     check_says("newer", "PTX for sm_100, which does not run on this device of cc 9.0");
     memcpy(elf, cubin, sizeof(cubin));
     assert_int_equal(pool_module_load(device, elf, sizeof(elf), &module), POOL_ERR_BAD_IMAGE);
-    assert_non_null(strstr(pool_last_error()->message, "the image is machine code"));
+    assert_non_null(strstr(pool_last_error()->message, "the image is machine code without PTX"));
 }
 
 /* Every byte of the container and of its entries' headers replaced: refused or right, no fault. */
@@ -126,9 +138,10 @@ static void test_damage(void **state)
     const struct sim_jit no_log = {0};
 
     (void)state;
-    for (unsigned which = 0; which < 2; which++) {
+    for (unsigned which = 0; which < 3; which++) {
+        static const char *const names[] = {"several", "lz4", "zstandard"};
         size_t bytes;
-        unsigned char *image = read_vector(which ? "lz4" : "several", &bytes);
+        unsigned char *image = read_vector(names[which], &bytes);
         for (size_t at = 16; at < bytes; at++) {
             for (size_t i = 0; i < sizeof(values); i++) {
                 const unsigned char before = image[at];
@@ -147,6 +160,43 @@ static void test_damage(void **state)
         }
         free(image);
     }
+}
+
+/* The same for every byte of machine code behind its first header, which says how long it is. */
+static void test_damaged_elf(void **state)
+{
+    static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
+    size_t bytes;
+    unsigned char *image = read_vector("lineinfo.cubin", &bytes);
+    unsigned long long sections;
+
+    (void)state;
+    memcpy(&sections, image + 40, sizeof(sections));
+    for (size_t at = 16; at < bytes; at++) {
+        /* The text itself and the code do not matter here. */
+        if (at >= 64 && at < sections && at % 61)
+            continue;
+        for (size_t i = 0; i < sizeof(values); i++) {
+            unsigned char *copy = malloc(bytes);
+            char *text;
+
+            assert_non_null(copy);
+            memcpy(copy, image, bytes);
+            copy[at] = values[i];
+            text = sim_image_embedded_ptx(copy, bytes);
+            base_free(text);
+            free(copy);
+        }
+    }
+    for (size_t length = 0; length < bytes; length += 97) {
+        unsigned char *copy = malloc(length < 4 ? 4 : length);
+
+        assert_non_null(copy);
+        memcpy(copy, image, length < 4 ? 4 : length);
+        assert_null(sim_image_embedded_ptx(copy, length));
+        free(copy);
+    }
+    free(image);
 }
 
 static void test_lz4(void **state)
@@ -231,8 +281,10 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ptx_runs),
+        cmocka_unit_test(test_embedded_ptx),
         cmocka_unit_test(test_reasons),
         cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_damaged_elf),
         cmocka_unit_test(test_lz4),
     };
 

@@ -134,16 +134,18 @@ class Checker:
 
     def as_it_runs_here(self, line):
         """Measures small sizes, as the devices are simulated, and of the suite two operations (the test cli_suite
-        has all of it), draws nothing where there is no gnuplot, and finds the demo's files uninstalled."""
+        has all of it), draws nothing where there is no gnuplot, and finds the demo's files and libcuda uninstalled."""
         if "devicepool bench" in line:
             line = re.sub(r"2\^\d+", "2^6", line).replace("--suite", "--suite tree,extend --scale 3 --repeat 1")
         if "devicepool tune" in line:  # finds the candidates and measures none
             line = re.sub(r" --seconds \d+", "", line).replace(" tune", " tune --seconds 0 --dry-run")
         if not shutil.which("gnuplot"):
             line = re.sub(r" --plot \S+", "", line)
+        line = re.sub(r"devicepool sim\b", f"devicepool sim --library {self.build}/src/driver/sim/libcuda", line)
         return re.sub(r"devicepool demo\b", f"devicepool demo --data {self.root}/tests/vectors", line)
 
     def commands(self, names, build):
+        self.build = build
         with tempfile.TemporaryDirectory() as directory:
             for name in os.listdir(self.root):  # so that paths work and nothing is written there
                 if not name.startswith(".") and name != "build":

@@ -6,6 +6,7 @@
 
 static void test_images(void **state)
 {
+    static const char elf[64] = "\177ELF\2\1\1";
     static const struct {
         const char *text;
         pool_cu_result code;
@@ -14,7 +15,7 @@ static void test_images(void **state)
         {"hello", 200},
         {"// only a comment", 200},
         {"/* not even that", 200},
-        {"\177ELF\2\1\1", 209},
+        {elf, 209},
         {"\x50\xed\x55\xba\1\0\x10\0\0\0\0\0\0\0\0", 209}, /* an empty fatbin */
         {"\x50\xed\x55\xba\1\0\x08\0\0\0\0\0\0\0\0", 200}, /* a header of 8 bytes */
         {"\x50\xed\x55\xba\1\0\x10\0\1\0\0\0\0\0\0\0"
@@ -47,6 +48,23 @@ static void test_images(void **state)
     assert_int_equal(cu->ModuleLoadData(NULL, kernels_ptx), 1);
     assert_int_equal(cu->ModuleUnload(NULL), 400);
     sim_end_context();
+    /* The newest PTX is that of the driver's CUDA version. */
+    for (int is_new = 0; is_new < 2; is_new++) {
+        int version = 0;
+
+        sim_begin_context(is_new ? "sim:cuda=12.4" : "sim:cuda=11.8");
+        assert_int_equal(cu->DriverGetVersion(&version), 0);
+        assert_int_equal(version, is_new ? 12040 : 11080);
+        assert_int_equal(
+            cu->ModuleLoadData(&module, ".version 7.8\n.target sm_75\n.address_size 64\n"), 0);
+        assert_int_equal(cu->ModuleUnload(module), 0);
+        assert_int_equal(
+            cu->ModuleLoadData(&module, ".version 8.4\n.target sm_75\n.address_size 64\n"),
+            is_new ? 0 : 222);
+        assert_int_equal(
+            cu->ModuleLoadData(&module, ".version 8.5\n.target sm_75\n.address_size 64\n"), 222);
+        sim_end_context();
+    }
     /* A target for one chip runs on no other. */
     sim_begin_context("sim:cc=100");
     assert_int_equal(

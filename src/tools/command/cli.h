@@ -75,6 +75,7 @@ int cli_run_ntt(const struct cli_command *self, struct cli_line *line);
 int cli_run_poseidon(const struct cli_command *self, struct cli_line *line);
 int cli_run_prove(const struct cli_command *self, struct cli_line *line);
 int cli_run_selftest(const struct cli_command *self, struct cli_line *line);
+int cli_run_sim(const struct cli_command *self, struct cli_line *line);
 int cli_run_top(const struct cli_command *self, struct cli_line *line);
 int cli_run_tune(const struct cli_command *self, struct cli_line *line);
 int cli_run_version(const struct cli_command *self, struct cli_line *line);

@@ -142,6 +142,16 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool top /run/prover/devicepool.sock\n",
         cli_run_top},
+    {"sim", 0, 0, "-- PROGRAM [ARGUMENT...]", CLI_TAKES_DEVICES,
+        "run a program that was built for a GPU on simulated devices",
+        "PROGRAM uses the CUDA driver API (libcuda.so.1), which simulated devices answer: its\n"
+        "kernels are PTX, or fat binaries with PTX, and run on the processor. What is not\n"
+        "simulated returns CUDA_ERROR_NOT_SUPPORTED and is named on standard error (not with -q).\n"
+        "Programs that use the CUDA runtime library (libcudart) do not run. The exit code is that\n"
+        "of the program, or 127 if there is none. DEVICEPOOL_SIM is the default of --devices.\n"
+        "\n"
+        "  devicepool sim --devices sim:2,cc=90 -- python3 saxpy.py\n",
+        cli_run_sim},
     {"mpi", 1, CLI_MAX_NAMES, "info|demo|msm|ntt|bench", 0,
         "run an operation over the ranks of an MPI job", "", cli_run_mpi},
     {"version", 0, 0, "", CLI_TAKES_JSON, "show the versions of library, driver and compiler", "",

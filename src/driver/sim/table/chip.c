@@ -59,3 +59,36 @@ const char *sim_chip_list(void)
 {
     return "60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121";
 }
+
+uint32_t sim_chip_newest_ptx(uint32_t cuda_version)
+{
+    static const struct {
+        uint32_t cuda, ptx;
+    } versions[] = {
+        {11000, 70},
+        {11010, 71},
+        {11020, 72},
+        {11030, 73},
+        {11040, 74},
+        {11050, 75},
+        {11060, 76},
+        {11070, 77},
+        {11080, 78},
+        {12000, 80},
+        {12010, 81},
+        {12020, 82},
+        {12030, 83},
+        {12040, 84},
+        {12050, 85},
+        {12060, 85},
+        {12070, 86},
+        {12080, 87},
+        {12090, 88},
+        {13000, 90},
+    };
+
+    for (size_t at = 0; at < sizeof(versions) / sizeof(versions[0]); at++)
+        if (versions[at].cuda == cuda_version)
+            return versions[at].ptx;
+    return 0;
+}

@@ -41,4 +41,8 @@ enum {
 const struct sim_chip *sim_chip_find(uint32_t capability); /* NULL: not supported */
 const char *sim_chip_list(void);                           /* "75, 80, …" */
 
+/* The newest PTX version that a driver of that CUDA version takes, 84 for 12040, by the release
+ * history of the PTX ISA; 0 for a version that there is not. */
+uint32_t sim_chip_newest_ptx(uint32_t cuda_version);
+
 #endif

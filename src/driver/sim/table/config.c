@@ -31,11 +31,12 @@ enum key {
     KEY_REPORT,
     KEY_P2P,
     KEY_WAITS,
+    KEY_CUDA,
     KEYS
 };
 
 static const char *const key_names[KEYS] = {
-    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p", "waits"};
+    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p", "waits", "cuda"};
 
 /* A substring of the device string. */
 struct substring {
@@ -119,6 +120,28 @@ static pool_status read_capability(struct substring value, uint32_t *capability)
             "%s",
             (int)value.length, value.text, sim_chip_list());
     *capability = (uint32_t)number;
+    return POOL_OK;
+}
+
+/* "12.4": the CUDA version of the driver. */
+static pool_status read_cuda(struct substring value, uint32_t *version)
+{
+    struct substring rest, tail;
+    uint64_t major = 0, minor = 0;
+    bool is_version = read_number(value, &major, &rest) && rest.length > 1 && rest.text[0] == '.';
+
+    if (is_version) {
+        struct substring digits = {rest.text + 1, rest.length - 1};
+
+        is_version = read_number(digits, &minor, &tail) && tail.length == 0 && major < 100 &&
+                     minor < 10 && sim_chip_newest_ptx((uint32_t)(major * 1000 + minor * 10));
+    }
+    if (!is_version)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "device string: cuda=%.*s is not the CUDA version of a driver that can be simulated; "
+            "these can: 11.0 to 11.8, 12.0 to 12.9, 13.0",
+            (int)value.length, value.text);
+    *version = (uint32_t)(major * 1000 + minor * 10);
     return POOL_OK;
 }
 
@@ -218,6 +241,8 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
         return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
     case KEY_WAITS:
         return read_bounded("waits", value, 0, 1, &config->has_waits);
+    case KEY_CUDA:
+        return read_cuda(value, &config->driver_version);
     default:
         return base_fail(POOL_ERR_INTERNAL, "device string: key %d", (int)key);
     }
@@ -245,7 +270,7 @@ static pool_status read_part(
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report= p2p= waits=, separated by commas",
+        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= cuda=, separated by commas",
         (int)part.length, part.text);
 }
 
@@ -289,6 +314,7 @@ pool_status sim_config_parse(const char *spec, struct sim_config *config)
     result.memory_bytes = DEFAULT_MEMORY;
     result.has_peer_access = 1;
     result.has_waits = 1;
+    result.driver_version = SIM_DRIVER_VERSION;
     for (const char *at = spec + 3; *at;) {
         bool is_first = *at++ == ':';
         struct substring part = {at, strcspn(at, ",")};

@@ -8,7 +8,6 @@
 
 #include "driver/sim/table/state.h"
 
-#define DRIVER_VERSION 13000
 #define FIRST_PCI_BUS 0x10
 #define PCI_STRING_BYTES 13 /* "0000:10:00.0" with its terminating NUL */
 
@@ -42,7 +41,7 @@ pool_cu_result sim_cu_DriverGetVersion(int *version)
         return code;
     if (!version)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    *version = DRIVER_VERSION;
+    *version = (int)(sim_state.references ? sim_state.config.driver_version : SIM_DRIVER_VERSION);
     return sim_leave(POOL_CU_SUCCESS);
 }
 

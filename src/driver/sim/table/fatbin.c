@@ -2,20 +2,25 @@
 /*
  * Finds PTX in a fat binary. The layout is that of fatbinary(1) of CUDA 11 to 13: a header, then
  * entries, each with a header of its own and a payload that is stored as it is, as an LZ4 block or
- * as a Zstandard frame (the default since CUDA 13.0; not supported here).
+ * as a Zstandard frame (the default since CUDA 13.0).
  */
 #include "driver/sim/table/fatbin.h"
 
 #include <string.h>
 
+#include <zstd.h>
+
 #include "base/alloc.h"
 
 #define FATBIN_MAGIC 0xba55ed50u
 #define ENTRY_PTX 1u
+#define ENTRY_MACHINE_CODE 2u
 #define ENTRY_LZ4 0x2000u
 #define ENTRY_ZSTANDARD 0x8000u
 /* An LZ4 sequence yields at most 255 bytes per byte, so a larger size is a lie. */
 #define LZ4_RATIO_MAX 255u
+/* A Zstandard frame may be far smaller than what it yields. */
+#define ZSTANDARD_BYTES_MAX ((uint64_t)1 << 30)
 
 struct fatbin_header {
     uint32_t magic;
@@ -45,7 +50,6 @@ _Static_assert(sizeof(struct fatbin_header) == 16 && sizeof(struct fatbin_entry)
 /* What the entries are, for the log when none of them can be used. */
 struct fatbin_contents {
     unsigned machine_code;
-    unsigned zstandard;
     unsigned unsuitable; /* PTX for other chips */
     uint32_t sample;     /* the capability of one of the above */
 };
@@ -112,28 +116,65 @@ bool sim_lz4_decompress(
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* The PTX of an entry whose payload lies within the container. */
-static pool_cu_result unpack(
-    const struct fatbin_entry *entry, const unsigned char *payload, char **text)
+/* Whether the sizes that an entry states can be true. */
+static bool has_true_sizes(const struct fatbin_entry *entry)
 {
-    const bool is_compressed = (entry->flags & ENTRY_LZ4) != 0;
-    const uint64_t bytes = is_compressed ? entry->plain_bytes : entry->payload_bytes;
+    if (!(entry->flags & (ENTRY_LZ4 | ENTRY_ZSTANDARD)))
+        return true;
+    if (entry->compressed_bytes > entry->payload_bytes)
+        return false;
+    return entry->flags & ENTRY_LZ4 ? entry->plain_bytes / LZ4_RATIO_MAX <= entry->compressed_bytes
+                                    : entry->plain_bytes <= ZSTANDARD_BYTES_MAX;
+}
+
+/* Fills `to` exactly, or returns false. */
+static bool decompress(
+    const struct fatbin_entry *entry, const unsigned char *payload, unsigned char *to)
+{
+    if (entry->flags & ENTRY_LZ4)
+        return sim_lz4_decompress(payload, entry->compressed_bytes, to, entry->plain_bytes);
+    if (entry->flags & ENTRY_ZSTANDARD)
+        return ZSTD_decompress(to, entry->plain_bytes, payload, entry->compressed_bytes) ==
+               entry->plain_bytes;
+    memcpy(to, payload, entry->payload_bytes);
+    return true;
+}
+
+/* The content of an entry whose payload lies within the container, and a zero byte. */
+static pool_cu_result unpack(
+    const struct fatbin_entry *entry, const unsigned char *payload, char **content, uint64_t *bytes)
+{
+    const bool is_compressed = (entry->flags & (ENTRY_LZ4 | ENTRY_ZSTANDARD)) != 0;
     char *made;
 
-    if (is_compressed && (entry->compressed_bytes > entry->payload_bytes ||
-                             bytes / LZ4_RATIO_MAX > entry->compressed_bytes))
+    if (!has_true_sizes(entry))
         return POOL_CU_INVALID_IMAGE;
-    made = base_calloc(1, bytes + 1);
+    *bytes = is_compressed ? entry->plain_bytes : entry->payload_bytes;
+    made = base_calloc(1, *bytes + 1);
     if (!made)
         return POOL_CU_OUT_OF_MEMORY;
-    if (!is_compressed) {
-        memcpy(made, payload, bytes);
-    } else if (!sim_lz4_decompress(
-                   payload, entry->compressed_bytes, (unsigned char *)made, bytes)) {
+    if (!decompress(entry, payload, (unsigned char *)made)) {
         base_free(made);
         return POOL_CU_INVALID_IMAGE;
     }
-    *text = made;
+    *content = made;
+    return POOL_CU_SUCCESS;
+}
+
+/* The PTX of an entry; NULL for machine code that carries none. */
+static pool_cu_result read_ptx(
+    const struct fatbin_entry *entry, const unsigned char *payload, char **text)
+{
+    uint64_t bytes = 0;
+    char *content = NULL;
+    pool_cu_result code = unpack(entry, payload, &content, &bytes);
+
+    if (code || entry->kind == ENTRY_PTX) {
+        *text = content;
+        return code;
+    }
+    *text = sim_image_embedded_ptx(content, bytes);
+    base_free(content);
     return POOL_CU_SUCCESS;
 }
 
@@ -147,21 +188,18 @@ static pool_cu_result consider(const struct fatbin_entry *entry, const unsigned 
     if (entry->kind != ENTRY_PTX) {
         contents->machine_code++;
         contents->sample = entry->capability;
-        return POOL_CU_SUCCESS;
+        if (entry->kind != ENTRY_MACHINE_CODE)
+            return POOL_CU_SUCCESS;
     }
     if (entry->capability > capability) {
-        contents->unsuitable++;
+        contents->unsuitable += entry->kind == ENTRY_PTX;
         contents->sample = entry->capability;
-        return POOL_CU_SUCCESS;
-    }
-    if (entry->flags & ENTRY_ZSTANDARD) {
-        contents->zstandard++;
         return POOL_CU_SUCCESS;
     }
     if (*text && entry->capability <= *newest)
         return POOL_CU_SUCCESS;
-    code = unpack(entry, payload, &found);
-    if (code)
+    code = read_ptx(entry, payload, &found);
+    if (code || !found)
         return code;
     if (!sim_image_fits(found, entry->capability, capability)) {
         contents->unsuitable++;
@@ -178,11 +216,7 @@ static pool_cu_result consider(const struct fatbin_entry *entry, const unsigned 
 static void explain_missing(
     const struct fatbin_contents *contents, uint32_t capability, const struct sim_jit *jit)
 {
-    if (contents->zstandard)
-        sim_jit_error(jit,
-            "simulated device: the PTX of this fatbin is compressed with Zstandard, which is not "
-            "supported; build it with nvcc --compress-mode=none or =speed\n");
-    else if (contents->unsuitable)
+    if (contents->unsuitable)
         sim_jit_error(jit,
             "simulated device: this fatbin has PTX for sm_%u, which does not run on this device of "
             "cc %u.%u\n",

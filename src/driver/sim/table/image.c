@@ -5,9 +5,12 @@
 #include "driver/sim/table/image.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/alloc.h"
 
 #define FATBIN_WRAPPER_MAGIC 0x466243b1u
 #define LAST_OPTION 34u
@@ -47,6 +50,96 @@ pool_cu_result sim_image_check(const void *image, const char **body, size_t *len
     *length = strlen(text);
     return POOL_CU_SUCCESS;
 }
+
+/* ---- PTX in machine code ----------------------------------------------------------------------
+ */
+
+#define MACHINE_CUDA 190 /* EM_CUDA */
+#define PTX_SECTION ".nv_debug_ptx_txt"
+
+/* An ELF file in memory. */
+struct elf {
+    const unsigned char *bytes;
+    uint64_t size; /* where the later of its two tables ends */
+    Elf64_Ehdr header;
+};
+
+static bool has_part(const struct elf *elf, uint64_t offset, uint64_t bytes)
+{
+    return offset <= elf->size && bytes <= elf->size - offset;
+}
+
+static bool open_elf(const void *image, uint64_t limit, struct elf *elf)
+{
+    const unsigned char *bytes = image;
+    uint64_t sections, segments;
+
+    /* Byte by byte: another image may be shorter than the header. */
+    for (int at = 0; at < SELFMAG; at++)
+        if (bytes[at] != (unsigned char)ELFMAG[at])
+            return false;
+    if (limit < sizeof(elf->header))
+        return false;
+    memcpy(&elf->header, image, sizeof(elf->header));
+    if (elf->header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        elf->header.e_ident[EI_DATA] != ELFDATA2LSB || elf->header.e_machine != MACHINE_CUDA ||
+        elf->header.e_shentsize != sizeof(Elf64_Shdr))
+        return false;
+    sections = (uint64_t)elf->header.e_shnum * elf->header.e_shentsize;
+    segments = (uint64_t)elf->header.e_phnum * elf->header.e_phentsize;
+    if (elf->header.e_shoff > UINT64_MAX - sections || elf->header.e_phoff > UINT64_MAX - segments)
+        return false;
+    sections += elf->header.e_shoff;
+    segments += elf->header.e_phoff;
+    elf->bytes = bytes;
+    elf->size = sections > segments ? sections : segments;
+    return elf->size <= limit;
+}
+
+static bool read_section(const struct elf *elf, unsigned index, Elf64_Shdr *section)
+{
+    const uint64_t at = elf->header.e_shoff + (uint64_t)index * sizeof(*section);
+
+    if (index >= elf->header.e_shnum)
+        return false;
+    memcpy(section, elf->bytes + at, sizeof(*section));
+    return has_part(elf, section->sh_offset, section->sh_size);
+}
+
+static bool find_section(const struct elf *elf, const char *name, Elf64_Shdr *section)
+{
+    const size_t bytes = strlen(name) + 1;
+    Elf64_Shdr names;
+
+    if (!read_section(elf, elf->header.e_shstrndx, &names))
+        return false;
+    for (unsigned index = 0; index < elf->header.e_shnum; index++)
+        if (read_section(elf, index, section) && section->sh_name < names.sh_size &&
+            bytes <= names.sh_size - section->sh_name &&
+            memcmp(elf->bytes + names.sh_offset + section->sh_name, name, bytes) == 0)
+            return true;
+    return false;
+}
+
+char *sim_image_embedded_ptx(const void *image, uint64_t bytes)
+{
+    struct elf elf;
+    Elf64_Shdr section;
+    char *text;
+
+    if (!open_elf(image, bytes, &elf) || !find_section(&elf, PTX_SECTION, &section) ||
+        section.sh_type == SHT_NOBITS)
+        return NULL;
+    text = base_calloc(section.sh_size + 1, 1);
+    for (uint64_t at = 0; text && at < section.sh_size; at++) {
+        const char byte = (char)elf.bytes[section.sh_offset + at];
+
+        text[at] = byte ? byte : '\n';
+    }
+    return text;
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
 
 /* The letter that follows ".target sm_90", or 0. */
 static char target_letter(const char *text)

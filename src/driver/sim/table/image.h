@@ -33,6 +33,14 @@ void sim_jit_info(const struct sim_jit *jit, const char *format, ...)
  */
 pool_cu_result sim_image_check(const void *image, const char **body, size_t *length);
 
+/*
+ * The PTX that machine code made with -lineinfo or -G carries (a section of the debugger, whose
+ * lines end with zero bytes); free it with base_free. NULL: there is none, or no memory. `bytes` is
+ * the length of the image, UINT64_MAX if that is not known: then the image has as many bytes as its
+ * ELF header says. Everything within them may be hostile.
+ */
+char *sim_image_embedded_ptx(const void *image, uint64_t bytes);
+
 /* Whether a device of that capability runs PTX for `target`: an "a" target only on that very chip,
  * an "f" target within its family (10x, 11x, 12x), other targets on newer chips too. */
 bool sim_image_fits(const char *text, uint32_t target, uint32_t capability);

@@ -10,8 +10,6 @@
 #include "driver/sim/table/image.h"
 #include "driver/sim/table/state.h"
 
-#define NEWEST_PTX 90u /* of CUDA 13.0, the version that the driver reports */
-
 static pool_cu_result load_result(enum sim_load load)
 {
     return load == SIM_LOAD_NO_MEMORY ? POOL_CU_OUT_OF_MEMORY : POOL_CU_INVALID_PTX;
@@ -82,15 +80,16 @@ static pool_cu_result check_device(
 /* The version is checked first: source of a newer PTX version need not parse. */
 static bool is_too_new(const char *body, const struct sim_jit *jit)
 {
+    const uint32_t newest = sim_chip_newest_ptx(sim_state.config.driver_version);
     unsigned major = 0, minor = 0;
 
     if (sscanf(body + strlen(".version"), "%3u.%1u", &major, &minor) != 2 ||
-        major * 10 + minor <= NEWEST_PTX)
+        major * 10 + minor <= newest)
         return false;
     sim_jit_error(jit,
         "ptxas application ptx input, line 1; fatal   : Unsupported .version %u.%u; current "
         "version is '%u.%u'\n",
-        major, minor, NEWEST_PTX / 10, NEWEST_PTX % 10);
+        major, minor, newest / 10, newest % 10);
     return true;
 }
 
@@ -115,8 +114,9 @@ static pool_cu_result parse_ptx(
     pool_cu_result code = sim_image_check(image, &body, &length);
 
     if (code == POOL_CU_NO_BINARY_FOR_GPU)
-        sim_jit_error(
-            jit, "simulated device: the image is machine code; simulated devices execute PTX\n");
+        sim_jit_error(jit,
+            "simulated device: the image is machine code without PTX, which is what simulated "
+            "devices execute; nvcc -lineinfo adds it\n");
     if (code)
         return code;
     if (is_too_new(body, jit))
@@ -142,11 +142,14 @@ static pool_cu_result parse_image(
     char *text = NULL;
     pool_cu_result code;
 
-    if (!sim_fatbin_is(image))
-        return parse_ptx(image, jit, program);
-    code = sim_fatbin_ptx(image, sim_state.chip->capability, jit, &text);
-    if (!code)
-        code = parse_ptx(text, jit, program);
+    if (sim_fatbin_is(image)) {
+        code = sim_fatbin_ptx(image, sim_state.chip->capability, jit, &text);
+        if (code)
+            return code;
+    } else {
+        text = sim_image_embedded_ptx(image, UINT64_MAX);
+    }
+    code = parse_ptx(text ? text : image, jit, program);
     base_free(text);
     return code;
 }

@@ -15,6 +15,7 @@
 
 #define SIM_MAX_DEVICES 64
 #define SIM_NAME_BYTES 96
+#define SIM_DRIVER_VERSION 13000u /* of the driver, unless the device string says cuda= */
 
 /* The settings of a device string; after parsing, every member has its final value. */
 struct sim_config {
@@ -24,6 +25,7 @@ struct sim_config {
     uint32_t threads;         /* CPU threads shared by launches; 0: one per core */
     uint32_t reports;         /* POOL_SIM_REPORT_… */
     uint32_t has_peer_access; /* 1: every device can address the memory of every other */
+    uint32_t driver_version;  /* 13000 is CUDA 13.0 */
     uint32_t has_waits;       /* 1: calls wait for other streams where those of a GPU do */
     uint64_t memory_bytes;
     uint64_t
@@ -37,7 +39,7 @@ bool sim_spec_is_sim(const char *spec);
 
 /*
  * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name,
- * report, p2p and waits. *config is written on success only; the message of
+ * report, p2p, waits and cuda. *config is written on success only; the message of
  * POOL_ERR_INVALID_ARGUMENT gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);

@@ -298,7 +298,7 @@ static bool is_same(const struct sim_config *one, const struct sim_config *other
            one->free_bytes == other->free_bytes &&
            one->instruction_limit == other->instruction_limit &&
            one->has_peer_access == other->has_peer_access && one->has_waits == other->has_waits &&
-           strcmp(one->name, other->name) == 0;
+           one->driver_version == other->driver_version && strcmp(one->name, other->name) == 0;
 }
 
 pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
