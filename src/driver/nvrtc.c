@@ -265,15 +265,10 @@ const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t si
     return found ? &compilers[index] : NULL;
 }
 
-const struct nvrtc *driver_nvrtc_find(char *reason, size_t size)
-{
-    return driver_nvrtc_candidate(0, reason, size);
-}
-
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc)
 {
     char reason[DRIVER_NVRTC_REASON];
-    const struct nvrtc *found = driver_nvrtc_find(reason, sizeof(reason));
+    const struct nvrtc *found = driver_nvrtc_candidate(0, reason, sizeof(reason));
 
     if (!found)
         return base_fail(POOL_ERR_NO_COMPILER, "%s", reason);

@@ -108,8 +108,7 @@ void driver_nvrtc_open_builtins(struct nvrtc *nvrtc, const char *opened);
 enum { DRIVER_NVRTC_REASON = 2048, DRIVER_NVRTC_MAX = 8 };
 const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t size);
 
-/* The first of them, and the same for callers to whom a missing compiler is an error. */
-const struct nvrtc *driver_nvrtc_find(char *reason, size_t size);
+/* The first of them, for callers to whom a missing compiler is an error. */
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);
 
 /* The end of a message about a compiler that does not work. */

@@ -215,42 +215,56 @@ static pool_status read_device(pool_device *device)
     return status;
 }
 
-/* Reads the properties and creates the context unless the pool is lazy. Fails only if the process
- * is poisoned. */
-static pool_status prepare_device(pool_device *device, const pool_params *params)
+/* Adopts or creates the context, unless the pool is lazy. */
+static pool_status open_context(pool_device *device, const pool_params *params)
 {
     CUcontext context;
-    pool_status status = read_device(device);
+    pool_status status;
 
-    if (!status)
-        device_account_init(
-            &device->account, &device->pool->account_rules, device->properties.total_bytes);
-    if (!status)
-        status = driver_work_open(
-            &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
-    if (!status) {
-        status = device_context_check_flags(device);
-        atomic_store(&device->is_lost, status == POOL_ERR_DEVICE_LOST);
-    }
-    if (status == POOL_ERR_BUSY || status == POOL_ERR_UNSUPPORTED)
-        return status; /* not a fault of the device: the flags cannot be had */
-    if (!status && params->context_mode == POOL_CONTEXT_ADOPT) {
+    if (params->context_mode == POOL_CONTEXT_ADOPT) {
         context = params->contexts[device->properties.index];
         status = device_note_context(device, context);
         if (!status)
             atomic_store(&device->context, context);
-    } else if (!status && !params->lazy) {
-        status = device_context_create(device, &context);
-    } else if (!status && device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED) {
-        status = base_fail(POOL_ERR_DEVICE_UNUSABLE,
-            "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)");
+        return status;
     }
-    if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
-        if (device_usable(device, DEVICE_USE_CALLS))
-            device_mark_unusable(device);
-        return POOL_OK;
-    }
-    return status;
+    if (!params->lazy)
+        return device_context_create(device, &context);
+    return device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED
+               ? base_fail(POOL_ERR_DEVICE_UNUSABLE,
+                     "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)")
+               : POOL_OK;
+}
+
+static pool_status open_device(pool_device *device, const pool_params *params)
+{
+    pool_status status = read_device(device);
+
+    if (status)
+        return status;
+    device_account_init(
+        &device->account, &device->pool->account_rules, device->properties.total_bytes);
+    status = driver_work_open(
+        &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
+    if (status)
+        return status;
+    status = device_context_check_flags(device);
+    atomic_store(&device->is_lost, status == POOL_ERR_DEVICE_LOST);
+    return status ? status : open_context(device, params);
+}
+
+/* A device that cannot be opened is marked unusable. Fails only if the process is poisoned, or, no
+ * fault of the device, if the context's flags cannot be had. */
+static pool_status prepare_device(pool_device *device, const pool_params *params)
+{
+    pool_status status = open_device(device, params);
+
+    if (!status || status == POOL_ERR_BUSY || status == POOL_ERR_UNSUPPORTED ||
+        pool_status_class(status) == POOL_CLASS_PROCESS)
+        return status;
+    if (device_usable(device, DEVICE_USE_CALLS))
+        device_mark_unusable(device);
+    return POOL_OK;
 }
 
 static pool_status check_usable_count(const device_pool *pool, const pool_params *params)

@@ -335,7 +335,7 @@ static void make_old(struct module_image *image)
 static pool_status compile(const struct module_request *request, struct module_image **image)
 {
     char reason[DRIVER_NVRTC_REASON] = "";
-    const struct nvrtc *nvrtc = driver_nvrtc_find(reason, sizeof(reason));
+    const struct nvrtc *nvrtc = driver_nvrtc_candidate(0, reason, sizeof(reason));
     pool_status status = nvrtc ? module_compile_nvrtc(nvrtc, request, reason, sizeof(reason), image)
                                : POOL_ERR_NO_COMPILER;
 

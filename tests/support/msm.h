@@ -30,7 +30,7 @@ static inline bool msm_is_left_out(const pool_curve *curve, pool_device *device)
 {
     char reason[DRIVER_NVRTC_REASON];
 
-    if (driver_nvrtc_find(reason, sizeof(reason)) ||
+    if (driver_nvrtc_candidate(0, reason, sizeof(reason)) ||
         pool_msm_warm_up(curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = device}) !=
             POOL_ERR_NO_COMPILER)
         return false;

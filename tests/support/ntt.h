@@ -19,16 +19,16 @@
 #include <devicepool.h>
 
 #include "driver/nvrtc.h"
-#include "zk/ntt/ntt.h"
 #include "support/assert.h"
 #include "support/ntt_reference.h"
+#include "zk/ntt/ntt.h"
 
 /* For what is not among the prebuilt programs: true, and said, on a host without NVRTC. */
 static inline bool ntt_needs_compiler(const char *what)
 {
     char reason[DRIVER_NVRTC_REASON];
 
-    if (driver_nvrtc_find(reason, sizeof(reason)))
+    if (driver_nvrtc_candidate(0, reason, sizeof(reason)))
         return false;
     print_message("left out: %s: %s\n", what, reason);
     return true;

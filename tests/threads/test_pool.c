@@ -106,7 +106,7 @@ static void test_fair_to_the_last_pick(void **state)
         limit = atomic_load(&world.pool->usable)->limit;
         if (atomic_load(&world.pool->whole_count))
             limit = 0; /* the end of 64 bits */
-        device_pool_set_counter(world.pool, limit - (uint64_t)gang.picks * THREADS / 2);
+        atomic_store(&world.pool->counter, limit - (uint64_t)gang.picks * THREADS / 2);
         run_gang(&gang, pick_turns);
         for (uint32_t i = 0; i < count; i++)
             assert_int_equal(atomic_load(&gang.seen[i]), 400 * THREADS);

@@ -80,11 +80,6 @@ pool_status pool_next_device(device_pool *pool, pool_device **device)
     return POOL_OK;
 }
 
-void device_pool_set_counter(device_pool *pool, uint64_t number)
-{
-    atomic_store(&pool->counter, number);
-}
-
 /*
  * Counts that the device was chosen, so that choices made before the job has allocated its memory
  * take it into account. Returns 0 if another thread has chosen the device since its count was

@@ -208,11 +208,6 @@ pool_status device_set_publish_locked(device_pool *pool, bool may_allocate);
 /* Adds to the reserve what the loss of one more device needs. Called with state_lock held. */
 pool_status device_set_replenish_locked(device_pool *pool);
 
-/* --- policy.c --- */
-
-/* Test hook: sets the round-robin counter. Values at and beyond the published limit wrap. */
-void device_pool_set_counter(device_pool *pool, uint64_t counter);
-
 /* --- extension.c --- */
 
 /* POOL_ERR_BUSY while the layer of leases needs the pool. */
