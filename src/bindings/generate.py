@@ -435,7 +435,7 @@ class Node:
 
     def write(self):
         api = self.api
-        source = f"/* {NOTE} */\n#include \"raw.h\"\n\n#include <devicepool.h>\n\n"
+        source = f"/* {NOTE} */\n/* clang-format off */\n#include \"raw.h\"\n\n#include <devicepool.h>\n\n"
         source += ("/* Arguments are integers and addresses in `a`; so is the result. The compiler compares each call with the\n"
                    "   headers. */\nuint64_t raw_call(uint32_t function, const uint64_t *a)\n{\n    switch (function) {\n")
         for i, row in enumerate(api.functions):

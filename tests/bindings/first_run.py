@@ -82,6 +82,9 @@ def main():
             lines = [line for line in first if not line.startswith("meson ")] + own
             done = subprocess.run(["sh", "-e", "-c", "\n".join(lines)], cwd=home, env=environment, capture_output=True,
                                   text=True, check=False)
+            if "node_api.h is not found" in done.stderr:
+                print(f"{language}: left out, there are no headers of Node")
+                continue
             if done.returncode or not re.search(r"^checked: [0-9a-f]{64}$", done.stdout, re.M):
                 failures.append(f"{language}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-4000:]}")
             else:

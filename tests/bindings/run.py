@@ -166,5 +166,29 @@ def check_go():
     must([go, "vet", ".", "./conformance", "./examples/msm"], cwd=module, env=environment)
 
 
-checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "go": check_go, "python": check_python, "rust": check_rust}
+def check_node():
+    node = shutil.which("node")
+    if not node or not shutil.which("cc"):
+        skip("there is no node, or no cc")
+    environment = dict(os.environ, DEVICEPOOL_NODE_BUILD=str(work_directory()), LD_LIBRARY_PATH=f"{build}/src",
+                       DEVICEPOOL_FLAGS=f"-I{source}/include -L{build}/src -ldevicepool")
+    done = subprocess.run([node, bindings / "node/build.js"], capture_output=True, text=True, check=False, env=environment)
+    if done.returncode:
+        skip(done.stderr.strip()) if "node_api.h is not found" in done.stderr else sys.exit(done.stderr)
+    if "warning" in done.stderr:
+        sys.exit(done.stderr)
+    compare([node, tests / "conformance.js", bindings / "node"], env=environment)
+    print(must([node, bindings / "node/examples/msm.js", "sim:2"], env=environment).rstrip())
+    # What is wrong is refused, not passed on.
+    for body in ("dp.raw.pool_device_count()", "dp.raw.pool_device_at({}, 0, null)", "dp.raw.pool_device_at(0.5, 0, null)",
+                 "new dp.Struct('pool_nothing')", "new dp.Struct('pool_params', { nothing: 1 })",
+                 "pool.pick(0, () => { throw new RangeError('mine') })", "new dp.Field('bn254_fr').toMontgomery(Buffer.alloc(3))",
+                 "(() => { const b = pool.at(0).alloc(8); b.close(); b.byteLength; })()"):
+        script = f"const dp = require(process.argv[1]); const pool = new dp.Pool('sim:1'); try {{ {body}; }} catch (e) {{ console.log('refused'); }}"
+        if must([node, "-e", script, bindings / "node"], env=environment).strip() != "refused":
+            sys.exit(f"{body} is not refused")
+
+
+checks = {"rows": check_rows, "c": check_c, "cpp": check_cpp, "go": check_go, "node": check_node,
+          "python": check_python, "rust": check_rust}
 checks[language]()

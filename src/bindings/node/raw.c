@@ -1,4 +1,5 @@
 /* Written by src/bindings/generate.py from the headers: do not edit. */
+/* clang-format off */
 #include "raw.h"
 
 #include <devicepool.h>
