@@ -7,6 +7,7 @@
 
 #include "bench_share.h"
 #include "share.h"
+#include "source.h"
 
 enum { MAX_JOBS = 16, MAX_CLIENTS = 256, MAX_ARRIVALS = 1000000, MAX_RATE = 100000 };
 /* Of a long result that stays on the device, read after each call. */
@@ -339,32 +340,18 @@ static void print_report(const struct share *share, const struct cli_line *line)
     cli_print_json(report);
 }
 
-static int open_device(struct share *share, const struct cli_line *line)
-{
-    pool_params params = {.slots = (uint32_t)share->options->clients + 1};
-    struct cli_device next = {0};
-    int code = cli_open_pool_of(line, &params, &share->pool);
-
-    while (code == CLI_GO && !share->device && cli_next_device(share->pool, &next))
-        share->device = next.is_usable ? next.device : NULL;
-    if (code == CLI_GO && !share->device)
-        code = cli_close_pool(&share->pool,
-            cli_fail_as(POOL_ERR_NO_DEVICE, "bench share: no device is usable", 0, line->as_json),
-            0);
-    return code;
-}
-
 int cli_run_share(
     const struct cli_command *self, const struct cli_share *options, const struct cli_line *line)
 {
     struct share *share = bench_alloc(1, sizeof(*share));
+    pool_params params = {.slots = (uint32_t)options->clients + 1};
     device_pool *pool;
     int code;
 
     share->options = options;
     code = read_options(self, share);
     if (code == CLI_GO)
-        code = open_device(share, line);
+        code = cli_open_device(line, &params, &share->pool, &share->device);
     if (code != CLI_GO) {
         free(share);
         return code;

@@ -321,13 +321,11 @@ static bool measure_rows(struct suite *suite, bool are_apart)
 /* The pool, its first usable device, and all of them. */
 static int open_devices(struct suite *suite)
 {
-    struct cli_device next = {0};
-    int code = cli_open_pool_of(suite->line, &(pool_params){.slots = BENCH_SLOTS}, &suite->pool);
+    int code = cli_open_device(
+        suite->line, &(pool_params){.slots = BENCH_SLOTS}, &suite->pool, &suite->device);
 
     if (code != CLI_GO)
         return code;
-    while (!suite->device && cli_next_device(suite->pool, &next))
-        suite->device = next.is_usable ? next.device : NULL;
     suite->target.pool = suite->pool;
     cli_target_all(&suite->target);
     return CLI_GO;

@@ -278,21 +278,16 @@ int cli_find_curve(const struct cli_command *command, const char *name, const po
         command, "no curve '%s'%s; see 'devicepool list curves'", name, cli_suggestion(&match));
 }
 
-/* Creates the pool and selects its next device for a single operation. Returns CLI_GO or an exit
- * code. */
-static int open_device(const struct cli_line *line, device_pool **pool, pool_device **device)
+int cli_open_device(
+    const struct cli_line *line, pool_params *params, device_pool **pool, pool_device **device)
 {
-    int code = cli_open_pool(line, 1, pool);
+    int code = cli_open_pool_of(line, params, pool);
     pool_status status;
 
     if (code != CLI_GO)
         return code;
     status = pool_next_device(*pool, device);
-    if (!status)
-        return CLI_GO;
-    code = cli_fail(status, line->as_json);
-    pool_destroy(pool);
-    return code;
+    return status ? cli_close_pool(pool, cli_fail(status, line->as_json), 0) : CLI_GO;
 }
 
 static bool are_alike(const pool_device_info *a, const pool_device_info *b)
@@ -329,7 +324,7 @@ int cli_open_target(const struct cli_line *line, int is_together, struct cli_tar
     int code;
 
     *target = (struct cli_target){.exec = {.struct_size = sizeof(target->exec)}};
-    code = open_device(line, &target->pool, &device);
+    code = cli_open_device(line, &(pool_params){.lazy = 1}, &target->pool, &device);
     if (code != CLI_GO)
         return code;
     if (is_together)

@@ -63,6 +63,11 @@ void cli_to_big_endian(const pool_field *field, pool_form form, void *elements, 
 int cli_find_field(const struct cli_command *command, const char *name, const pool_field **field);
 int cli_find_curve(const struct cli_command *command, const char *name, const pool_curve **curve);
 
+/* Creates the pool of --devices with these params, and selects its next device. Returns CLI_GO or
+ * an exit code. */
+int cli_open_device(
+    const struct cli_line *line, pool_params *params, device_pool **pool, pool_device **device);
+
 /* Where a single operation runs: on one device or, with --together, on all usable ones. */
 enum { CLI_TARGET_DEVICES = 64 };
 struct cli_target {
