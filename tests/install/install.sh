@@ -122,6 +122,56 @@ build_by_cmake() {
     esac
 }
 
+# find_by_cmake WHAT TARGET: as build_by_cmake, by find_package alone.
+find_by_cmake() {
+    command -v cmake >/dev/null || {
+        echo "$1, find_package: skipped, there is no cmake"
+        return
+    }
+    rm -rf "$directory/found"
+    mkdir "$directory/found"
+    cat >"$directory/found/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.12)
+project(stranger C)
+find_package(devicepool ${WANTED} REQUIRED)
+find_package(devicepool REQUIRED)
+if(NOT EXISTS ${devicepool_API_DESCRIPTION})
+  message(FATAL_ERROR "no ${devicepool_API_DESCRIPTION}")
+endif()
+add_executable(stranger ${STRANGER})
+target_link_libraries(stranger ${TARGET})
+END
+    # The libraries' own dependencies are in the system's directories.
+    set -- "$1" "$2" -S "$directory/found" -B "$directory/found/build" -DTARGET="$2" \
+        -DCMAKE_PREFIX_PATH="$directory/root$prefix" -DSTRANGER="$source/tests/install/stranger.c"
+    what=$1
+    target=$2
+    shift 2
+    must "$what, find_package" env CC="$c_compiler" PKG_CONFIG=false cmake "$@" -DWANTED=0.1
+    must "$what, find_package's build" cmake --build "$directory/found/build"
+    must "$what, find_package's program" env LD_LIBRARY_PATH="$libraries" "$directory/found/build/stranger"
+    echo "$what, find_package($target): $(tail -n 1 "$directory/log")"
+    case $(readelf -dW "$directory/found/build/stranger") in
+    *libdevicepool.so*) links=shared ;;
+    *) links=archive ;;
+    esac
+    case $what in
+    $links*) ;;
+    *) fail "$what, find_package: the program links the other one" ;;
+    esac
+    [ "$target" = devicepool::devicepool ] || return
+    for version in 0.2 1.0 0.1.9; do
+        rm -rf "$directory/found/build"
+        env CC="$c_compiler" cmake "$@" -DWANTED=$version >"$directory/log" 2>&1 &&
+            fail "find_package takes version $version"
+        grep -q "version: 0.1" "$directory/log" || fail "find_package does not say which version there is: $(cat "$directory/log")"
+    done
+}
+
+[ "$kind" = static ] || find_by_cmake "shared library" devicepool::devicepool
+[ "$kind" = shared ] || find_by_cmake "archive" devicepool::static
+[ "$kind" != static ] || find_by_cmake "archive alone" devicepool::devicepool
+
 [ "$kind" = static ] || build_by_cmake "shared library" devicepool
 [ "$kind" = shared ] || build_by_cmake "archive by its package" devicepool-static
 
@@ -134,6 +184,24 @@ if [ "$kind" != shared ]; then
     build_all "archive alone" devicepool "--static"
     build_all "archive alone, its package" devicepool-static ""
     build_mock "archive alone" "--static"
+fi
+# A program without any shared library, where the system has all archives: Debian has no libcjson.a.
+if [ "$kind" != shared ]; then
+    echo 'int main(void) { return 0; }' >"$directory/empty.c"
+    # shellcheck disable=SC2046
+    if $c_compiler -static "$directory/empty.c" -o "$directory/empty" \
+        $(pkg-config --static --libs libcrypto libcjson liblzma libzstd) >"$directory/log" 2>&1; then
+        # shellcheck disable=SC2046,SC2086
+        must "static program" $c_compiler -std=c11 -static "$source/tests/install/stranger.c" -o "$directory/program" \
+            $(pkg-config $options --static --cflags --libs devicepool-static)
+        must "static program" "$directory/program"
+        case $(readelf -dW "$directory/program") in
+        *NEEDED*) fail "a static program needs shared libraries" ;;
+        esac
+        echo "static program: $(tail -n 1 "$directory/log")"
+    else
+        echo "static program: skipped, $(grep -m 1 'cannot find' "$directory/log")"
+    fi
 fi
 [ "$kind" != static ] || build_all "archive alone, without an option" devicepool ""
 [ "$kind" != both ] || mv "$directory"/aside/* "$libraries"
