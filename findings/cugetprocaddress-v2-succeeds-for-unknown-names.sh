@@ -3,7 +3,7 @@
 # cuGetProcAddress_v2 returns CUDA_SUCCESS for a function that does not exist.
 #
 # As of CUDA 12.0 cuda.h maps cuGetProcAddress to cuGetProcAddress_v2. Where the first one returns CUDA_ERROR_NOT_FOUND (500) for an
-# unknown name, and for a function that is newer than the version that was asked for, the second one returns CUDA_SUCCESS, a NULL
+# unknown name, and for a function that is newer than the version that was requested, the second one returns CUDA_SUCCESS, a NULL
 # pointer, and the reason in its last argument (1: no such symbol, 2: the version is too low). A program that was written for 11.3
 # and checks the result alone calls NULL once it is compiled with newer headers. A name with its suffix (cuMemAlloc_v2) is unknown
 # to both: the version decides. Both answer before cuInit and on hosts without a GPU.
