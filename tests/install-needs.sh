@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by tests/run.sh and docs/demo.sh: need PACKAGE COMMAND-THAT-PROVES-IT collects what is
-# missing, install_needs installs it with apt (as root or through sudo) or says what to install.
+# missing, install_needs installs it with apt (as root or through sudo) or says what to install. Names are Debian's, which
+# are Ubuntu's too; where there is dnf, those of Fedora are said. Only Debian is tested.
 # A proof may use only what an earlier install_needs has installed.
 
 missing=""
@@ -11,8 +12,39 @@ need() {
     "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
 
+# Fedora's name of a package of Debian: from its package lists, untested.
+fedora_name() {
+    case $1 in
+    libc6-dev) echo glibc-devel ;;
+    pkg-config) echo pkgconf-pkg-config ;;
+    libssl-dev) echo openssl-devel ;;
+    libcjson-dev) echo cjson-devel ;;
+    liblzma-dev) echo xz-devel ;;
+    libzstd-dev) echo libzstd-devel ;;
+    g++) echo gcc-c++ ;;
+    libcmocka-dev) echo libcmocka-devel ;;
+    libgmp-dev) echo gmp-devel ;;
+    libyaml-dev) echo libyaml-devel ;;
+    libmicrohttpd-dev) echo libmicrohttpd-devel ;;
+    libopenmpi-dev) echo openmpi-devel ;;
+    openmpi-bin) echo openmpi ;;
+    libmpich-dev) echo mpich-devel ;;
+    libclang-rt-*-dev) echo compiler-rt ;;
+    gcc | meson | ninja-build | python3 | clang | curl | mpich) echo "$1" ;;
+    *) echo "?" ;;
+    esac
+}
+
 install_needs() {
     [ -n "$missing" ] || return 0
+    if ! command -v apt-get >/dev/null 2>&1 && command -v dnf >/dev/null 2>&1; then
+        names=""
+        for package in $missing; do
+            names="$names $(fedora_name "$package")"
+        done
+        echo "error: missing packages; as root: dnf install$names (names of Fedora, where this is untested)" >&2
+        return 1
+    fi
     echo "installing:$missing"
     if ! command -v apt-get >/dev/null 2>&1; then
         echo "error: missing packages (Debian's names):$missing; install them and run this again" >&2

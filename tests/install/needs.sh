@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # tests/install-needs.sh with an apt-get that writes down how it is called: a package source that cannot be
-# read does not end the installation, a package that cannot be installed does.
+# read does not end the installation, a package that cannot be installed does; where there is dnf, Fedora's names are said.
 # usage: needs.sh SOURCE-DIRECTORY
 set -u
 source=$1
@@ -50,5 +50,26 @@ install 100 0
 expect "an expired source" 0 $? "^warning: apt-get update failed" "absent another "
 install 100 100
 expect "nothing can be installed" 3 $? "^error: apt-get install absent failed" "absent "
+# Without apt-get but with dnf: Fedora's names, and nothing is installed.
+mkdir "$directory/fedora"
+ln -s "$(command -v sh)" "$directory/fedora/sh"
+printf '#!/bin/sh\nexit 9\n' >"$directory/fedora/dnf"
+chmod +x "$directory/fedora/dnf"
+PATH="$directory/fedora" sh -c '. "$0/tests/install-needs.sh"
+    need libssl-dev false
+    need gcc false
+    install_needs' "$source" >"$directory/log" 2>&1 && { echo "Fedora: nothing is missing"; failed=1; }
+grep -q "dnf install openssl-devel gcc (" "$directory/log" || { echo "Fedora: $(cat "$directory/log")"; failed=1; }
+
+# Every package has a name there.
+for package in $(sed -n 's/^ *need "*\([^ "]*\)"* .*/\1/p' "$source/tests/install-needs.sh" "$source/tests/run.sh"); do
+    case $package in
+    PACKAGE | valgrind) continue ;;
+    esac
+    name=$(sh -c '. "$0/tests/install-needs.sh"
+        fedora_name "$1"' "$source" "$(echo "$package" | sed 's/\$clang_version/14/')")
+    [ "$name" != "?" ] || { echo "no name of Fedora for $package"; failed=1; }
+done
+
 [ $failed = 1 ] || echo "install-needs.sh continues after a failed update, and stops after a failed installation"
 exit $failed
