@@ -110,6 +110,39 @@ static void test_phases_are_timed_on_demand(void **state)
     assert_status(pool_set_phase_timing(pool, 2), POOL_ERR_INVALID_ARGUMENT);
 }
 
+#define WAITS(call) "devicepool_waiting_calls_total{device=\"0\",call=\"" call "\"}"
+
+/* Calls of the driver that stop launches: loads, unloads, and the end of pinned memory. */
+static void test_waiting_calls_are_counted(void **state)
+{
+    static const char ptx[] = ".version 7.0\n.target sm_60\n.address_size 64\n"
+                              ".visible .entry nothing() { ret; }\n";
+    static uint8_t memory[8192];
+    const double loads = sample(WAITS("load_module")), unloads = sample(WAITS("unload_module")),
+                 unregistered = sample(WAITS("unregister")), freed = sample(WAITS("free_pinned"));
+    pool_module *module = NULL;
+    pool_pinned *pinned = NULL;
+    pool_device *device;
+
+    (void)state;
+    assert_ok(pool_device_at(pool, 0, &device));
+    assert_ok(pool_module_load(device, ptx, sizeof(ptx) - 1, &module));
+    assert_true(sample(WAITS("load_module")) == loads + 1);
+    assert_ok(pool_module_destroy(&module));
+    assert_true(sample(WAITS("unload_module")) == unloads + 1);
+    assert_ok(pool_pinned_register(device, memory, sizeof(memory), 0, &pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
+    assert_true(sample(WAITS("unregister")) == unregistered + 1);
+    /* What is kept for reuse is freed by a trim. */
+    assert_ok(pool_pinned_create(device, 1 << 20, 0, &pinned));
+    assert_ok(pool_pinned_destroy(&pinned));
+    assert_ok(pool_memory_trim(device, 0));
+    assert_true(sample(WAITS("free_pinned")) > freed);
+    assert_true(
+        sample("devicepool_waiting_call_seconds_total{device=\"0\",call=\"load_module\"}") > 0);
+    assert_true(sample(WAITS("free")) >= 0);
+}
+
 static void test_leases_are_counted(void **state)
 {
     const pool_request request = {.struct_size = sizeof(request), .label = "job"};
@@ -339,6 +372,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations_are_counted),
         cmocka_unit_test(test_phases_are_timed_on_demand),
+        cmocka_unit_test(test_waiting_calls_are_counted),
         cmocka_unit_test(test_leases_are_counted),
         cmocka_unit_test(test_waits_are_distributed),
         cmocka_unit_test(test_queue_by_priority),

@@ -117,10 +117,14 @@ void device_count_copy(pool_device *device, enum counter_copy kind, uint64_t byt
     add(&device->counters.copies[kind].bytes, bytes);
 }
 
-void device_count_module_load(pool_device *device, uint64_t nanoseconds)
+pool_status device_count_wait(
+    pool_device *device, enum counter_wait kind, uint64_t begin_ns, pool_status status)
 {
-    add(&device->counters.module_loads, 1);
-    add(&device->counters.module_load_nanoseconds, nanoseconds);
+    if (status)
+        return status;
+    add(&device->counters.waits[kind].count, 1);
+    add(&device->counters.waits[kind].nanoseconds, base_clock_ns() - begin_ns);
+    return POOL_OK;
 }
 
 void device_pool_count_fault(device_pool *pool, const pool_fault *fault, const char *code)

@@ -33,14 +33,26 @@ enum counter_copy {
     COUNTER_COPY_KINDS
 };
 
+/* Calls of the driver that wait for all work of the device, and beside which no thread launches. */
+enum counter_wait {
+    COUNTER_WAIT_LOAD, /* of a module */
+    COUNTER_WAIT_UNLOAD,
+    COUNTER_WAIT_FREE,
+    COUNTER_WAIT_FREE_PINNED,
+    COUNTER_WAIT_UNREGISTER, /* memory of the caller's */
+    COUNTER_WAIT_KINDS
+};
+
 struct device_counters {
     _Atomic(struct counter_series *) series; /* grows only */
     struct {
         atomic_uint_fast64_t count;
         atomic_uint_fast64_t bytes;
     } copies[COUNTER_COPY_KINDS];
-    atomic_uint_fast64_t module_loads;
-    atomic_uint_fast64_t module_load_nanoseconds;
+    struct {
+        atomic_uint_fast64_t count;
+        atomic_uint_fast64_t nanoseconds;
+    } waits[COUNTER_WAIT_KINDS];
 };
 
 /* The series of an operation or of one of its phases, created at its first use; NULL: out of host
@@ -52,7 +64,9 @@ struct device_counters *device_counters(pool_device *device);
 void device_counters_free(struct device_counters *counters);
 
 void device_count_copy(pool_device *device, enum counter_copy kind, uint64_t bytes);
-void device_count_module_load(pool_device *device, uint64_t nanoseconds);
+/* `begin_ns` is of base_clock_ns. Returns `status`; a call that failed is not counted. */
+pool_status device_count_wait(
+    pool_device *device, enum counter_wait kind, uint64_t begin_ns, pool_status status);
 
 /* How often faults of one kind were notified (pool_params.fault_hook). */
 struct device_fault_count {

@@ -6,6 +6,7 @@
  * the devices are idle. Destroying the pool releases whatever is left.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/cleanup.h"
@@ -101,8 +102,11 @@ static int is_unused(const struct device_deferred *deferred)
     return deferred->is_marked;
 }
 
-static pool_status release_one(struct driver *driver, const struct device_deferred *deferred)
+static pool_status release_one(
+    pool_device *device, struct driver *driver, const struct device_deferred *deferred)
 {
+    const uint64_t start = base_clock_ns();
+
     if (deferred->is_secret)
         base_wipe(deferred->handle, (size_t)deferred->bytes);
     switch (deferred->kind) {
@@ -113,11 +117,14 @@ static pool_status release_one(struct driver *driver, const struct device_deferr
     case DEVICE_DEFERRED_GRAPH:
         return DRIVER_CLEANUP(driver, GraphExecDestroy(deferred->handle));
     case DEVICE_DEFERRED_PINNED:
-        return DRIVER_CLEANUP(driver, MemFreeHost(deferred->handle));
+        return device_count_wait(device, COUNTER_WAIT_FREE_PINNED, start,
+            DRIVER_CLEANUP(driver, MemFreeHost(deferred->handle)));
     case DEVICE_DEFERRED_REGISTERED:
-        return DRIVER_CLEANUP(driver, MemHostUnregister(deferred->handle));
+        return device_count_wait(device, COUNTER_WAIT_UNREGISTER, start,
+            DRIVER_CLEANUP(driver, MemHostUnregister(deferred->handle)));
     case DEVICE_DEFERRED_MODULE:
-        return DRIVER_CLEANUP(driver, ModuleUnload(deferred->handle));
+        return device_count_wait(device, COUNTER_WAIT_UNLOAD, start,
+            DRIVER_CLEANUP(driver, ModuleUnload(deferred->handle)));
     }
     return POOL_OK;
 }
@@ -149,9 +156,9 @@ static pool_status release_beside_captures(
     pool_status status;
 
     if (!is_host_memory(deferred) && deferred->kind != DEVICE_DEFERRED_MODULE)
-        return release_one(driver, deferred);
+        return release_one(device, driver, deferred);
     pthread_mutex_lock(&device->capture_lock);
-    status = device->captures ? POOL_ERR_NOT_READY : release_one(driver, deferred);
+    status = device->captures ? POOL_ERR_NOT_READY : release_one(device, driver, deferred);
     pthread_mutex_unlock(&device->capture_lock);
     return status;
 }
@@ -275,7 +282,7 @@ void device_release_all_deferred(pool_device *device, int driver_alive)
         device->deferred = at->next;
         if (driver_alive && !driver_is_poisoned(driver) &&
             !(is_host_memory(at) && device_may_block(device)))
-            (void)release_one(driver, at);
+            (void)release_one(device, driver, at);
         else if (at->is_secret && device_usable(device, DEVICE_USE_HOST) &&
                  (at->kind != DEVICE_DEFERRED_PINNED || !device_has_lost_context(device)))
             base_wipe(at->handle, (size_t)at->bytes);

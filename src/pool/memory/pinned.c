@@ -3,10 +3,12 @@
  * Page-locked host memory: allocated by the driver, or the caller's own, registered.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "pool/device/counters.h"
 #include "pool/device/release.h"
 #include "pool/memory/memory.h"
 
@@ -177,12 +179,15 @@ static pool_status unpin(struct device_scope *scope, pool_pinned *object)
 {
     bool is_secret = (object->flags & POOL_PINNED_SECRET) != 0;
     pool_status idle;
+    uint64_t start;
 
     if (object->registered) {
         overwrite(object);
         if (device_may_block(object->device))
             return POOL_OK; /* it stays registered */
-        return DRIVER_CALL_FOR(scope->driver, MemHostUnregister(object->data), "%p", object->data);
+        start = base_clock_ns();
+        return device_count_wait(object->device, COUNTER_WAIT_UNREGISTER, start,
+            DRIVER_CALL_FOR(scope->driver, MemHostUnregister(object->data), "%p", object->data));
     }
     idle = device_pool_is_idle(object->device);
     if (!idle || pool_status_class(idle) == POOL_CLASS_PROCESS) {

@@ -6,9 +6,11 @@
  * Frees that no stream orders run on the registry's reclaim stream, which first waits for every
  * other stream, so that frees never delay the caller's work.
  */
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/cleanup.h"
+#include "pool/device/counters.h"
 #include "pool/memory/allocator.h"
 #include "pool/memory/durable.h"
 #include "pool/memory/virtual.h"
@@ -53,6 +55,14 @@ static pool_status overwrite(
     return status;
 }
 
+static pool_status free_waiting(struct device_memory *memory, CUdeviceptr address)
+{
+    const uint64_t start = base_clock_ns();
+
+    return device_count_wait(
+        memory->device, COUNTER_WAIT_FREE, start, DRIVER_CALL(memory->driver, MemFree(address)));
+}
+
 /* MemFree waits for all work on the device; a secret must be unused before it is overwritten. */
 static pool_status release_plain(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr address)
@@ -70,7 +80,7 @@ static pool_status release_plain(
             return status;
         }
     }
-    return DRIVER_CALL(memory->driver, MemFree(address));
+    return free_waiting(memory, address);
 }
 
 /* Where the driver takes memory away at once, what may still use it has to end first. */
@@ -113,7 +123,7 @@ static pool_status release_to_pool(
         first = stream_join_all(driver, memory->streams);
         if (first == POOL_ERR_DEVICE_LOST)
             return POOL_OK; /* it ended with the process */
-        if (first) { /* the order could not be enqueued, so the host waits */
+        if (first) {        /* the order could not be enqueued, so the host waits */
             status = wait_for_context(memory);
             if (status == POOL_ERR_DEVICE_LOST)
                 return POOL_OK;
@@ -136,7 +146,7 @@ static pool_status release_to_pool(
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
         /* The plain free also frees pool memory, after all work of the device. */
         if (!wait_for_context(memory))
-            (void)DRIVER_CALL(driver, MemFree(address));
+            (void)free_waiting(memory, address);
     }
     return first ? first : status;
 }

@@ -42,6 +42,17 @@ static const char *direction_name(size_t index)
     return names[index];
 }
 
+static const char *wait_name(size_t index)
+{
+    static const char *const names[COUNTER_WAIT_KINDS] = {[COUNTER_WAIT_LOAD] = "load_module",
+        [COUNTER_WAIT_UNLOAD] = "unload_module",
+        [COUNTER_WAIT_FREE] = "free",
+        [COUNTER_WAIT_FREE_PINNED] = "free_pinned",
+        [COUNTER_WAIT_UNREGISTER] = "unregister"};
+
+    return names[index];
+}
+
 static const char *source_name(size_t index)
 {
     static const char *const names[MODULE_IMAGE_SOURCES] = {[MODULE_IMAGE_MEMORY] = "memory",
@@ -59,6 +70,8 @@ static const struct enumeration worker_paths = {
     "memory", device_worker_path_name, DEVICE_WORKER_PATHS, sizeof(uint64_t)};
 static const struct enumeration directions = {"direction", direction_name, COUNTER_COPY_KINDS,
     sizeof(((struct metrics_device *)NULL)->copies[0])};
+static const struct enumeration waiting = {
+    "call", wait_name, COUNTER_WAIT_KINDS, sizeof(((struct metrics_device *)NULL)->waits[0])};
 static const struct enumeration sources = {
     "source", source_name, MODULE_IMAGE_SOURCES, sizeof(uint64_t)};
 
@@ -185,11 +198,12 @@ static const struct row rows[] = {
         DEVICE_MEMBER(copies[0].count), &directions},
     {{"devicepool_copied_bytes_total", COUNTER_BYTES, "Bytes copied, by direction."},
         DEVICE_MEMBER(copies[0].bytes), &directions},
-    {{"devicepool_module_loads_total", COUNTER, "Modules that the driver has loaded."},
-        DEVICE_MEMBER(module_loads), NULL},
-    {{"devicepool_module_load_seconds_total", COUNTER_SECONDS,
-        "Time in which the driver loaded modules."},
-        DEVICE_MEMBER(module_load_ns), NULL},
+    {{"devicepool_waiting_calls_total", COUNTER,
+        "Calls of the driver that waited for all work of the device, by what they did."},
+        DEVICE_MEMBER(waits[0].count), &waiting},
+    {{"devicepool_waiting_call_seconds_total", COUNTER_SECONDS,
+        "Time in these calls, beside which no thread launches."},
+        DEVICE_MEMBER(waits[0].nanoseconds), &waiting},
     {{"devicepool_images_total", COUNTER,
         "Compiled kernels that were needed in this process, by where they came from."},
         POOL_MEMBER(images), &sources},

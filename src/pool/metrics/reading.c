@@ -33,8 +33,10 @@ static void read_device(pool_device *device, struct metrics_device *reading)
         reading->copies[kind].count = load(&counters->copies[kind].count);
         reading->copies[kind].bytes = load(&counters->copies[kind].bytes);
     }
-    reading->module_loads = load(&counters->module_loads);
-    reading->module_load_ns = load(&counters->module_load_nanoseconds);
+    for (int kind = 0; kind < COUNTER_WAIT_KINDS; kind++) {
+        reading->waits[kind].count = load(&counters->waits[kind].count);
+        reading->waits[kind].nanoseconds = load(&counters->waits[kind].nanoseconds);
+    }
     reading->has_worker = device_read_worker(device, &reading->worker);
     if (reading->has_worker)
         reading->worker_states[reading->worker.state] = 1;

@@ -28,8 +28,10 @@ struct metrics_device {
         uint64_t count;
         uint64_t bytes;
     } copies[COUNTER_COPY_KINDS];
-    uint64_t module_loads;
-    uint64_t module_load_ns;
+    struct {
+        uint64_t count;
+        uint64_t nanoseconds;
+    } waits[COUNTER_WAIT_KINDS];
     bool has_worker;
     struct device_worker worker;
     uint64_t worker_states[DEVICE_WORKER_STATES]; /* 1 for the state that it is in */

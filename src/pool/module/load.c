@@ -73,8 +73,7 @@ static pool_status load_once(
     }
     status = driver_check(scope->driver, code, "cuModuleLoadDataEx");
     trace_end(&range, status);
-    if (!status)
-        device_count_module_load(scope->device, base_clock_ns() - start);
+    (void)device_count_wait(scope->device, COUNTER_WAIT_LOAD, start, status);
     log[sizeof(log) - 1] = '\0';
     if (status && pool_status_class(status) == POOL_CLASS_CALL)
         explain_failed_load(log);
@@ -314,11 +313,13 @@ pool_status pool_module_load(
 pool_status module_free(pool_module *module, int driver_alive)
 {
     struct driver *driver = device_driver(module->device);
+    const uint64_t start = base_clock_ns();
     pool_status status = POOL_OK;
     struct pool_kernel *next;
 
     if (driver_alive && module->handle)
-        status = DRIVER_CALL(driver, ModuleUnload(module->handle));
+        status = device_count_wait(module->device, COUNTER_WAIT_UNLOAD, start,
+            DRIVER_CALL(driver, ModuleUnload(module->handle)));
     for (struct pool_kernel *kernel = module->kernels; kernel; kernel = next) {
         next = kernel->next;
         base_free(kernel);
@@ -340,6 +341,7 @@ static void defer_unload(pool_device *device, CUmodule handle, struct device_def
 pool_status module_unload(pool_device *device, CUmodule handle, struct device_deferred *deferred)
 {
     struct base_error_copy first;
+    uint64_t start;
     bool is_idle;
 
     if (!device_usable(
@@ -356,7 +358,11 @@ pool_status module_unload(pool_device *device, CUmodule handle, struct device_de
         return POOL_OK;
     }
     device_deferred_free(deferred);
-    return is_idle ? DRIVER_CALL(device_driver(device), ModuleUnload(handle)) : POOL_OK;
+    if (!is_idle)
+        return POOL_OK;
+    start = base_clock_ns();
+    return device_count_wait(device, COUNTER_WAIT_UNLOAD, start,
+        DRIVER_CALL(device_driver(device), ModuleUnload(handle)));
 }
 
 pool_status pool_module_destroy(pool_module **module)
