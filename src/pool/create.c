@@ -276,7 +276,7 @@ static pool_status check_usable_count(const device_pool *pool, const pool_params
     if (usable >= required)
         return POOL_OK;
     for (size_t i = 0; i < pool->count; i++)
-        lost += device_refusal(&pool->devices[i], DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST;
+        lost += device_is_lost(&pool->devices[i]);
     if (!usable && !lost)
         return device_pool_none_usable(pool);
     device_pool_reasons(pool, reasons, sizeof(reasons));

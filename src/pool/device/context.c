@@ -316,7 +316,7 @@ pool_status device_enter_uncounted(pool_device *device, struct device_scope *sco
     if (!device)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "device must not be NULL");
     /* Not counted, so that threads which repeat their calls do not keep it from coming back. */
-    if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
+    if (device_is_lost(device))
         return device_refuse(device, DEVICE_USE_CALLS);
     scope->device = device;
     scope->driver = device->driver;

@@ -450,6 +450,13 @@ static inline struct device_condition device_condition(const pool_device *device
     return at;
 }
 
+/* Calls are refused because it is lost: it may come back. One load where it is not. */
+static inline bool device_is_lost(const pool_device *device)
+{
+    return __builtin_expect(atomic_load_explicit(&device->is_lost, memory_order_relaxed), 0) &&
+           device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST;
+}
+
 /* The context for immediate use, with every check that has to come before. */
 static inline pool_status device_context_get(pool_device *device, CUcontext *context)
 {

@@ -253,7 +253,7 @@ uint64_t device_pool_readmit(void *user, uint64_t now_ns)
     for (size_t i = 0; i < pool->count; i++) {
         pool_device *device = &pool->devices[i];
 
-        if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
+        if (device_is_lost(device))
             is_done = readmit(device) && is_done;
     }
     return is_done ? MONITOR_NEVER : base_clock_ns() + RETRY_NS;

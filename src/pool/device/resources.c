@@ -145,7 +145,7 @@ unsigned device_renewals(const pool_device *device)
 /* What follows fails on a lost device; threads that repeat it leave it the time to come back. */
 int device_begin_operation(pool_device *device)
 {
-    if (device_refusal(device, DEVICE_USE_CALLS) == POOL_ERR_DEVICE_LOST)
+    if (device_is_lost(device))
         base_sleep_ns(LOST_PAUSE_NS);
     return device_count_inside(device);
 }
