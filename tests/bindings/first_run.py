@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of docs/bindings.md as a newcomer does: for each language at most five, from the sources to a checked
-MSM. The build is the present one, installed in a home directory of its own. The programs that the page shows are the files
-that it names. A language without its toolchain is named and left out.
-usage: first_run.py SOURCE BUILD MESON PREFIX"""
+MSM. The build is the present one, installed in a home directory of its own; with `whole` the page's commands build a copy of
+the sources. The programs that the page shows are the files that it names. A language without its toolchain is named and
+left out.
+usage: first_run.py SOURCE BUILD MESON PREFIX [whole]"""
 import os
 import pathlib
 import re
@@ -40,6 +41,19 @@ def install(directory):
     return home
 
 
+def build_whole(directory, lines, environment):
+    """The lines in a copy of the sources; the home directory that they install to."""
+    copy, home = directory / "devicepool", directory / "home"
+    shutil.copytree(source, copy, ignore=lambda where, names: [name for name in names if name == ".git" or (
+        name == "build" and pathlib.Path(where) == source)])
+    home.mkdir()
+    done = subprocess.run(["sh", "-e", "-c", "\n".join(lines)], cwd=copy, env=dict(environment, HOME=str(home)),
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{lines}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-4000:]}")
+    return home
+
+
 def commands(section):
     """The lines of a section's first indented block."""
     lines = re.search(r"(?:^    .*\n)+", section, re.M)
@@ -57,10 +71,14 @@ def main():
     sections = re.split(r"^## ", text, flags=re.M)
     first = commands(sections[0])
     with tempfile.TemporaryDirectory() as temporary:
-        home = install(pathlib.Path(temporary))
         environment = {name: value for name, value in os.environ.items()
                        if name not in ("PKG_CONFIG_PATH", "LD_LIBRARY_PATH", "PYTHONPATH") and not name.startswith("DEVICEPOOL_")}
-        environment.update(HOME=str(home), PYTHONDONTWRITEBYTECODE="1")
+        environment.update(PYTHONDONTWRITEBYTECODE="1")
+        if sys.argv[5:] == ["whole"]:
+            home = build_whole(pathlib.Path(temporary), [line for line in first if line.startswith("meson ")], environment)
+        else:
+            home = install(pathlib.Path(temporary))
+        environment.update(HOME=str(home))
         # What compilers have compiled is kept, and nothing is fetched.
         for name in ("CARGO_TARGET_DIR", "GOCACHE"):
             environment[name] = str(build / "tests/bindings" / f"first-{name}")
