@@ -30,7 +30,7 @@ fedora_name() {
     openmpi-bin) echo openmpi ;;
     libmpich-dev) echo mpich-devel ;;
     libclang-rt-*-dev) echo compiler-rt ;;
-    gcc | meson | ninja-build | python3 | clang | curl | mpich) echo "$1" ;;
+    gcc | meson | ninja-build | python3 | clang | curl | git | make | mpich) echo "$1" ;;
     *) echo "?" ;;
     esac
 }
@@ -90,8 +90,8 @@ test_needs() {
     need libyaml-dev test -e /usr/include/yaml.h
     need libmicrohttpd-dev test -e /usr/include/microhttpd.h
     need curl command -v curl
-    # A static libcrypto links it from Debian 13 on, where libssl-dev does not depend on it.
-    need libzstd-dev test -e /usr/include/zstd.h
+    need make command -v make
+    need git command -v git
     need libopenmpi-dev sh -c 'pkg-config --exists ompi-c || test -e /usr/lib/*/openmpi/include/mpi.h'
     need openmpi-bin command -v mpirun.openmpi
     need libmpich-dev sh -c 'pkg-config --exists mpich || test -e /usr/lib/*/mpich/include/mpi.h'

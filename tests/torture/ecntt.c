@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "driver/nvrtc.h"
 #include "ecntt/args.h"
 #include "torture/torture.h"
 
@@ -163,6 +164,10 @@ static pool_status create_curve(void)
 
 int main(int argument_count, char **arguments)
 {
+    const struct nvrtc *nvrtc;
+
+    if (driver_nvrtc_open(&nvrtc))
+        return 77;
     if (create_curve())
         return 1;
     int failed = torture_main_with_cache(

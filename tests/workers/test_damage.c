@@ -103,10 +103,16 @@ static void map_range(pool_device *device)
 
 static void launch(pool_device *device)
 {
-    static const char source[] = "extern \"C\" __global__ void add(unsigned *to, unsigned value)"
-                                 "{ to[blockIdx.x * blockDim.x + threadIdx.x] += value; }";
-    const pool_module_params params = {
-        .struct_size = sizeof(params), .name = "add", .source = source};
+    /* to[blockIdx.x * blockDim.x + threadIdx.x] += value */
+    static const char ptx[] =
+        ".version 7.0\n.target sm_60\n.address_size 64\n"
+        ".visible .entry add(.param .u64 to, .param .u32 value)\n{\n"
+        "\t.reg .b32 %r<6>;\n\t.reg .b64 %d<3>;\n"
+        "\tld.param.u64 %d1, [to];\n\tld.param.u32 %r1, [value];\n"
+        "\tmov.u32 %r2, %ctaid.x;\n\tmov.u32 %r3, %ntid.x;\n\tmov.u32 %r4, %tid.x;\n"
+        "\tmad.lo.u32 %r2, %r2, %r3, %r4;\n\tmul.wide.u32 %d2, %r2, 4;\n\tadd.u64 %d1, %d1, %d2;\n"
+        "\tld.global.u32 %r5, [%d1];\n\tadd.u32 %r5, %r5, %r1;\n\tst.global.u32 [%d1], %r5;\n"
+        "\tret;\n}\n";
     pool_launch_shape shape = {.struct_size = sizeof(shape)};
     pool_kernel_info info = {.struct_size = sizeof(info)};
     pool_module *module = NULL;
@@ -116,7 +122,7 @@ static void launch(pool_device *device)
     CUdeviceptr address = 0;
     void *arguments[] = {&address, &value};
 
-    if (!note(pool_module_compile(device, &params, &module)) &&
+    if (!note(pool_module_load(device, ptx, sizeof(ptx) - 1, &module)) &&
         !note(pool_kernel_get(module, "add", &kernel)) &&
         !note(pool_buffer_alloc(device, 4096, &buffer))) {
         note(pool_kernel_get_info(kernel, &info));
