@@ -1187,21 +1187,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Some kernels of FRI have no prebuilt PTX. */
-static bool is_compiler_missing(void)
-{
-    const pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
-    device_pool *pool = NULL;
-    pool_device *device;
-    bool is_missing;
-
-    MUST(pool_create(&pool, &params));
-    MUST(pool_device_at(pool, 0, &device));
-    is_missing = compiler_is_missing(device);
-    MUST(pool_destroy(&pool));
-    return is_missing;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1210,7 +1195,7 @@ int main(void)
         cmocka_unit_test(test_cases),
     };
 
-    if (is_compiler_missing())
+    if (simulated_compiler_is_missing()) /* some kernels of FRI have no prebuilt PTX */
         return 77;
     return cmocka_run_group_tests_name(
         "beside a kernel that does not end", tests, set_up, tear_down);

@@ -19,4 +19,19 @@ static inline bool compiler_is_missing(pool_device *device)
     return true;
 }
 
+/* The same for simulated devices, before a test has a pool. */
+static inline bool simulated_compiler_is_missing(void)
+{
+    const pool_params params = {.struct_size = sizeof(params), .devices = "sim"};
+    device_pool *pool = NULL;
+    pool_device *device;
+    bool is_missing;
+
+    if (pool_create(&pool, &params))
+        return false;
+    is_missing = !pool_device_at(pool, 0, &device) && compiler_is_missing(device);
+    pool_destroy(&pool);
+    return is_missing;
+}
+
 #endif

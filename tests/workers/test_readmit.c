@@ -17,6 +17,7 @@
 #include "left_behind.h"
 #include "support/assert.h"
 #include "support/msm_reference.h"
+#include "support/needs_compiler.h"
 #include "support/ntt_reference.h"
 
 enum { LOG_COUNT = 6, COUNT = 1 << LOG_COUNT, ELEMENT = 32, POINT = 64, DEVICES = 4 };
@@ -936,5 +937,7 @@ int main(int count, char **arguments)
     setenv("DEVICEPOOL_WORKER_PAUSE_MS", "1", 1);
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
+    if (simulated_compiler_is_missing())
+        return 77;
     return cmocka_run_group_tests(tests, create_work, destroy_work);
 }
