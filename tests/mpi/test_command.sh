@@ -31,7 +31,7 @@ expect() {
 expect 0 "rank 1 .*can use: host" 2 -d sim info
 expect 0 "tree of 128 leaves over 2 ranks, the last one opened: correct" 2 -d sim demo
 expect 0 "ntt goldilocks 2^8 over 4 ranks, device memory" 4 -d sim -n 8 -f goldilocks --device-memory ntt
-expect 0 "msm grumpkin 2^5 over 3 ranks" 3 -d sim -n 5 -c grumpkin msm
+expect 0 "msm bls12_381_g1 2^5 over 3 ranks" 3 -d sim -n 5 -c bls12_381_g1 msm
 expect fails "a power of two" 3 -d sim -n 8 ntt
 # Invalid command lines need no MPI.
 for line in juggle "-n 99 msm" "ntt some-file" "info extra" "bench tree" "-n -1 msm" ""; do
