@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The PTX of ptx/prebuilt: makes it, and finds out whether it is what the present sources give.
- *   prebuilt keys          every program of programs.def is embedded, for the present sources, the
- *                          same on every chip, and the oldest simulated device loads it; needs no
- *                          NVRTC
- *   prebuilt assemble      ptxas takes all of it for the target sm_50
- *   prebuilt compare       recompiles everything; the PTX must be equal if NVRTC has the same
- * version prebuilt make DIRECTORY   compiles all and writes what is another text than before
- *   prebuilt ptx DIRECTORY    writes the PTX, for inspection
+ *
+ * - prebuilt keys: every program of programs.def is embedded, for the present sources, the same on
+ *   every chip, and the oldest simulated device loads it; needs no NVRTC.
+ * - prebuilt assemble FILE [all]: ptxas takes it for the target sm_50.
+ * - prebuilt compare FILE [all]: recompiles it; the PTX must be equal if NVRTC has the same
+ * version.
+ * - prebuilt record FILE: assembles and compares what has changed, and writes FILE.
+ * - prebuilt make DIRECTORY: compiles all and writes what is another text than before.
+ * - prebuilt ptx DIRECTORY: writes the PTX, for inspection.
+ *
+ * FILE (checked.txt) has a digest for each program that passed assemble and compare; programs that
+ * have not changed since are left out, but with "all".
  */
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +26,7 @@
 #include <devicepool.h>
 
 #include "base/alloc.h"
+#include "base/sha256.h"
 #include "base/status.h"
 #include "driver/nvrtc.h"
 #include "pool/module/prebuilt.h"
@@ -45,12 +53,14 @@ struct job {
     const struct nvrtc *nvrtc;
     char compiler[16]; /* its version as text */
     const char *directory;
+    char *checked; /* the text of checked.txt; NULL: nothing is left out */
     FILE *index;
     pool_device *device;
     const char *subject;              /* field, set or curve */
     struct module_key seen[MAX_SEEN]; /* of the programs so far */
     size_t seen_count;
     int count;
+    int unchanged; /* since it was checked */
     int failures;
     size_t bytes;
 };
@@ -268,44 +278,105 @@ static int check_keys(void)
     return job.failures != 0;
 }
 
+/* ---- what has been checked ------------------------------------------------------------------- */
+
+/* Of an entry's sources and options, compiler and text. */
+static uint64_t digest_of(const struct module_prebuilt *entry, const struct module_image *image)
+{
+    struct base_sha256 *sha = base_sha256_begin();
+    uint8_t bytes[BASE_SHA256_BYTES];
+    uint64_t digest = 0;
+
+    base_sha256_add(sha, entry->key, strlen(entry->key) + 1);
+    base_sha256_add(sha, entry->compiler, strlen(entry->compiler) + 1);
+    base_sha256_add(sha, image->bytes, image->size);
+    if (base_sha256_end(sha, bytes)) {
+        printf("FAIL %s\n", pool_last_error()->message);
+        exit(1);
+    }
+    for (size_t i = 0; i < sizeof(digest); i++)
+        digest = digest << 8 | bytes[i];
+    return digest;
+}
+
+static void print_checked(FILE *file, const char *name, uint64_t digest)
+{
+    fprintf(file, "%s 0x%016" PRIx64 "\n", name, digest);
+}
+
+static bool is_checked(const struct job *job, const char *name, uint64_t digest)
+{
+    char line[192];
+
+    if (!job->checked)
+        return false;
+    snprintf(line, sizeof(line), "\n%s 0x%016" PRIx64 "\n", name, digest);
+    return strstr(job->checked, line) != NULL;
+}
+
+/* The caller frees. The first line of the file is a comment. */
+static char *read_checked(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+
+    if (!file || getdelim(&text, &size, '\0', file) < 0) {
+        perror(path);
+        exit(1);
+    }
+    fclose(file);
+    return text;
+}
+
 /* ---- targets --------------------------------------------------------------------------------- */
 
 /* The assembler checks each instruction against the text's target; it need not know that chip. */
+static pool_status assemble_image(struct job *job, const char *name, struct module_image *image)
+{
+    pool_status status = module_prebuilt_lower(image, name, 50);
+    FILE *input = popen("ptxas --opt-level 0 --gpu-name sm_75 --output-file /dev/null -", "w");
+
+    if (!status && (!input || fwrite(image->bytes, 1, image->size, input) != image->size))
+        fail(job, "%s: ptxas does not read it", name);
+    if (input && pclose(input))
+        fail(job, "%s is not for the target sm_50", name);
+    return status;
+}
+
 static pool_status assemble(
     struct job *job, const char *name, const struct module_request *request, const char *key)
 {
     const struct module_prebuilt *found = embedded(name);
     struct module_image *image;
     pool_status status = found ? module_prebuilt_unpack(found, &image) : POOL_OK;
-    FILE *input;
 
     (void)request;
     (void)key;
     if (status || !found)
         return status;
-    status = module_prebuilt_lower(image, name, 50);
-    input = popen("ptxas --opt-level 0 --gpu-name sm_75 --output-file /dev/null -", "w");
-    if (!status && (!input || fwrite(image->bytes, 1, image->size, input) != image->size))
-        fail(job, "%s: ptxas does not read it", name);
-    if (input && pclose(input))
-        fail(job, "%s is not for the target sm_50", name);
+    if (is_checked(job, name, digest_of(found, image)))
+        job->unchanged++;
+    else
+        status = assemble_image(job, name, image);
     module_image_release(image);
     return status;
 }
 
 enum { SKIPPED = 77 };
 
-static int assemble_all(void)
+static bool has_assembler(void)
 {
-    struct job job = {.each = assemble};
+    return system("ptxas --version > /dev/null 2>&1") == 0;
+}
 
-    if (system("ptxas --version > /dev/null 2>&1") != 0) {
-        printf("skipped: there is no ptxas\n");
-        return SKIPPED;
-    }
-    each_program(&job, &smallest);
-    printf("%d programs, %d failures\n", job.count, job.failures);
-    return job.failures != 0;
+static int check_each(struct job *job)
+{
+    each_program(job, &smallest);
+    printf("%d programs, %d unchanged since they were checked, %d failures\n", job->count,
+        job->unchanged, job->failures);
+    free(job->checked);
+    return job->failures != 0;
 }
 
 /* ---- compilation ----------------------------------------------------------------------------- */
@@ -364,16 +435,28 @@ static pool_status compare_text(
     struct job *job, const char *name, const struct module_request *request, const char *key)
 {
     const struct module_prebuilt *found = embedded(name);
-    struct module_image *image;
+    struct module_image *image = NULL;
+    bool is_of_other = found && strcmp(found->compiler, job->compiler) != 0;
     int is_same = 1;
-    pool_status status = compile(request, &image);
+    uint64_t digest = 0;
+    pool_status status = found ? module_prebuilt_unpack(found, &image) : POOL_OK;
 
     (void)key;
+    if (found && !status)
+        digest = digest_of(found, image);
+    module_image_release(image);
+    image = NULL;
+    if (!status && found && !is_of_other && is_checked(job, name, digest)) {
+        job->unchanged++;
+        return POOL_OK;
+    }
+    if (!status)
+        status = compile(request, &image);
     if (status)
         return status;
     if (!found)
         fail(job, "%s is not there: ninja prebuilt-ptx", name);
-    else if (strcmp(found->compiler, job->compiler) != 0)
+    else if (is_of_other)
         printf("%s was made by NVRTC %s: only compiled\n", name, found->compiler);
     else
         status = is_text_of(found, image, &is_same);
@@ -405,6 +488,55 @@ static unsigned char *pack(const struct module_image *image, size_t *size)
                       (const uint8_t *)image->bytes, image->size, bytes, size, room) != LZMA_OK)
         exit(1);
     return bytes;
+}
+
+static const char checked_head[] =
+    "# Programs that passed prebuilt_assemble and prebuilt_compare, with a digest. "
+    "Written by `ninja prebuilt-checked`.\n";
+
+static pool_status record_checked(
+    struct job *job, const char *name, const struct module_request *request, const char *key)
+{
+    const struct module_prebuilt *found = embedded(name);
+    struct module_image *image;
+    int unchanged = job->unchanged;
+    pool_status status = assemble(job, name, request, key);
+
+    if (!status && job->unchanged == unchanged)
+        status = compare_text(job, name, request, key);
+    if (!status && found)
+        status = module_prebuilt_unpack(found, &image);
+    if (status || !found)
+        return status;
+    print_checked(job->index, name, digest_of(found, image));
+    module_image_release(image);
+    return POOL_OK;
+}
+
+/* A program is recorded when both checks have been made: with ptxas, and with its NVRTC. */
+static int record(struct job *job, const char *path)
+{
+    char *text = NULL;
+    size_t size;
+
+    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
+        if (strcmp(at->compiler, job->compiler) != 0)
+            fail(job, "%s was made by NVRTC %s, and this is %s", at->name, at->compiler,
+                job->compiler);
+    if (!has_assembler())
+        fail(job, "there is no ptxas");
+    job->index = open_memstream(&text, &size);
+    if (job->failures || !job->index)
+        return 1;
+    fputs(checked_head, job->index);
+    job->each = record_checked;
+    each_program(job, &smallest);
+    fclose(job->index);
+    if (!job->failures)
+        write_file(path, text, size);
+    printf("%d programs, %d unchanged, %d failures\n", job->count, job->unchanged, job->failures);
+    free(text);
+    return job->failures != 0;
 }
 
 /* A file whose text is the same stays as it is, whatever liblzma packed it. */
@@ -490,25 +622,33 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "keys") == 0)
         return check_keys();
-    if (strcmp(mode, "assemble") == 0)
-        return assemble_all();
     if (strcmp(mode, "ptx") == 0) {
         job.each = write_text;
         each_program(&job, &smallest);
         return job.failures != 0;
     }
+    if (argc > 2 && strcmp(mode, "make") != 0 && !(argc > 3 && strcmp(argv[3], "all") == 0))
+        job.checked = read_checked(argv[2]);
+    if (strcmp(mode, "assemble") == 0) {
+        if (!has_assembler()) {
+            printf("skipped: there is no ptxas\n");
+            return SKIPPED;
+        }
+        job.each = assemble;
+        return check_each(&job);
+    }
     if (driver_nvrtc_open(&job.nvrtc)) {
         printf("skipped: %s\n", pool_last_error()->message);
-        return strcmp(mode, "make") == 0 ? 1 : 77;
+        return strcmp(mode, "make") == 0 ? 1 : SKIPPED;
     }
     snprintf(job.compiler, sizeof(job.compiler), "%d.%d", job.nvrtc->version / 1000,
         job.nvrtc->version % 1000 / 10);
     if (strcmp(mode, "make") == 0) {
         make(&job);
-    } else {
-        job.each = compare_text;
-        each_program(&job, &smallest);
-        printf("%d programs, %d failures\n", job.count, job.failures);
+        return job.failures != 0;
     }
-    return job.failures != 0;
+    if (strcmp(mode, "record") == 0)
+        return record(&job, argv[2]);
+    job.each = compare_text;
+    return check_each(&job);
 }
