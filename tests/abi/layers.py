@@ -130,6 +130,22 @@ def check_symbols(symbols, order):
     return wrong
 
 
+# What zk/operation does for the operations whose calls are tables, and their files that still do it themselves.
+FRAMED = ["zk/vector", "zk/fri", "zk/ecntt", "zk/ntt"]
+NOT_FRAMED = ["zk/ntt/split.c", "zk/ntt/split_columns.c", "zk/ntt/split_open.c"]
+OF_FRAME = {"device_enter", "device_leave", "device_operation_begin", "devices_check_workspaces", "exec_begin",
+            "timed_run", "timed_run_call", "workspace_check", "workspace_check_overlap", "workspace_check_spans",
+            "workspace_open"}
+
+
+def check_frame(symbols):
+    """Uses of what the frame of an operation does in the files of operations."""
+    return [f"src/{name} uses {symbol}, which belongs to zk/operation"
+            for name, (_, used) in sorted(symbols.items())
+            if os.path.dirname(name) in FRAMED and name not in NOT_FRAMED
+            for symbol in sorted(used & OF_FRAME)]
+
+
 def self_test():
     """Each rule finds what breaks it."""
     lists = {
@@ -180,6 +196,9 @@ def self_test():
     up = check_symbols({"base/a.c": ({"low"}, {"high"}), "zk/msm/m.c": ({"high"}, {"low", "malloc"})}, order)
     if up != ["src/base/a.c uses high of src/zk/msm/m.c, which is above it"]:
         failures.append(f"layers.py finds of symbols {up}")
+    framed = check_frame({"zk/ntt/ntt.c": (set(), {"device_enter", "free"}), "zk/msm/m.c": (set(), {"device_enter"})})
+    if framed != ["src/zk/ntt/ntt.c uses device_enter, which belongs to zk/operation"]:
+        failures.append(f"layers.py finds of the frame {framed}")
     return failures
 
 
@@ -191,7 +210,7 @@ def main():
         symbols = read_symbols(root, sys.argv[2], archives)
         if len(symbols) < 300:
             wrong.append(f"only {len(symbols)} objects were found in the archives")
-        wrong += check_symbols(symbols, order)
+        wrong += check_symbols(symbols, order) + check_frame(symbols)
     print("\n".join(wrong) or f"layers of {len(order)} directories: no violation")
     return 1 if wrong else 0
 
