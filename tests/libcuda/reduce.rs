@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A program over hand-written declarations of the CUDA driver API: the sum of a vector, with a
 //! reduction by shuffles.
-use std::ffi::{c_char, c_int, c_uint, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_int, c_uint, c_void};
 use std::ptr;
 
 type Code = c_int;
@@ -101,15 +102,15 @@ fn main() {
         check(cuMemcpyHtoD_v2(data, values.as_ptr().cast(), values.len() * 8), "cuMemcpyHtoD");
         check(cuMemsetD32_v2(total, 0, 2), "cuMemsetD32");
         let mut arguments: [*mut c_void; 3] =
-            [ptr::from_mut(&mut data).cast(), ptr::from_mut(&mut count).cast(), ptr::from_mut(&mut total).cast()];
-        let grid = values.len().div_ceil(256) as u32;
+            [ptr::addr_of_mut!(data).cast(), ptr::addr_of_mut!(count).cast(), ptr::addr_of_mut!(total).cast()];
+        let grid = ((values.len() + 255) / 256) as u32;
         check(
             cuLaunchKernel(
                 function, grid, 1, 1, 256, 1, 1, 0, ptr::null_mut(), arguments.as_mut_ptr(), ptr::null_mut(),
             ),
             "cuLaunchKernel",
         );
-        check(cuMemcpyDtoH_v2(ptr::from_mut(&mut result).cast(), total, 8), "cuMemcpyDtoH");
+        check(cuMemcpyDtoH_v2(ptr::addr_of_mut!(result).cast(), total, 8), "cuMemcpyDtoH");
         check(cuMemFree_v2(data), "cuMemFree");
         check(cuMemFree_v2(total), "cuMemFree");
         check(cuCtxDestroy_v2(context), "cuCtxDestroy");
