@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "bench_support.h"
-#include "zk/ntt/ntt.h"
 #include "pool/device/counters.h"
 #include "pool/device/device.h"
 #include "pool/stream/phase.h"
+#include "zk/ntt/ntt.h"
 
 enum { MOST_DEVICES = 16, PHASE_CALLS = 10, MOST_PHASES = 16 };
 
@@ -53,11 +53,11 @@ static void read_phases(uint64_t *before, bool prints)
     for (; at && i < MOST_PHASES; at = at->next) {
         uint64_t now = atomic_load(&at->nanoseconds);
 
-        if (!at->phase || strcmp(at->operation, "ntt") != 0)
+        if (at->kind != COUNTER_PHASE || strcmp(at->operation, "ntt") != 0)
             continue;
         if (prints && now > before[i])
             printf(
-                "    %-12s %8.3f ms\n", at->phase, 1e-6 * (double)(now - before[i]) / PHASE_CALLS);
+                "    %-12s %8.3f ms\n", at->name, 1e-6 * (double)(now - before[i]) / PHASE_CALLS);
         before[i++] = now;
     }
 }

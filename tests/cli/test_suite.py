@@ -74,8 +74,45 @@ def test_usage():
     assert "no group 'fft'" in run("fft", *SMALL, code=2).stderr
     assert "does not take --sizes" in run("--sizes", "8", code=2).stderr
     assert "does not take --together" in run("--together", code=2).stderr
+    assert "--check needs --launches" in run("--check", code=2).stderr
+    assert "no figures for --compare" in run("--launches", "--compare", "x", code=2).stderr
+    assert "has no rows of processes" in run("first,start", "--launches", code=2).stderr
     assert "at most 40" in run("--scale", "41", code=2).stderr
     assert "cannot be written" in run("ntt", *SMALL, "--output", "/nowhere/report.json", code=1).stderr
+
+
+def test_launches():
+    """Counts and names; the times of simulated devices mean nothing but decide which rows are marked."""
+    done = run("msm,ntt,tree,fold,copy", *SMALL, "--launches", "--json")
+    report = json.loads(done.stdout)
+    rows = {row["name"]: row for row in report["rows"] if "skipped" not in row}
+    assert report["bound_seconds"] == 2.5e-3 and len(rows) > 50, report
+    for row in rows.values():
+        assert row["checked"] is True and not {"figure", "untimed"} & set(row), row
+        assert row["launches"] == sum(kernel["launches"] for kernel in row["kernels"]), row
+        times = [kernel["longest_seconds"] for kernel in row["kernels"]]
+        assert times == sorted(times, reverse=True) and all(time > 0 for time in times), row
+        assert row["is_bounded"] == (not times or times[0] <= 2.5e-3), row
+        if times:
+            assert row["longest"] == row["kernels"][0]["kernel"] and row["longest_seconds"] == times[0], row
+
+    def kernels(name):
+        return {kernel["kernel"]: kernel["launches"] for kernel in rows[name]["kernels"]}
+
+    # One pass transforms 8 elements; a tree of 8 leaves has a launch that converts them and one for each level above.
+    assert kernels("ntt bn254_fr 2^20, NN") == {"ntt_pass": 1}, rows
+    assert kernels("fold babybear_x4 2^20, arity 4") == {"fri_fold4": 1}, rows
+    assert kernels("tree plonky2-goldilocks-t12 2^10, arity 2") == {"poseidon_convert": 1, "poseidon_merkle_level": 3}, rows
+    assert kernels("copy on-device 256 MiB") == {}, rows
+    small = kernels("msm bn254_g1 2^20")
+    assert small["msm_digits_16"] == small["msm_sort_buckets"] == small["msm_accumulate"] == 1, small
+    for group in ("msm", "fold"):  # on simulated devices launches of one exceed the bound, of the other hardly any
+        done = subprocess.run([tool, "bench", "--suite", group, *SMALL, "--launches", "--check", "--json"],
+                              capture_output=True, text=True)
+        is_bounded = all(row["is_bounded"] for row in json.loads(done.stdout)["rows"])
+        assert done.returncode == (0 if is_bounded else 1), done.stderr
+        assert ("rows have launches of more than 2.5 ms" in done.stderr) == (not is_bounded), done.stderr
+    run("copy", *SMALL, "--launches", "--check")  # no launches, none too long
 
 
 def test_failures():
@@ -114,5 +151,6 @@ with tempfile.TemporaryDirectory() as scratch:
         sys.exit(77)
     test_all_rows(os.path.join(scratch, "report.json"))
     test_compare(os.path.join(scratch, "report.json"))
+    test_launches()
     test_failures()
     test_interrupt(os.path.join(scratch, "interrupted.json"))

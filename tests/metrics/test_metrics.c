@@ -107,7 +107,38 @@ static void test_phases_are_timed_on_demand(void **state)
     assert_true(sample(passes) >= 256);
     assert_true(sample(seconds) > 0);
     assert_ok(pool_set_phase_timing(pool, 0));
-    assert_status(pool_set_phase_timing(pool, 2), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_set_phase_timing(pool, 3), POOL_ERR_INVALID_ARGUMENT);
+}
+
+/* Of one kernel, whose name a transform of this size launches once. */
+static void test_launches_are_timed_on_demand(void **state)
+{
+    const char *count = "devicepool_timed_launches_total{device=\"0\",kernel=\"ntt_pass\"}";
+    const char *seconds = "devicepool_launch_seconds_total{device=\"0\",kernel=\"ntt_pass\"}";
+    const char *longest = "devicepool_longest_launch_seconds{device=\"0\",kernel=\"ntt_pass\"}";
+    double first, second, sum;
+
+    (void)state;
+    assert_ok(pool_set_phase_timing(pool, 1));
+    transform();
+    assert_true(sample(count) == 0);
+    assert_ok(pool_set_phase_timing(pool, 2));
+    transform();
+    assert_true(sample(count) == 1);
+    first = sample(seconds);
+    assert_true(first > 0 && sample(longest) == first);
+    transform();
+    sum = sample(seconds);
+    assert_true(sample(count) == 2);
+    second = sum - first;
+    assert_float_equal(sample(longest), second > first ? second : first, 2e-9);
+    assert_ok(pool_set_phase_timing(pool, 2));
+    assert_true(sample(longest) == 0);
+    transform();
+    assert_true(sample(longest) > 0 && sample(count) == 3);
+    assert_ok(pool_set_phase_timing(pool, 0));
+    transform();
+    assert_true(sample(count) == 3);
 }
 
 #define WAITS(call) "devicepool_waiting_calls_total{device=\"0\",call=\"" call "\"}"
@@ -372,6 +403,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operations_are_counted),
         cmocka_unit_test(test_phases_are_timed_on_demand),
+        cmocka_unit_test(test_launches_are_timed_on_demand),
         cmocka_unit_test(test_waiting_calls_are_counted),
         cmocka_unit_test(test_leases_are_counted),
         cmocka_unit_test(test_waits_are_distributed),

@@ -289,7 +289,7 @@ exports.functions = {
   pool_log_set: [283, 'v', ['p', 'p', 'u4']], // callback, user, level
   pool_log_write: [284, 'v', ['u4', 's']], // level, message
   pool_metrics: [285, 'i4', ['p', 'u4', 'p']], // pool, format, text
-  pool_set_phase_timing: [286, 'i4', ['p', 'i4']], // pool, is_on
+  pool_set_phase_timing: [286, 'i4', ['p', 'i4']], // pool, level
   pool_module_compile: [287, 'i4', ['p', 'p', 'p']], // device, params, module
   pool_module_build: [288, 'i4', ['p', 'i4', 'u4', 'p', 'p']], // params, compute_capability, form, image, size
   pool_image_free: [289, 'v', ['p']], // image

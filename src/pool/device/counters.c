@@ -29,62 +29,82 @@ void device_read_load(const pool_device *device, struct device_load *load)
     load->launches = atomic_load_explicit(&device->work.launches, memory_order_relaxed);
 }
 
+/* pool_set_phase_timing */
+enum { TIMES_PHASES = 1, TIMES_LAUNCHES = 2 };
+
 int device_times_phases(const pool_device *device)
 {
-    return atomic_load_explicit(&device->pool->times_phases, memory_order_relaxed);
+    return atomic_load_explicit(&device->pool->timing_level, memory_order_relaxed) >= TIMES_PHASES;
 }
 
-pool_status pool_set_phase_timing(device_pool *pool, int32_t is_on)
+int device_times_launches(const pool_device *device)
+{
+    return atomic_load_explicit(&device->pool->timing_level, memory_order_relaxed) >=
+           TIMES_LAUNCHES;
+}
+
+static void forget_longest(pool_device *device)
+{
+    struct counter_series *at =
+        atomic_load_explicit(&device->counters.series, memory_order_acquire);
+
+    for (; at; at = at->next)
+        atomic_store_explicit(&at->longest, 0, memory_order_relaxed);
+}
+
+pool_status pool_set_phase_timing(device_pool *pool, int32_t level)
 {
     pool_status status = base_check_pointers("pool_set_phase_timing", {"pool", pool});
 
     if (!status)
-        status = base_check_ranges("pool_set_phase_timing", {"is_on", is_on, 0, 1});
+        status = base_check_ranges("pool_set_phase_timing", {"level", level, 0, TIMES_LAUNCHES});
     if (!status)
         status = device_pool_check(pool, DEVICE_USE_DRIVER);
-    if (!status)
-        atomic_store(&pool->times_phases, is_on);
-    return status;
+    if (status)
+        return status;
+    for (size_t i = 0; i < pool->count && level == TIMES_LAUNCHES; i++)
+        forget_longest(&pool->devices[i]);
+    atomic_store(&pool->timing_level, level);
+    return POOL_OK;
 }
 
-static int is_same(const struct counter_series *series, const char *operation, const char *phase,
-    const char *subject)
+static int is_same(const struct counter_series *series, enum counter_kind kind,
+    const char *operation, const char *name)
 {
-    return strcmp(series->operation, operation) == 0 && !series->phase == !phase &&
-           (!phase || strcmp(series->phase, phase) == 0) &&
-           strncmp(series->subject, subject, sizeof(series->subject) - 1) == 0;
+    return series->kind == kind && strcmp(series->operation, operation) == 0 &&
+           strncmp(series->name, name, sizeof(series->name) - 1) == 0;
 }
 
 /* From `first` up to, not including, `end`. */
 static struct counter_series *find(struct counter_series *first, const struct counter_series *end,
-    const char *operation, const char *phase, const char *subject)
+    enum counter_kind kind, const char *operation, const char *name)
 {
-    while (first != end && !is_same(first, operation, phase, subject))
+    while (first != end && !is_same(first, kind, operation, name))
         first = first->next;
     return first == end ? NULL : first;
 }
 
 struct counter_series *counter_series_of(
-    pool_device *device, const char *operation, const char *phase, const char *subject)
+    pool_device *device, enum counter_kind kind, const char *operation, const char *name)
 {
     _Atomic(struct counter_series *) *list = &device->counters.series;
     struct counter_series *first = atomic_load_explicit(list, memory_order_acquire);
     struct counter_series *found, *made;
 
-    found = find(first, NULL, operation, phase, subject);
+    found = find(first, NULL, kind, operation, name);
     if (found)
         return found;
     made = base_calloc(1, sizeof(*made));
     if (!made)
         return NULL;
+    made->kind = kind;
     made->operation = operation;
-    made->phase = phase;
-    strncpy(made->subject, subject, sizeof(made->subject) - 1);
+    strncpy(made->name, name, sizeof(made->name) - 1);
     made->next = first;
     while (!atomic_compare_exchange_weak_explicit(
         list, &made->next, made, memory_order_release, memory_order_acquire)) {
         /* Other threads have added series, perhaps this one. */
-        found = find(made->next, first, operation, phase, subject);
+        found = find(made->next, first, kind, operation, name);
         if (found) {
             base_free(made);
             return found;
@@ -165,7 +185,7 @@ size_t device_pool_read_faults(
 void device_operation_begin(struct device_operation *call, pool_device *device,
     const char *operation, const char *subject, uint64_t items)
 {
-    call->series = counter_series_of(device, operation, NULL, subject);
+    call->series = counter_series_of(device, COUNTER_OPERATION, operation, subject);
     call->begin_ns = base_clock_ns();
     if (call->series)
         add(&call->series->items, items);

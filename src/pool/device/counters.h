@@ -12,16 +12,24 @@
 
 #include "driver/trace.h"
 
+/* What is counted, and what the name of its series is. */
+enum counter_kind {
+    COUNTER_OPERATION, /* its field, curve or parameter set */
+    COUNTER_PHASE,     /* of an operation: "sort" */
+    COUNTER_LAUNCH     /* the kernel */
+};
+
 /* Calls, and what they amount to. */
 struct counter_series {
-    struct counter_series *next; /* constant */
-    const char *operation;       /* static: "msm" */
-    const char *phase;           /* static: "sort"; NULL: the whole operation */
-    char subject[48];            /* field, curve or parameter set; "" for phases */
+    struct counter_series *next; /* constant, as are the next three */
+    enum counter_kind kind;
+    const char *operation; /* static: "msm"; "" of launches */
+    char name[48];
     atomic_uint_fast64_t calls;
     atomic_uint_fast64_t failures;
     atomic_uint_fast64_t items;
-    atomic_uint_fast64_t nanoseconds; /* of the host; for phases, of the device */
+    atomic_uint_fast64_t nanoseconds; /* of the host; of phases and launches, of the device */
+    atomic_uint_fast64_t longest;     /* nanoseconds of a launch, see pool_set_phase_timing */
 };
 
 /* Copies by direction. */
@@ -55,10 +63,9 @@ struct device_counters {
     } waits[COUNTER_WAIT_KINDS];
 };
 
-/* The series of an operation or of one of its phases, created at its first use; NULL: out of host
- * memory. */
+/* The series is created at its first use; NULL: out of host memory. `operation` is static. */
 struct counter_series *counter_series_of(
-    pool_device *device, const char *operation, const char *phase, const char *subject);
+    pool_device *device, enum counter_kind kind, const char *operation, const char *name);
 
 struct device_counters *device_counters(pool_device *device);
 void device_counters_free(struct device_counters *counters);
@@ -113,6 +120,7 @@ const char *device_worker_path_name(size_t path);
 
 /* pool_set_phase_timing */
 int device_times_phases(const pool_device *device);
+int device_times_launches(const pool_device *device);
 
 /* A call of an operation on a device: traced and counted between begin and end. */
 struct device_operation {

@@ -173,7 +173,7 @@ struct device_pool {
     atomic_uint_fast64_t sampled_at;                       /* coarse clock; 0: never */
     atomic_uint_fast64_t polled_at;                        /* clock, of work in flight; 0: never */
     pthread_mutex_t sample_lock;                           /* one thread samples */
-    atomic_int times_phases;
+    atomic_int timing_level; /* pool_set_phase_timing */
 
     pthread_mutex_t state_lock;
     /* Guarded by state_lock. The reserve has count + 1 sets, so that losing devices needs no

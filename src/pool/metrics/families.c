@@ -268,31 +268,39 @@ static void write_row(
                 (const uint64_t *)(const void *)((const char *)&reading->devices[i] + row->offset));
 }
 
-/* ---- operations and their phases ---------------------------------------------------------------
+/* ---- operations, their phases, and launches ---------------------------------------------------
  */
 
 static const struct series_row {
     struct metrics_family family;
     size_t offset; /* in counter_series */
-    const char *label;
-    bool is_of_phases;
+    enum counter_kind kind;
+    const char *label; /* of the name */
 } series_rows[] = {
     {{"devicepool_operations_total", COUNTER,
          "Calls of operations, by field, curve or parameter set."},
-        offsetof(struct counter_series, calls), "subject", false},
+        offsetof(struct counter_series, calls), COUNTER_OPERATION, "subject"},
     {{"devicepool_operation_failures_total", COUNTER, "Calls of operations that failed."},
-        offsetof(struct counter_series, failures), "subject", false},
+        offsetof(struct counter_series, failures), COUNTER_OPERATION, "subject"},
     {{"devicepool_operation_items_total", COUNTER,
          "Scalars, elements, states or nodes that operations were called with."},
-        offsetof(struct counter_series, items), "subject", false},
+        offsetof(struct counter_series, items), COUNTER_OPERATION, "subject"},
     {{"devicepool_operation_seconds_total", COUNTER_SECONDS,
          "Time in calls of operations; asynchronous calls return when their work is enqueued."},
-        offsetof(struct counter_series, nanoseconds), "subject", false},
+        offsetof(struct counter_series, nanoseconds), COUNTER_OPERATION, "subject"},
     {{"devicepool_phases_total", COUNTER, "Phases of operations that were timed on the device."},
-        offsetof(struct counter_series, calls), "phase", true},
+        offsetof(struct counter_series, calls), COUNTER_PHASE, "phase"},
     {{"devicepool_phase_seconds_total", COUNTER_SECONDS,
          "Time of the device in phases of operations."},
-        offsetof(struct counter_series, nanoseconds), "phase", true},
+        offsetof(struct counter_series, nanoseconds), COUNTER_PHASE, "phase"},
+    {{"devicepool_timed_launches_total", COUNTER,
+         "Launches that were timed on the device, by kernel."},
+        offsetof(struct counter_series, calls), COUNTER_LAUNCH, "kernel"},
+    {{"devicepool_launch_seconds_total", COUNTER_SECONDS, "Time of the device in timed launches."},
+        offsetof(struct counter_series, nanoseconds), COUNTER_LAUNCH, "kernel"},
+    {{"devicepool_longest_launch_seconds", GAUGE_SECONDS,
+         "The longest launch since pool_set_phase_timing switched their timing on."},
+        offsetof(struct counter_series, longest), COUNTER_LAUNCH, "kernel"},
 };
 
 static void write_series(struct metrics_writer *writer, const struct metrics_reading *reading,
@@ -306,11 +314,16 @@ static void write_series(struct metrics_writer *writer, const struct metrics_rea
         for (; at; at = at->next) {
             const atomic_uint_fast64_t *number = (const void *)((const char *)at + row->offset);
 
-            if (row->is_of_phases == (at->phase != NULL))
-                metrics_sample(writer, "",
-                    LABELS({"device", reading->devices[i].index}, {"operation", at->operation},
-                        {row->label, row->is_of_phases ? at->phase : at->subject}),
-                    3, in_unit(&row->family, atomic_load_explicit(number, memory_order_relaxed)));
+            struct metrics_label labels[3] = {{"device", reading->devices[i].index}};
+            size_t label_count = 1;
+
+            if (row->kind != at->kind)
+                continue;
+            if (*at->operation)
+                labels[label_count++] = (struct metrics_label){"operation", at->operation};
+            labels[label_count++] = (struct metrics_label){row->label, at->name};
+            metrics_sample(writer, "", labels, label_count,
+                in_unit(&row->family, atomic_load_explicit(number, memory_order_relaxed)));
         }
     }
 }

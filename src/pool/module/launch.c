@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
 
 /* Threads per block in pool_launch_shape_for: enough to hide latency, and allowed, on every chip.
@@ -250,6 +251,7 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
 {
     struct driver_queue *queue = stream_queue_on(stream, scope->device);
     struct driver_ticket ticket;
+    struct phase phase;
     const char *call;
     pool_cu_result code;
     pool_status status = module_begin_use(scope, kernel->module);
@@ -263,11 +265,13 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
         module_end_use(kernel->module);
         return status;
     }
+    phase_begin_launch(&phase, scope->device, stream, kernel->name);
     driver_work_launch(device_work(scope->device), queue, kernel->work_name, &ticket);
     code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         driver_work_failed(&ticket);
     driver_work_returned(queue);
+    phase_end(&phase, code == POOL_CU_SUCCESS ? POOL_OK : POOL_ERR_DRIVER);
     module_end_use(kernel->module);
     return DRIVER_CHECK_FOR(scope->driver, code, call,
         "\"%s\", %u x %u x %u blocks of %u x %u x %u threads", kernel->name, shape->grid[0],

@@ -45,6 +45,28 @@ struct bench_timing {
 pool_status bench_time(const struct bench_timer *timer, pool_status (*call)(void *argument),
     void *argument, struct bench_timing *timing);
 
+/* ---- launches.c: the launches of a call ---- */
+
+enum { BENCH_MAX_KERNELS = 64 };
+
+struct bench_kernel_launches {
+    char name[48];
+    uint64_t count;
+    double longest; /* seconds: the median of the runs' longest launches */
+};
+
+/* Of the last run. */
+struct bench_launches {
+    uint64_t count;
+    uint64_t untimed;                                        /* of them, as those of graphs */
+    size_t kernel_count;                                     /* 0: all untimed */
+    struct bench_kernel_launches kernels[BENCH_MAX_KERNELS]; /* the longest launch first */
+};
+
+/* As bench_time; the launches on all devices of the pool are counted, so nothing else may use it. */
+pool_status bench_time_launches(const struct bench_timer *timer, device_pool *pool,
+    pool_status (*call)(void *argument), void *argument, struct bench_launches *launches);
+
 /* A report of the device and the rows, which it owns from now on. */
 cJSON *bench_report(pool_device *device, cJSON *rows);
 
@@ -175,6 +197,8 @@ struct bench_run {
     void (*on_stage)(struct bench_run *run, const char *stage); /* may be NULL */
     pool_status (*examine)(struct bench_run *run);              /* after the check; may be NULL */
     void *user;
+
+    struct bench_launches *launches; /* receives them instead of `timing`; NULL: calls are timed */
 
     double units;     /* processed per call, for the rate */
     double first_use; /* seconds of the operation's warm-up */

@@ -138,8 +138,11 @@ pool_status bench_measure(struct bench_run *run)
         .user = run};
     pool_status status = bench_begin(run);
 
-    timer.stream = operation->is_blocking || run->together || run->spec.waits ? NULL : run->stream;
-    if (!status)
+    if (run->launches || !(operation->is_blocking || run->together || run->spec.waits))
+        timer.stream = run->stream;
+    if (!status && run->launches)
+        status = bench_time_launches(&timer, run->pool, bench_call, run, run->launches);
+    else if (!status)
         status = bench_time(&timer, bench_call, run, &run->timing);
     begin_stage(run, "checking");
     if (!status)

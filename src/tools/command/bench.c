@@ -398,11 +398,15 @@ static int run_share(
 static int run_suite(
     const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    int code = cli_check_given(
-        self, line, "--suite", "suite output compare label scale repeat warm-ups timeout");
+    int code = cli_check_given(self, line, "--suite",
+        "suite output compare label launches check scale repeat warm-ups timeout");
 
     if (code != CLI_GO)
         return code;
+    if (bench->suite.checks && !bench->suite.shows_launches)
+        return cli_usage(self, "--check needs --launches");
+    if (bench->suite.compare && bench->suite.shows_launches)
+        return cli_usage(self, "--launches has no figures for --compare");
     if (!bench->repeat || bench->repeat > MAX_REPEAT || bench->warm_ups > MAX_REPEAT)
         return cli_usage(self, "--repeat must be 1 to %d", MAX_REPEAT);
     if (bench->suite.scale > 40)
@@ -498,6 +502,12 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             CLI_STRING, &bench.suite.compare, NULL},
         {0, "label", "TEXT", "--suite: part of the report, for example a commit", CLI_STRING,
             &bench.suite.label, NULL},
+        {0, "launches", NULL,
+            "--suite: events around every launch; of each row their number and\n"
+            "the longest one, instead of the figures",
+            CLI_SWITCH, &bench.suite.shows_launches, NULL},
+        {0, "check", NULL, "with --launches: fails where a launch takes more than 2.5 ms",
+            CLI_SWITCH, &bench.suite.checks, NULL},
         {0, "scale", "LOG", "--suite: sizes of at most 2^LOG, to try it out", CLI_COUNT,
             &bench.suite.scale, NULL},
         {0, "short", "JOBS",

@@ -30,6 +30,7 @@ struct suite {
 /* The measurement of one row, on a separate thread; never freed if that times out. */
 struct suite_job {
     struct bench_run run;
+    struct bench_launches launches;
     const char *name;
     char head[64]; /* of the progress line */
     pool_status status;
@@ -98,10 +99,15 @@ static int select_rows(const struct cli_command *self, struct suite *suite)
     for (size_t i = 0; i < suite_row_count; i++) {
         const uint64_t scale = suite->options->scale;
 
+        if (suite->options->shows_launches && suite_is_apart(&suite_rows[i]))
+            suite->is_selected[i] = false;
         suite->selected += suite->is_selected[i];
         suite_scale(&suite_rows[i], scale ? (uint32_t)scale : 63, &suite->specs[i]);
         suite->results[i].old = cli_suite_old(suite->old, &suite_rows[i]);
     }
+    if (!suite->selected)
+        return cli_usage(self, "bench --launches has no rows of processes of their own, as %s",
+            suite->options->groups);
     return CLI_GO;
 }
 
@@ -243,6 +249,8 @@ static bool measure_here(struct suite *suite, size_t index)
         .repeat = suite->options->repeat,
         .on_stage = show_stage,
         .user = job};
+    if (suite->options->shows_launches)
+        job->run.launches = &job->launches;
     job->name = row->name;
     show_row(suite, index, job->head, sizeof(job->head));
     if (!bench_run_threads(1, suite->options->timeout, measure_job, job)) {
@@ -256,6 +264,7 @@ static bool measure_here(struct suite *suite, size_t index)
         note_failure(result, job->status, job->run.failure);
     else if (!job->status)
         note_run(row, &job->run, result);
+    result->launches = job->launches;
     free(job);
     return true;
 }
@@ -266,7 +275,11 @@ static void show_result(const struct suite *suite, size_t index)
     const struct suite_row *row = &suite_rows[index];
     const struct cli_suite_result *result = &suite->results[index];
 
-    if (result->outcome == SUITE_MEASURED)
+    if (result->outcome == SUITE_MEASURED && suite->options->shows_launches)
+        cli_note("%zu of %zu, %.1f s: %s: %llu launches, the longest %s, %.4g ms", suite->done,
+            suite->selected, result->seconds, row->name, (unsigned long long)result->launches.count,
+            result->launches.kernels[0].name, 1e3 * result->launches.kernels[0].longest);
+    else if (result->outcome == SUITE_MEASURED)
         cli_note("%zu of %zu, %.1f s: %s: %.4g %s", suite->done, suite->selected, result->seconds,
             row->name, result->figure, suite_unit_name(row->unit));
     else if (result->outcome != SUITE_NOT_RUN)
@@ -335,7 +348,7 @@ static int open_devices(struct suite *suite)
 
 static int exit_code_of(const struct suite *suite, bool is_alive)
 {
-    size_t failed = 0, wrong = 0, slower = 0;
+    size_t failed = 0, wrong = 0, slower = 0, exceeding = 0;
     int code = is_interrupted ? CLI_FAILED : CLI_OK;
 
     for (size_t i = 0; i < suite_row_count; i++) {
@@ -344,6 +357,7 @@ static int exit_code_of(const struct suite *suite, bool is_alive)
             code = cli_exit_code(suite->results[i].status);
         wrong += suite->results[i].outcome == SUITE_WRONG;
         slower += is_slower(suite, i);
+        exceeding += suite->options->checks && cli_suite_exceeds(&suite->results[i]);
     }
     if (is_interrupted)
         cli_fail_with("bench --suite: interrupted; %zu of %zu rows were measured", suite->done,
@@ -351,11 +365,17 @@ static int exit_code_of(const struct suite *suite, bool is_alive)
     if (slower)
         cli_fail_with("bench --suite: %zu rows are slower than in %s by more than %.0f %%", slower,
             suite->options->compare, 100 * (SUITE_MAX_RATIO - 1));
+    if (exceeding)
+        cli_fail_with("bench --suite: %zu rows have launches of more than %.4g ms, or untimed ones",
+            exceeding, 1e3 * SUITE_MAX_LAUNCH);
     if (failed)
         cli_fail_with("bench --suite: %zu rows failed", failed);
     if (wrong)
         cli_fail_with("bench --suite: %zu rows had wrong results", wrong);
-    return wrong || !is_alive ? CLI_DEVICE : code ? code : slower ? CLI_FAILED : CLI_OK;
+    return wrong || !is_alive    ? CLI_DEVICE
+           : code                ? code
+           : slower || exceeding ? CLI_FAILED
+                                 : CLI_OK;
 }
 
 /* A suite that was ended early leaves no file, which could be mistaken for a whole report. */
@@ -378,7 +398,7 @@ static int finish(struct suite *suite, struct output_file *output, bool is_alive
         suite->target.exec.device_count, is_complete);
     int code = write_report(report, output, is_complete);
 
-    cli_suite_print(report, suite->line);
+    cli_suite_print(report, suite->options, suite->line);
     fflush(stdout);
     return code ? code : exit_code_of(suite, is_alive);
 }

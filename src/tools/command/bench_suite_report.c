@@ -143,9 +143,37 @@ static void add_number(cJSON *row, const char *name, double value)
         cJSON_AddNumberToObject(row, name, value);
 }
 
-static void add_row(cJSON *rows, const struct suite_row *row, const struct cli_suite_result *result,
-    size_t device_count, bool is_scaled)
+bool cli_suite_exceeds(const struct cli_suite_result *result)
 {
+    return result->launches.untimed || (result->launches.kernel_count &&
+                                           result->launches.kernels[0].longest > SUITE_MAX_LAUNCH);
+}
+
+static void add_launches(cJSON *row, const struct cli_suite_result *result)
+{
+    const struct bench_launches *launches = &result->launches;
+    cJSON *kernels = cJSON_AddArrayToObject(row, "kernels");
+
+    for (size_t i = 0; i < launches->kernel_count; i++) {
+        cJSON *kernel = cli_add_row(kernels);
+
+        cJSON_AddStringToObject(kernel, "kernel", launches->kernels[i].name);
+        cJSON_AddNumberToObject(kernel, "launches", (double)launches->kernels[i].count);
+        cJSON_AddNumberToObject(kernel, "longest_seconds", launches->kernels[i].longest);
+    }
+    cJSON_AddNumberToObject(row, "launches", (double)launches->count);
+    add_number(row, "untimed", (double)launches->untimed);
+    if (launches->kernel_count) {
+        cJSON_AddStringToObject(row, "longest", launches->kernels[0].name);
+        cJSON_AddNumberToObject(row, "longest_seconds", launches->kernels[0].longest);
+    }
+    cJSON_AddBoolToObject(row, "is_bounded", !cli_suite_exceeds(result));
+}
+
+static void add_row(cJSON *rows, const struct suite_row *row, const struct cli_suite_result *result,
+    size_t device_count, const struct cli_suite *options)
+{
+    const bool is_scaled = options->scale > 0;
     const bool has_peer = !is_scaled && (!row->devices || row->devices == device_count);
     cJSON *added;
 
@@ -160,7 +188,9 @@ static void add_row(cJSON *rows, const struct suite_row *row, const struct cli_s
         cJSON_AddStringToObject(added, "failure", result->reason);
     if (result->outcome == SUITE_WRONG)
         cJSON_AddStringToObject(added, "failure", "wrong result");
-    if (result->outcome == SUITE_MEASURED) {
+    if (result->outcome == SUITE_MEASURED && options->shows_launches) {
+        add_launches(added, result);
+    } else if (result->outcome == SUITE_MEASURED) {
         cJSON_AddNumberToObject(added, "figure", result->figure);
         cJSON_AddStringToObject(added, "unit", suite_unit_name(row->unit));
         add_number(added, "best", result->best);
@@ -194,10 +224,12 @@ cJSON *cli_suite_report(const struct cli_suite *options, const struct cli_suite_
         cJSON_AddNumberToObject(report, "devices", (double)device_count);
     }
     add_number(report, "scale", (double)options->scale);
+    if (options->shows_launches)
+        cJSON_AddNumberToObject(report, "bound_seconds", SUITE_MAX_LAUNCH);
     cJSON_AddBoolToObject(report, "complete", is_complete);
     rows = cJSON_AddArrayToObject(report, "rows");
     for (size_t i = 0; i < suite_row_count; i++)
-        add_row(rows, &suite_rows[i], &results[i], device_count, options->scale > 0);
+        add_row(rows, &suite_rows[i], &results[i], device_count, options);
     return report;
 }
 
@@ -210,8 +242,18 @@ static const char *text_of(const cJSON *report, const char *member)
     return cJSON_IsString(value) ? value->valuestring : "none";
 }
 
-void cli_suite_print(cJSON *report, const struct cli_line *line)
+void cli_suite_print(cJSON *report, const struct cli_suite *options, const struct cli_line *line)
 {
+    static const struct cli_column launches[] = {
+        {"name", "measured", CLI_SHOW_STRING},
+        {"launches", "launches", CLI_SHOW_NUMBER},
+        {"untimed", "not timed", CLI_SHOW_NUMBER},
+        {"longest", "longest", CLI_SHOW_STRING},
+        {"longest_seconds", "time", CLI_SHOW_DURATION},
+        {"is_bounded", "bounded", CLI_SHOW_CHECK},
+        {"checked", "checked", CLI_SHOW_CHECK},
+        {"skipped", "not measured", CLI_SHOW_STRING},
+    };
     static const struct cli_column columns[] = {
         {"name", "measured", CLI_SHOW_STRING},
         {"figure", "figure", CLI_SHOW_FIGURE},
@@ -240,6 +282,9 @@ void cli_suite_print(cJSON *report, const struct cli_line *line)
         cJSON_HasObjectItem(report, "label") ? ", " : "",
         cJSON_HasObjectItem(report, "label") ? text_of(report, "label") : "");
     rows = cJSON_DetachItemFromObjectCaseSensitive(report, "rows");
-    cli_print_rows(rows, columns, CLI_COUNT_OF(columns), line);
+    if (options->shows_launches)
+        cli_print_rows(rows, launches, CLI_COUNT_OF(launches), line);
+    else
+        cli_print_rows(rows, columns, CLI_COUNT_OF(columns), line);
     cJSON_Delete(report);
 }

@@ -2927,8 +2927,8 @@ func FnMetrics(pool unsafe.Pointer, format MetricsFormat, text *unsafe.Pointer) 
 	return Status(C.pool_metrics((*C.device_pool)(pool), C.pool_metrics_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
-func FnSetPhaseTiming(pool unsafe.Pointer, is_on int32) Status {
-	return Status(C.pool_set_phase_timing((*C.device_pool)(pool), C.int32_t(is_on)))
+func FnSetPhaseTiming(pool unsafe.Pointer, level int32) Status {
+	return Status(C.pool_set_phase_timing((*C.device_pool)(pool), C.int32_t(level)))
 }
 
 func FnModuleCompile(device unsafe.Pointer, params *ModuleParams, module *unsafe.Pointer) Status {

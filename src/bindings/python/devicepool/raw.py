@@ -2227,7 +2227,7 @@ FUNCTIONS = {
     "pool_log_write": (None, [c_uint32, c_char_p]),
     # (pool, format, text)
     "pool_metrics": (c_int32, [c_void_p, c_uint32, POINTER(c_char_p)]),
-    # (pool, is_on)
+    # (pool, level)
     "pool_set_phase_timing": (c_int32, [c_void_p, c_int32]),
     # (device, params, module)
     "pool_module_compile": (c_int32, [c_void_p, POINTER(pool_module_params), POINTER(c_void_p)]),

@@ -2954,7 +2954,7 @@ extern "C" {
     pub fn pool_log_set(callback: pool_log_callback, user: *mut c_void, level: pool_log_level);
     pub fn pool_log_write(level: pool_log_level, message: *const c_char);
     pub fn pool_metrics(pool: *mut device_pool, format: pool_metrics_format, text: *mut *mut c_char) -> pool_status;
-    pub fn pool_set_phase_timing(pool: *mut device_pool, is_on: i32) -> pool_status;
+    pub fn pool_set_phase_timing(pool: *mut device_pool, level: i32) -> pool_status;
     pub fn pool_module_compile(device: *mut pool_device, params: *const pool_module_params, module: *mut *mut pool_module) -> pool_status;
     pub fn pool_module_build(params: *const pool_module_params, compute_capability: i32, form: pool_image_form, image: *mut *mut c_void, size: *mut usize) -> pool_status;
     pub fn pool_image_free(image: *mut *mut c_void);
