@@ -142,7 +142,8 @@ static void test_devices(void **state)
     assert_ok(pool_bases_destroy(&points));
     assert_ok(pool_buffer_alloc(other, 1 << 20, &buffer));
     assert_ok(pool_buffer_address(buffer, &address));
-    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.workspace = buffer, "another device");
+    REFUSE_AS(POOL_ERR_WRONG_DEVICE, call.exec.workspace = buffer,
+        "`workspace` is memory of device 1, not of 0");
     REFUSE_AS(POOL_ERR_WRONG_DEVICE,
         (call.points.data = (void *)(uintptr_t)address, call.points.space = POOL_MEMORY_DEVICE),
         "is memory of device 1, not of 0");

@@ -308,6 +308,8 @@ static inline int memory_is_secret(const pool_buffer *buffer)
 enum memory_kind { MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_ON_DEVICE };
 pool_status memory_kind_of(
     struct driver *driver, const void *data, uint64_t bytes, enum memory_kind *kind);
+pool_status memory_find_kind(
+    pool_device *device, const void *data, uint64_t bytes, enum memory_kind *kind);
 
 /* Makes `memory` addressable by `peer`'s device; *direct 0: unsupported by the hardware. */
 pool_status memory_grant_access(

@@ -46,3 +46,12 @@ pool_status memory_kind_of(
         *kind = MEMORY_ON_DEVICE;
     return POOL_OK;
 }
+
+pool_status memory_find_kind(
+    pool_device *device, const void *data, uint64_t bytes, enum memory_kind *kind)
+{
+    struct device_scope scope;
+    pool_status status = device_enter(device, &scope);
+
+    return status ? status : device_leave(&scope, memory_kind_of(scope.driver, data, bytes, kind));
+}

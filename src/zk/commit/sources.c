@@ -121,21 +121,16 @@ static pool_status find_pinned(const struct commit_division *division, const str
     const pool_matrix *part, bool *is_pinned)
 {
     enum memory_kind kind = MEMORY_PAGEABLE;
-    struct device_scope scope;
     pool_status status;
 
     *is_pinned = false;
     if (!division->has_data || !slice->span.data || part->span.stride > INT32_MAX ||
         part->span.stride == item_bytes(division->tree, part))
         return POOL_OK;
-    status = device_enter(division->devices.device[slice->reader], &scope);
-    if (status)
-        return status;
-    status = device_leave(
-        &scope, memory_kind_of(scope.driver, slice->span.data,
-                    span_extent(&slice->span,
-                        item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
-                    &kind));
+    status = memory_find_kind(division->devices.device[slice->reader], slice->span.data,
+        span_extent(&slice->span,
+            item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
+        &kind);
     *is_pinned = kind == MEMORY_PINNED;
     return status;
 }

@@ -272,7 +272,7 @@ static pool_status copy_items(const struct msm_call *call, const struct exec_tar
 
     if (span->space == POOL_MEMORY_DEVICE || count == 0)
         return POOL_OK;
-    return pool_copy_to_device(call->workspace, at, (const uint8_t *)span->data + first * stride,
+    return pool_copy_to_device(call->frame.block, at, (const uint8_t *)span->data + first * stride,
         (count - 1) * stride + item_bytes, target->stream);
 }
 
@@ -314,11 +314,11 @@ static pool_status upload_chunk(void *user, struct pipeline_chunk *slot)
     const struct msm_call *call = user;
     const struct msm_chunk *chunk = &call->chunk;
     pool_status status =
-        copy_items(call, &slot->target, &call->scalars, call->curve->scalar_field->bytes,
+        copy_items(call, &slot->target, call->scalars, call->curve->scalar_field->bytes,
             slot->first, slot->count, call->plan.scalars_at[slot->slot]);
 
     if (!status && needs_bases(call, chunk))
-        status = copy_items(call, &slot->target, &call->points,
+        status = copy_items(call, &slot->target, call->points,
             pool_point_bytes(call->curve, call->params.point_layout), first_base(call, chunk),
             msm_chunk_bases(&call->job, chunk), call->plan.bases_at[base_slot(call, slot->slot)]);
     return status;
@@ -326,9 +326,9 @@ static pool_status upload_chunk(void *user, struct pipeline_chunk *slot)
 
 static struct msm_check_result check_result(const struct msm_call *call, uint64_t first_index)
 {
-    return (struct msm_check_result){.buffer = call->workspace,
+    return (struct msm_check_result){.buffer = call->frame.block,
         .offset = call->plan.check_at,
-        .address = call->address + call->plan.check_at,
+        .address = call->frame.address + call->plan.check_at,
         .first_index = first_index};
 }
 
@@ -345,10 +345,10 @@ static pool_status prepare_span(
 
     input.count = msm_chunk_bases(&call->job, chunk);
     if (call->job.bases_on_host)
-        input.data = call->address + call->plan.bases_at[base_slot(call, slot)];
+        input.data = call->frame.address + call->plan.bases_at[base_slot(call, slot)];
     else
         input.data += first_base(call, chunk) * call->job.base_stride;
-    operands->bases = converts ? call->address + call->plan.converted_at : input.data;
+    operands->bases = converts ? call->frame.address + call->plan.converted_at : input.data;
     operands->base_stride = converts ? msm_affine_bytes(call->curve) : call->job.base_stride;
     operands->base_batch_stride = call->job.shares_bases ? 0 : call->job.msm.count;
     if (!needs_bases(call, chunk))
@@ -356,8 +356,8 @@ static pool_status prepare_span(
     if (converts)
         status = msm_convert_bases(&call->run, &input, operands->bases);
     if (!status)
-        status = msm_check_bases(
-            &call->run, &input, &result, operands->bases, operands->base_stride, call->exec.checks);
+        status = msm_check_bases(&call->run, &input, &result, operands->bases,
+            operands->base_stride, call->frame.exec.checks);
     return status;
 }
 
@@ -379,13 +379,13 @@ static pool_status prepare_scalars(
 
     operands->scalars =
         call->job.scalars_on_host
-            ? call->address + call->plan.scalars_at[slot->slot]
-            : (CUdeviceptr)(uintptr_t)call->scalars.data + slot->first * call->job.scalar_stride;
+            ? call->frame.address + call->plan.scalars_at[slot->slot]
+            : (CUdeviceptr)(uintptr_t)call->scalars->data + slot->first * call->job.scalar_stride;
     operands->scalar_stride = call->job.scalar_stride / 4;
     operands->scalar_batch_stride = call->job.msm.count;
-    operands->scalar_form = call->scalars.form;
-    operands->reduces = (call->exec.checks & POOL_CHECK_REDUCE) != 0;
-    if (!(call->exec.checks & POOL_CHECK_CANONICAL))
+    operands->scalar_form = call->scalars->form;
+    operands->reduces = (call->frame.exec.checks & POOL_CHECK_REDUCE) != 0;
+    if (!(call->frame.exec.checks & POOL_CHECK_CANONICAL))
         return POOL_OK;
     const struct msm_scalars scalars = {.data = operands->scalars,
         .stride = operands->scalar_stride,
@@ -411,8 +411,8 @@ static pool_status add_chunk(void *user, struct pipeline_chunk *slot)
     else if (!status)
         status = prepare_span(call, slot->slot, &operands);
     if (!status && call->job.msm.half_bits)
-        status = msm_split_terms(&call->run, &operands, call->address + call->plan.halves_at,
-            call->address + call->plan.mapped_at);
+        status = msm_split_terms(&call->run, &operands, call->frame.address + call->plan.halves_at,
+            call->frame.address + call->plan.mapped_at);
     return status ? status : add_products(&call->run, &operands);
 }
 
@@ -430,7 +430,7 @@ static pool_status reduce_sub_batch(void *user, struct pipeline_chunk *slot)
 
 static uint32_t extras_of(const struct msm_call *call)
 {
-    bool checks_bases = call->job.has_bases_span && (call->exec.checks & POOL_CHECK_ON_CURVE);
+    bool checks_bases = call->job.has_bases_span && (call->frame.exec.checks & POOL_CHECK_ON_CURVE);
 
     return (call->job.combines_on_host ? 0 : MSM_COMBINES_ON_DEVICE) |
            (call->job.converts_bases ? MSM_CONVERTS_BASES : 0) |
@@ -439,12 +439,12 @@ static uint32_t extras_of(const struct msm_call *call)
            (call->plan.plans[0].affine.passes ? MSM_PASSES_AFFINE : 0);
 }
 
-pool_status msm_call_run(struct msm_call *call)
+pool_status msm_call_run(void *user)
 {
-    struct progress progress = {
-        .call = "pool_msm", .exec = &call->exec, .total = call->scalars.count};
-    const struct pipeline pipeline = {.target = call->site,
-        .progress = &progress,
+    struct msm_call *call = user;
+    struct exec_target *target = &call->frame.target;
+    const struct pipeline pipeline = {.target = *target,
+        .progress = &call->frame.progress,
         .weight = 1,
         .next = set_next_chunk,
         .slots = call->plan.slots,
@@ -453,13 +453,15 @@ pool_status msm_call_run(struct msm_call *call)
         .compute = add_chunk,
         .finish = reduce_sub_batch,
         .user = call};
+    pool_status status;
 
     call->chunk = (struct msm_chunk){0};
-    call->run = (struct msm_run){.device = call->site.device,
-        .stream = call->site.stream,
+    call->run = (struct msm_run){.device = target->device,
+        .stream = target->stream,
         .curve = call->curve,
-        .workspace = call->address,
-        .share = exec_share_of(&call->exec, call->site.device),
+        .workspace = call->frame.address,
+        .share = exec_share_of(&call->frame.exec, target->device),
         .extras = extras_of(call)};
-    return pipeline_run(&pipeline);
+    status = pipeline_run(&pipeline);
+    return status ? status : msm_results_write(call);
 }

@@ -118,12 +118,8 @@ static pool_status link_devices(struct ntt_split_run *run)
 static pool_status host_kind(
     const struct ntt_split_run *run, const pool_span *span, enum memory_kind *kind)
 {
-    struct device_scope scope;
-    pool_status status = device_enter(run->device[0].target.device, &scope);
-
-    return status ? status
-                  : device_leave(&scope, memory_kind_of(scope.driver, span->data,
-                                             span->count * ntt_split_element_bytes(run), kind));
+    return memory_find_kind(run->device[0].target.device, span->data,
+        span->count * ntt_split_element_bytes(run), kind);
 }
 
 /* Copies of pageable memory in many short rows would be slow. */

@@ -111,48 +111,15 @@ static pool_status check_operands(struct operation_call *call)
     return status || !call->operation->check ? status : call->operation->check(call);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static pool_status plan(struct operation_call *call)
-{
-    const uint64_t limit = exec_limit(&call->exec);
-    pool_status status = call->operation->plan ? call->operation->plan(call, limit) : POOL_OK;
-
-    return status || call->memory.bytes <= limit
-               ? status
-               : exec_fail_limit(call->name, limit, call->memory.bytes);
-}
-
-enum { PART_ALIGNMENT = 16 }; /* of a workspace that takes only a part of the memory */
-
-bool operation_workspace_fits(const struct operation_call *call, uint64_t bytes)
-{
-    return workspace_fits(&call->exec, bytes);
-}
-
-/* The caller's workspace, which operands must not overlap, or scratch memory. */
-static pool_status open_memory(struct operation_call *call, struct workspace *workspace)
+pool_status operation_check_workspace_overlap(const struct operation_call *call)
 {
     struct operands operand = {.call = call};
-    const struct operation_memory *memory = &call->memory;
     pool_status status = POOL_OK;
 
-    if (call->exec.workspace && memory->part_bytes)
-        status = workspace_check(
-            call->name, &call->exec, memory->part_bytes, PART_ALIGNMENT, &call->target);
-    else
-        status = workspace_open(workspace, call->name, &call->exec, memory->bytes, &call->target);
-    while (call->exec.workspace && !status && next_operand(&operand))
+    while (!status && next_operand(&operand))
         if (operand.span)
             status = workspace_check_overlap(call->name, call->exec.workspace, operand.span,
                 call->item[operand.count].bytes, operand.argument->operand);
-    if (!call->operation->takes_block || status)
-        return status;
-    call->block = call->exec.workspace;
-    if (call->block)
-        return pool_buffer_address(call->block, &call->address);
-    status = scratch_allocate(&call->target, memory->bytes, &call->owned, &call->address);
-    call->block = call->owned;
     return status;
 }
 
@@ -164,9 +131,7 @@ static pool_status run_entered(struct operation_call *call)
     pool_status status = check_operands(call);
 
     if (!status)
-        status = plan(call);
-    if (!status)
-        status = open_memory(call, &workspace);
+        status = operation_open_memory(call, &workspace);
     if (status)
         return scratch_free(&call->target, &call->owned, status);
     call->progress =
@@ -201,7 +166,7 @@ static pool_status forecast_on_device(struct operation_call *call, uint64_t *byt
     if (!status)
         status = check_operands(call);
     if (!status)
-        status = plan(call);
+        status = operation_plan(call);
     if (!status)
         *bytes = call->memory.bytes;
     return status;

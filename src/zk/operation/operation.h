@@ -63,6 +63,9 @@ struct operation {
     /* Sets `memory` for the largest chunks that need at most `limit` bytes, or, where there are
      * none, for the smallest ones. */
     pool_status (*plan)(void *call, uint64_t limit);
+    /* After a lack of device memory for a block, before it is planned smaller: loads again what was
+     * evicted for it. NULL: the lack fails the call. */
+    pool_status (*restore)(void *call);
     /* Enqueues the work, with the device's context current and the memory open. */
     pool_status (*run)(void *call);
 
@@ -78,6 +81,9 @@ struct operation_memory {
     uint64_t bytes; /* of device memory that the call allocates */
     /* Of a workspace of the caller's that takes only a part of the call's memory; 0: all of it. */
     uint64_t part_bytes;
+    /* Some of a block only makes the work faster. It is taken where memory is free for it,
+     * otherwise the frame sets omits_optional and plans again. */
+    bool has_optional, omits_optional;
 };
 
 struct operation_call {
@@ -120,6 +126,17 @@ bool operation_workspace_fits(const struct operation_call *call, uint64_t bytes)
 pool_status operation_run(struct operation_call *call);
 /* Everything but the work: the bytes of device memory, of each device where there are several. */
 pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
+
+/* ---- memory.c, for the frame ---------------------------------------------------------------- */
+
+struct workspace;
+
+/* Plans for the limit of the caller's. */
+pool_status operation_plan(struct operation_call *call);
+/* Plans, and takes the caller's workspace, which lives as long as the call, or scratch memory. */
+pool_status operation_open_memory(struct operation_call *call, struct workspace *workspace);
+/* Operands must not overlap it. */
+pool_status operation_check_workspace_overlap(const struct operation_call *call);
 
 /* ---- several devices ------------------------------------------------------------------------- */
 
