@@ -63,13 +63,13 @@ pool_status msm_bases_begin(
     return POOL_OK;
 }
 
-pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site)
+pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *target)
 {
     const pool_buffer_params params = {.struct_size = sizeof(params),
         .bytes = msm_bases_bytes(bases),
         .flags = POOL_BUFFER_DURABLE,
-        .stream = site->stream,
-        .lease = site->lease};
+        .stream = target->stream,
+        .lease = target->lease};
     pool_status status = pool_buffer_create(bases->device, &params, &bases->buffer);
     char name[128];
 
@@ -85,18 +85,6 @@ static void free_host(struct pool_bases *bases)
 {
     pool_curve_destroy(&bases->curve);
     base_free(bases);
-}
-
-pool_status msm_bases_discard(struct pool_bases *bases, pool_status status)
-{
-    struct base_error_copy first;
-
-    base_error_save(&first);
-    if (bases->buffer)
-        memory_discard(bases->buffer);
-    free_host(bases);
-    base_error_restore(&first);
-    return status;
 }
 
 void msm_bases_set_fingerprint(
@@ -145,13 +133,15 @@ static bool release_reference(struct pool_bases *bases)
     return is_last;
 }
 
-pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases)
+void msm_bases_discard(void *handle)
 {
-    if (!status)
-        *bases = created;
-    else if (created && release_reference(created))
-        return msm_bases_discard(created, status);
-    return status;
+    struct pool_bases *bases = handle;
+
+    if (!release_reference(bases))
+        return;
+    if (bases->buffer)
+        memory_discard(bases->buffer);
+    free_host(bases);
 }
 
 pool_status pool_bases_destroy(pool_bases **bases)
@@ -248,13 +238,13 @@ static pool_status digest_chunk(void *user, struct pipeline_chunk *chunk)
     return status;
 }
 
-static pool_status digest_points(struct digest_job *job, const struct exec_target *site)
+static pool_status digest_points(struct digest_job *job, const struct exec_target *target)
 {
     static const pool_exec exec = {.struct_size = sizeof(exec)};
     const struct pool_bases *bases = job->bases;
     struct progress progress = {
         .call = "pool_bases_fingerprint", .exec = &exec, .total = bases->count};
-    const struct pipeline pipeline = {.target = *site,
+    const struct pipeline pipeline = {.target = *target,
         .progress = &progress,
         .weight = 1,
         .count = bases->count,
@@ -283,16 +273,16 @@ static pool_status compute_fingerprint(struct pool_bases *bases, uint8_t *finger
     uint64_t bytes = base_min(bases->count, MSM_BASES_CHUNK) * msm_affine_bytes(bases->curve);
     struct digest_job job = {
         .bases = bases, .digest = base_sha256_begin(), .host = base_calloc((size_t)bytes + 1, 1)};
-    struct exec_target site = {.device = bases->device};
-    pool_status status = pool_stream_default(bases->device, &site.stream);
+    struct exec_target target = {.device = bases->device};
+    pool_status status = pool_stream_default(bases->device, &target.stream);
 
     if (!status && (!job.digest || !job.host))
         status = base_fail_memory("the fingerprint of bases");
     if (!status)
-        status = scratch_allocate(&site, bytes, &job.scratch, &job.address);
+        status = scratch_allocate(&target, bytes, &job.scratch, &job.address);
     if (!status)
-        status = digest_points(&job, &site);
-    status = scratch_free(&site, &job.scratch, status);
+        status = digest_points(&job, &target);
+    status = scratch_free(&target, &job.scratch, status);
     if (job.digest) {
         struct base_error_copy first;
         base_error_save(&first);

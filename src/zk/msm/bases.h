@@ -11,8 +11,7 @@
 #include "base/sha256.h"
 #include "pool/memory/memory.h"
 #include "zk/msm/convert.h"
-#include "zk/operation/exec.h"
-#include "zk/operation/operand.h"
+#include "zk/operation/operation.h"
 
 struct pool_bases {
     atomic_uint references; /* the last one is released under list->lock */
@@ -50,18 +49,9 @@ enum { MSM_BASES_MAX_FACTOR = POOL_FIELD_MAX_BITS };
 pool_status msm_bases_begin(
     pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases);
 /* Allocates memory for all multiples. */
-pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *site);
-/* Frees an object that is not returned to the caller; returns `status` and keeps its detail. */
-/* For a call whose result comes too late. */
-static inline void msm_bases_drop(void *handle)
-{
-    pool_bases *bases = handle;
-
-    (void)pool_bases_destroy(&bases);
-}
-pool_status msm_bases_discard(struct pool_bases *bases, pool_status status);
-/* Returns `created` to the caller, or releases it if `status` is a failure. */
-pool_status msm_bases_return(struct pool_bases *created, pool_status status, pool_bases **bases);
+pool_status msm_bases_allocate(struct pool_bases *bases, const struct exec_target *target);
+/* Releases the creator's reference of an object that is not returned. */
+void msm_bases_discard(void *bases);
 /* Sets the fingerprint and adds the object to the list, unless another thread has done so. */
 void msm_bases_set_fingerprint(
     struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
@@ -85,23 +75,36 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
 
 /* Adds what the fingerprint covers besides the points: curve and count. */
 void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
-/* Device bytes of all multiples of all bases. */
 /* POOL_ERR_DEVICE_LOST for bases that have ended with the process of their device. */
 static inline pool_status msm_bases_check(const struct pool_bases *bases)
 {
     return bases && bases->buffer ? memory_check_renewals(bases->buffer) : POOL_OK;
 }
 
+/* Device bytes of all multiples of all bases. */
 static inline uint64_t msm_bases_bytes(const struct pool_bases *bases)
 {
     return bases->count * bases->factor * msm_affine_bytes(bases->curve);
 }
 
-/* bases_precompute.c: copies and checks the caller's params. */
-pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
-    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec);
+/* ---- calls: bases_create.c, bases_precompute.c, bases_file.c --------------------------------- */
+
+/* A call of pool_bases_create or pool_bases_load, or its forecast. */
+struct bases_call {
+    struct operation_call frame;
+    const pool_bases_params *given;
+    const pool_span *points; /* NULL: a load */
+    const char *path;        /* of a load */
+    pool_bases **bases;
+    uint64_t *bases_bytes; /* of a forecast */
+    pool_bases_params params;
+    struct pool_bases described; /* by the plan */
+};
+pool_status msm_bases_create(void *call);
+pool_status msm_bases_load(void *call);
+
 /* Performs progress->exec->checks on bases from a file, and recomputes their multiples. */
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const struct exec_target *site, struct progress *progress);
+    struct pool_bases *bases, const struct exec_target *target, struct progress *progress);
 
 #endif

@@ -17,16 +17,13 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "base/math.h"
 #include "base/new_file.h"
 #include "base/params.h"
 #include "base/sha256.h"
 #include "base/status.h"
-#include "pool/device/counters.h"
 #include "zk/msm/bases.h"
 #include "zk/operation/pipeline.h"
-#include "zk/operation/timeout.h"
 
 enum { HEADER_BYTES = 112, VERSION = 1, CHUNK_BYTES = 16 << 20 };
 
@@ -97,13 +94,13 @@ static pool_status decode(
 /* A file that is being read or written, and a host buffer. */
 struct transfer {
     struct pool_bases *bases;
-    struct exec_target site;
+    struct exec_target target;
     struct base_sha256 *digest;
     struct base_sha256 *fingerprint; /* of a load: of the bases that were read */
     uint8_t *host;                   /* CHUNK_BYTES */
     const char *path;
     int file;
-    struct progress progress;
+    struct progress *progress;
 };
 
 static pool_status begin_transfer(struct transfer *transfer)
@@ -157,8 +154,8 @@ static pool_status transfer_points(
     struct transfer *transfer, pipeline_stage upload, pipeline_stage download)
 {
     uint64_t bytes = msm_affine_bytes(transfer->bases->curve);
-    const struct pipeline pipeline = {.target = transfer->site,
-        .progress = &transfer->progress,
+    const struct pipeline pipeline = {.target = transfer->target,
+        .progress = transfer->progress,
         .weight = 1,
         .count = msm_bases_bytes(transfer->bases) / bytes,
         .chunk_items = CHUNK_BYTES / bytes,
@@ -186,9 +183,10 @@ static pool_status write_all(struct transfer *transfer)
 {
     static const pool_exec exec = {.struct_size = sizeof(exec)};
     uint8_t header[HEADER_BYTES], digest[BASE_SHA256_BYTES];
+    struct progress progress = {.call = "pool_bases_save", .exec = &exec};
     pool_status status;
 
-    transfer->progress = (struct progress){.call = "pool_bases_save", .exec = &exec};
+    transfer->progress = &progress;
     encode(transfer->bases, header);
     status = write_some(transfer, header, sizeof(header));
     if (!status)
@@ -237,8 +235,8 @@ pool_status pool_bases_save(pool_bases *bases, const char *path)
     if (!status)
         status = msm_bases_check(bases);
     if (!status)
-        status = pool_stream_default(bases->device, &transfer.site.stream);
-    transfer.site.device = bases->device;
+        status = pool_stream_default(bases->device, &transfer.target.stream);
+    transfer.target.device = bases->device;
     if (!status) {
         prefix = base_format("%s.", path);
         status = prefix ? save_beside(&transfer, prefix) : base_fail_memory("a file's name");
@@ -357,15 +355,15 @@ static pool_status read_chunk(void *user, struct pipeline_chunk *chunk)
 static pool_status read_points(struct transfer *transfer)
 {
     const struct pool_bases *bases = transfer->bases;
-    pool_status status = msm_bases_allocate(transfer->bases, &transfer->site);
+    pool_status status = msm_bases_allocate(transfer->bases, &transfer->target);
 
-    transfer->progress.total =
-        bases->count * bases->factor + (transfer->progress.exec->checks ? bases->count : 0);
+    transfer->progress->total =
+        bases->count * bases->factor + (transfer->progress->exec->checks ? bases->count : 0);
     if (!status)
         status = begin_fingerprint(transfer);
     if (!status)
         status = transfer_points(transfer, read_chunk, NULL);
-    return status ? status : pool_stream_synchronize(transfer->site.stream);
+    return status ? status : pool_stream_synchronize(transfer->target.stream);
 }
 
 static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYTES])
@@ -386,61 +384,26 @@ static pool_status read_all(struct transfer *transfer, uint8_t header[HEADER_BYT
     return status ? status : check_fingerprint(transfer, header);
 }
 
-static pool_status load_inside(const pool_curve *curve, const pool_exec *exec,
-    const struct exec_target *site, struct transfer *transfer, pool_bases **bases)
+pool_status msm_bases_load(void *user)
 {
+    struct bases_call *call = user;
     uint8_t header[HEADER_BYTES];
-    pool_status status = msm_bases_begin(site->device, curve, 0, &transfer->bases);
-
-    if (status)
-        return status;
-    transfer->site = *site;
-    transfer->progress = (struct progress){.call = "pool_bases_load", .exec = exec};
-    transfer->file = base_openat(AT_FDCWD, transfer->path, O_RDONLY | O_NONBLOCK, 0);
-    status = transfer->file < 0 ? fail_io(transfer, "open") : read_all(transfer, header);
-    status = end_transfer(transfer, status);
-    if (!status)
-        status = msm_bases_check_loaded(transfer->bases, site, &transfer->progress);
-    if (status)
-        return msm_bases_discard(transfer->bases, status);
-    msm_bases_set_fingerprint(transfer->bases, header + 80);
-    *bases = transfer->bases;
-    return POOL_OK;
-}
-
-static pool_status bases_load_timed(void *const *a)
-{
-    return pool_bases_load(a[0], a[1], a[2], a[3]);
-}
-
-pool_status pool_bases_load(const pool_bases_params *given, const pool_exec *given_exec,
-    const char *path, pool_bases **bases)
-{
-    if (exec_has_timeout(given_exec))
-        return TIMED_RUN(bases_load_timed, NULL, TIMED_PARAMS(given), TIMED_EXEC(given_exec),
-            TIMED_BYTES(path, path ? strlen(path) + 1 : 0), TIMED_RESULT(bases, msm_bases_drop));
-    EXEC_SCOPE(given_exec);
-    struct transfer transfer = {.path = path, .file = -1};
-    pool_bases *created = NULL;
-    pool_bases_params params;
-    pool_exec exec;
-    struct exec_target site;
-    struct device_operation counted;
-    struct device_scope scope;
+    struct transfer transfer = {.path = call->path,
+        .file = -1,
+        .target = call->frame.target,
+        .progress = &call->frame.progress};
     pool_status status =
-        msm_bases_params_copy("pool_bases_load", given, given_exec, &params, &exec);
+        msm_bases_begin(transfer.target.device, call->params.curve, 0, &transfer.bases);
 
-    if (!status && (!path || !bases))
-        status = base_fail_null("pool_bases_load", path ? "bases" : "path");
-    if (!status)
-        status = exec_target_init(&site, &exec);
-    if (!status)
-        status = device_enter(site.device, &scope);
     if (status)
         return status;
-    device_operation_begin(&counted, site.device, "bases", params.curve->name, 0);
-    status = device_operation_end(
-        &counted, load_inside(params.curve, &exec, &site, &transfer, &created));
-    status = device_leave(&scope, status);
-    return msm_bases_return(created, status, bases);
+    call->frame.made = transfer.bases;
+    transfer.file = base_openat(AT_FDCWD, transfer.path, O_RDONLY | O_NONBLOCK, 0);
+    status = transfer.file < 0 ? fail_io(&transfer, "open") : read_all(&transfer, header);
+    status = end_transfer(&transfer, status);
+    if (!status)
+        status = msm_bases_check_loaded(transfer.bases, &transfer.target, transfer.progress);
+    if (!status)
+        msm_bases_set_fingerprint(transfer.bases, header + 80);
+    return status;
 }

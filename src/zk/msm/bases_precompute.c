@@ -1,56 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_bases_create: copies points to a device in chunks, converts and checks them, and computes
- * the precomputed multiples. Bases from a file are checked here too.
+ * Copies points to a device in chunks, converts and checks them, and computes the precomputed
+ * multiples. Bases from a file are checked here too.
  */
-#include "base/log.h"
 #include "base/math.h"
-#include "base/params.h"
 #include "base/status.h"
-#include "pool/device/counters.h"
 #include "zk/msm/bases.h"
 #include "zk/operation/pipeline.h"
-#include "zk/operation/timeout.h"
 
 enum { ALIGNMENT = 256 };
-
-static const struct base_struct points_params_type = BASE_STRUCT(pool_bases_params);
-
-void pool_bases_params_init(pool_bases_params *params, size_t struct_size)
-{
-    base_struct_init(params, struct_size);
-}
-
-pool_status msm_bases_params_copy(const char *call, const pool_bases_params *given,
-    const pool_exec *given_exec, pool_bases_params *params, pool_exec *exec)
-{
-    static const struct exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
-    pool_status status = base_struct_read(&points_params_type, call, "params", given, params);
-
-    if (!status && !params->curve)
-        status = base_fail_null(call, "params->curve");
-    if (!status)
-        status = base_check_ranges(call, {"layout", params->layout, 0, POOL_POINT_XYZZ},
-            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes});
-    if (!status && params->window_bits)
-        status = base_check_ranges(
-            call, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});
-    return status ? status : exec_read(call, given_exec, &rules, exec);
-}
-
-/* Window bits and the length of scalars belong to precomputed multiples. */
-static pool_status check_unused_members(const char *call, const pool_bases_params *params)
-{
-    uint32_t window_bits = params->window_bits, scalar_bits = params->scalar_bits;
-
-    if (params->precompute_factor >= 2 || (!window_bits && !scalar_bits))
-        return POOL_OK;
-    return base_fail(POOL_ERR_INVALID_ARGUMENT,
-        "%s: unsupported value %u for `%s`; it must be 0 with a `precompute_factor` of %u, which "
-        "stores no multiples; pool_msm_params has its own",
-        call, window_bits ? window_bits : scalar_bits, window_bits ? "window_bits" : "scalar_bits",
-        params->precompute_factor);
-}
 
 static uint32_t factor_of(const pool_bases_params *params, const struct chip *chip)
 {
@@ -134,7 +92,7 @@ uint64_t msm_bases_build_bytes(
 /* Bases that are being created or checked, and scratch memory. */
 struct bases_builder {
     struct pool_bases *bases;
-    struct exec_target site;
+    struct exec_target target;
     struct progress *progress;
     struct msm_input_bases source;
     bool converts; /* otherwise the source is the bases themselves */
@@ -203,7 +161,7 @@ static pool_status build_bases(
 {
     const pool_curve *curve = builder->bases->curve;
     const struct build_plan plan = plan_build(builder->bases, span);
-    const struct pipeline pipeline = {.target = builder->site,
+    const struct pipeline pipeline = {.target = builder->target,
         .progress = builder->progress,
         .weight = 1,
         .count = span->count,
@@ -214,103 +172,28 @@ static pool_status build_bases(
         .compute = build_chunk,
         .user = builder};
     pool_status status =
-        scratch_allocate(&builder->site, plan.scratch_bytes, &builder->scratch, &builder->result);
+        scratch_allocate(&builder->target, plan.scratch_bytes, &builder->scratch, &builder->result);
 
     builder->doubled = builder->result + ALIGNMENT;
     msm_input_bases_init(&builder->source, curve, span, layout);
     if (!status)
         status = pipeline_run(&pipeline);
-    status = scratch_free(&builder->site, &builder->scratch, status);
-    return exec_target_end(&builder->site, false, status);
+    status = scratch_free(&builder->target, &builder->scratch, status);
+    return exec_target_end(&builder->target, false, status);
 }
 
 pool_status msm_bases_check_loaded(
-    struct pool_bases *bases, const struct exec_target *site, struct progress *progress)
+    struct pool_bases *bases, const struct exec_target *target, struct progress *progress)
 {
     const pool_span span = {.data = (void *)(uintptr_t)bases->address,
         .count = bases->count,
         .form = field_device_degree(bases->curve->coordinates.field) ? POOL_FORM_MONTGOMERY
                                                                      : POOL_FORM_STANDARD,
         .space = POOL_MEMORY_DEVICE};
-    struct bases_builder builder = {.bases = bases, .site = *site, .progress = progress};
+    struct bases_builder builder = {.bases = bases, .target = *target, .progress = progress};
 
     return progress->exec->checks ? build_bases(&builder, &span, POOL_POINT_AFFINE) : POOL_OK;
 }
-
-static pool_status create_inside(const pool_bases_params *params, const pool_exec *exec,
-    const struct exec_target *site, const pool_span *span, pool_bases **bases)
-{
-    struct progress progress = {.call = "pool_bases_create", .exec = exec, .total = span->count};
-    struct bases_builder builder = {.site = *site, .progress = &progress, .converts = true};
-    pool_status status = msm_bases_begin(site->device, params->curve, span->count, &builder.bases);
-
-    if (status)
-        return status;
-    status = set_precomputation(params, builder.bases);
-    if (!status)
-        status = msm_bases_allocate(builder.bases, site);
-    if (!status)
-        status = build_bases(&builder, span, params->layout);
-    if (status)
-        return msm_bases_discard(builder.bases, status);
-    *bases = builder.bases;
-    return POOL_OK;
-}
-
-static pool_status check_count(const pool_span *span)
-{
-    return span->count <= INT32_MAX
-               ? POOL_OK
-               : base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
-                     (unsigned long long)span->count);
-}
-
-static pool_status bases_create_timed(void *const *a)
-{
-    return pool_bases_create(a[0], a[1], a[2], a[3]);
-}
-
-pool_status pool_bases_create(const pool_bases_params *given, const pool_exec *given_exec,
-    const pool_span *span, pool_bases **bases)
-{
-    if (exec_has_timeout(given_exec))
-        return TIMED_RUN(bases_create_timed, NULL, TIMED_PARAMS(given), TIMED_EXEC(given_exec),
-            TIMED_SPAN(span), TIMED_RESULT(bases, msm_bases_drop));
-    EXEC_SCOPE(given_exec);
-    pool_bases *created = NULL;
-    pool_bases_params params;
-    pool_exec exec;
-    struct exec_target site;
-    struct device_operation counted;
-    struct device_scope scope;
-    pool_status status =
-        msm_bases_params_copy("pool_bases_create", given, given_exec, &params, &exec);
-
-    if (!status)
-        status = check_unused_members("pool_bases_create", &params);
-    if (status)
-        return status;
-    status = base_check_pointers("pool_bases_create", {"points", span}, {"bases", bases});
-    if (status)
-        return status;
-    status = exec_target_init(&site, &exec);
-    const struct span_item item = {
-        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
-    if (!status)
-        status = span_check(&site, span, &item, "span of points");
-    if (!status)
-        status = check_count(span);
-    if (!status)
-        status = device_enter(site.device, &scope);
-    if (status)
-        return status;
-    device_operation_begin(&counted, site.device, "bases", params.curve->name, span->count);
-    status = device_operation_end(&counted, create_inside(&params, &exec, &site, span, &created));
-    status = device_leave(&scope, status);
-    return msm_bases_return(created, status, bases);
-}
-
-/* ---- forecasts ------------------------------------------------------------------------------- */
 
 pool_status msm_bases_describe(
     const pool_bases_params *params, uint64_t count, struct pool_bases *described)
@@ -325,66 +208,23 @@ pool_status msm_bases_describe(
     return set_precomputation(params, described);
 }
 
-static void report_bytes(const struct pool_bases *described, uint64_t scratch_bytes,
-    uint64_t *bases_bytes, uint64_t *bytes)
+pool_status msm_bases_create(void *user)
 {
-    *bases_bytes = msm_bases_bytes(described);
-    *bytes = *bases_bytes + scratch_bytes;
-}
+    struct bases_call *call = user;
+    const struct pool_bases *described = &call->described;
+    struct bases_builder builder = {
+        .target = call->frame.target, .progress = &call->frame.progress, .converts = true};
+    pool_status status = msm_bases_begin(
+        call->frame.target.device, described->curve, described->count, &builder.bases);
 
-pool_status pool_bases_create_workspace(const pool_bases_params *given, const pool_exec *given_exec,
-    const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes)
-{
-    EXEC_SCOPE(given_exec);
-    struct pool_bases described = {0};
-    pool_bases_params params;
-    pool_exec exec;
-    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
-
-    if (!status)
-        status = check_unused_members(__func__, &params);
-    if (!status)
-        status = base_check_pointers(
-            __func__, {"points", points}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
-    if (!status)
-        status = device_or_bound(exec.device, &described.device);
     if (status)
         return status;
-    const struct span_item item = {
-        pool_point_bytes(params.curve, params.layout), "points", params.curve->name};
-    status = span_check_shape(points, &item, "span of points");
-    if (!status)
-        status = check_count(points);
-    if (!status)
-        status = msm_bases_describe(&params, points->count, &described);
-    if (!status)
-        report_bytes(&described, msm_bases_build_bytes(&described, points, params.layout),
-            bases_bytes, bytes);
-    return status;
-}
-
-pool_status pool_bases_load_workspace(const pool_bases_params *given, const pool_exec *given_exec,
-    const char *path, uint64_t *bases_bytes, uint64_t *bytes)
-{
-    EXEC_SCOPE(given_exec);
-    pool_span loaded = {.space = POOL_MEMORY_DEVICE};
-    struct pool_bases described = {0};
-    pool_bases_params params;
-    pool_exec exec;
-    pool_status status = msm_bases_params_copy(__func__, given, given_exec, &params, &exec);
-
-    if (!status)
-        status = base_check_pointers(
-            __func__, {"path", path}, {"bases_bytes", bases_bytes}, {"bytes", bytes});
-    if (status)
-        return status;
-    described.curve = (pool_curve *)(uintptr_t)params.curve;
-    status = msm_bases_describe_file(path, &described);
-    if (status)
-        return status;
-    loaded.count = described.count;
-    report_bytes(&described,
-        exec.checks ? msm_bases_build_bytes(&described, &loaded, POOL_POINT_AFFINE) : 0,
-        bases_bytes, bytes);
-    return POOL_OK;
+    call->frame.made = builder.bases;
+    builder.bases->requested_factor = described->requested_factor;
+    builder.bases->factor = described->factor;
+    builder.bases->bucket_sets = described->bucket_sets;
+    builder.bases->window_bits = described->window_bits;
+    builder.bases->scalar_bits = described->scalar_bits;
+    status = msm_bases_allocate(builder.bases, &builder.target);
+    return status ? status : build_bases(&builder, call->points, call->params.layout);
 }

@@ -123,6 +123,28 @@ pool_status operation_check_workspace_overlap(const struct operation_call *call)
     return status;
 }
 
+/* ---- handles --------------------------------------------------------------------------------- */
+
+/* Gives the caller the handle that has been made, or releases it after a failure. */
+static pool_status return_made(const struct operation_call *call, pool_status status)
+{
+    const struct operation_argument *argument = call->operation->arguments;
+    struct base_error_copy failure;
+    void **result;
+
+    while (argument->kind != OPERATION_RESULT)
+        argument++;
+    result = pointer_at(call, argument->at);
+    if (!status) {
+        *result = call->made;
+        return POOL_OK;
+    }
+    base_error_save(&failure);
+    argument->discard(call->made);
+    base_error_restore(&failure);
+    return status;
+}
+
 /* ---- one device ------------------------------------------------------------------------------ */
 
 static pool_status run_entered(struct operation_call *call)
@@ -155,7 +177,8 @@ static pool_status run_on_device(struct operation_call *call)
     device_operation_begin(
         &counted, call->target.device, call->operation->counter, call->subject, call->items);
     status = device_operation_end(&counted, run_entered(call));
-    return device_leave(&scope, status);
+    status = device_leave(&scope, status);
+    return call->made ? return_made(call, status) : status;
 }
 
 static pool_status forecast_on_device(struct operation_call *call, uint64_t *bytes)

@@ -24,7 +24,8 @@ enum operation_argument_kind {
     OPERATION_MATRIX,  /* a pool_matrix: the span with which it begins is an operand */
     OPERATION_ARRAY,   /* of `bytes` each; their number is the uint32_t at `copy_at` */
     OPERATION_STRING,  /* ends with a zero */
-    OPERATION_RESULT   /* where the call returns a handle, which `discard` drops if it is late */
+    OPERATION_RESULT   /* where the call returns `made`; `discard` releases it instead, without an
+                          error, where the call fails or is late */
 };
 struct operation_argument {
     const char *name;
@@ -103,6 +104,7 @@ struct operation_call {
     /* Set by the steps: */
     const char *subject; /* of the counter: of a field, a curve or a parameter set */
     uint64_t items;
+    void *made;                                /* a handle, by `run`, whatever its status */
     struct span_item item[OPERATION_OPERANDS]; /* of the operands, in their order */
     struct operation_memory memory;
     pool_span part[OPERATION_OPERANDS]; /* the spans of a device's part */
