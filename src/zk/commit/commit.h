@@ -81,8 +81,9 @@ static inline uint64_t commit_item_count(const pool_matrix *matrix)
 
 static inline struct span_item commit_item_of(const pool_field *field, const pool_matrix *matrix)
 {
-    return (struct span_item){
-        commit_item_elements(matrix) * field->bytes, "rows or columns", field->name};
+    return (struct span_item){.bytes = commit_item_elements(matrix) * field->bytes,
+        .kind = "rows or columns",
+        .name = field->name};
 }
 
 /* Checks the spans of all matrices, with `site` also their data; NULL: without. */

@@ -202,9 +202,11 @@ static pool_status check_data(const struct extend_commit *call)
     for (uint32_t i = 0; i < call->tree.count && !status; i++) {
         const struct commit_extension *extension = &call->extensions[i];
         const pool_matrix *matrix = &call->matrices[i];
-        const struct span_item in = {
-            commit_trace_height(extension) * element, "columns", call->tree.field->name};
-        const struct span_item out = {matrix->height * element, "columns", call->tree.field->name};
+        const struct span_item in = {.bytes = commit_trace_height(extension) * element,
+            .kind = "columns",
+            .name = call->tree.field->name};
+        const struct span_item out = {
+            .bytes = matrix->height * element, .kind = "columns", .name = call->tree.field->name};
 
         status = span_check(&call->site, &extension->trace, &in, "trace");
         if (!status && extension->is_kept)

@@ -30,8 +30,9 @@ static pool_status check_span(const struct commit_division *division, uint32_t i
     const pool_span *span, const struct exec_target *site, const char *name)
 {
     const pool_matrix *matrix = &division->tree->matrices[index];
-    const struct span_item item = {item_bytes(division->tree, matrix),
-        matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns", division->tree->field->name};
+    const struct span_item item = {.bytes = item_bytes(division->tree, matrix),
+        .kind = matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
+        .name = division->tree->field->name};
 
     return division->has_data ? span_check(site, span, &item, name)
                               : span_check_shape(span, &item, name);
@@ -128,8 +129,8 @@ static pool_status find_pinned(const struct commit_division *division, const str
         part->span.stride == item_bytes(division->tree, part))
         return POOL_OK;
     status = memory_find_kind(division->devices.device[slice->reader], slice->span.data,
-        span_extent(&slice->span,
-            item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
+        span_extent(
+            &slice->span, item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
         &kind);
     *is_pinned = kind == MEMORY_PINNED;
     return status;

@@ -154,8 +154,9 @@ static pool_status check_matrix(const char *call, const struct commit_tree *tree
 {
     const pool_matrix *matrix = &tree->matrices[index];
     const uint64_t items = commit_item_count(matrix);
-    const struct span_item item = {commit_item_elements(matrix) * tree->field->bytes,
-        matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns", tree->field->name};
+    const struct span_item item = {.bytes = commit_item_elements(matrix) * tree->field->bytes,
+        .kind = matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
+        .name = tree->field->name};
     char name[32];
     pool_status status;
 

@@ -87,8 +87,10 @@ static void set_job(void *user)
         .has_checks = call->frame.exec.checks != 0};
     call->frame.subject = curve->name;
     call->frame.items = call->in->count;
-    call->frame.item[0] = (struct span_item){in_bytes, "points", curve->name};
-    call->frame.item[1] = (struct span_item){call->job.out_bytes, "points", curve->name};
+    call->frame.item[0] =
+        (struct span_item){.bytes = in_bytes, .kind = "points", .name = curve->name};
+    call->frame.item[1] =
+        (struct span_item){.bytes = call->job.out_bytes, .kind = "points", .name = curve->name};
 }
 
 static pool_status check_count(

@@ -25,7 +25,7 @@ pool_status pool_fri_layer(const pool_field *field, const pool_span *layer, uint
             {"is_bit_reversed", is_bit_reversed, 0, 1});
     if (status)
         return status;
-    item = (struct span_item){field->bytes, "elements", field->name};
+    item = (struct span_item){.bytes = field->bytes, .kind = "elements", .name = field->name};
     status = span_check_shape(layer, &item, "layer");
     if (status)
         return status;
@@ -93,8 +93,9 @@ static pool_status plan(struct fold_commit *call, uint64_t *bytes)
 static pool_status check_levels(struct fold_commit *call)
 {
     const struct pool_poseidon *set = call->commit->set;
-    const struct span_item digest = {
-        (uint64_t)set->digest_elements * set->field->bytes, "digests", set->field->name};
+    const struct span_item digest = {.bytes = (uint64_t)set->digest_elements * set->field->bytes,
+        .kind = "digests",
+        .name = set->field->name};
     pool_status status = exec_target_init(&call->frame.target, &call->frame.exec);
 
     return status ? status : span_check(&call->frame.target, call->levels, &digest, "levels");
@@ -133,11 +134,13 @@ static pool_status forecast(void *user, uint64_t limit)
 
 static const struct operation operation = {.call_bytes = sizeof(struct fold_commit),
     .rules = {.checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true},
-    .arguments = {{"params", offsetof(struct fold_commit, params), OPERATION_PARAMS},
-        {"commit", offsetof(struct fold_commit, commit), OPERATION_PARAMS},
-        {"in", offsetof(struct fold_commit, in), OPERATION_SPAN},
-        {"out", offsetof(struct fold_commit, out), OPERATION_SPAN},
-        {"levels", offsetof(struct fold_commit, levels), OPERATION_SPAN}},
+    .arguments = {{.name = "params",
+                      .at = offsetof(struct fold_commit, params),
+                      .kind = OPERATION_PARAMS},
+        {.name = "commit", .at = offsetof(struct fold_commit, commit), .kind = OPERATION_PARAMS},
+        {.name = "in", .at = offsetof(struct fold_commit, in), .kind = OPERATION_SPAN},
+        {.name = "out", .at = offsetof(struct fold_commit, out), .kind = OPERATION_SPAN},
+        {.name = "levels", .at = offsetof(struct fold_commit, levels), .kind = OPERATION_SPAN}},
     .plan = forecast,
     .run = run};
 

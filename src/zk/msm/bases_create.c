@@ -52,8 +52,9 @@ static void set_points(void *user)
 
     call->frame.subject = curve->name;
     call->frame.items = call->points ? call->points->count : 0;
-    call->frame.item[0] =
-        (struct span_item){pool_point_bytes(curve, call->params.layout), "points", curve->name};
+    call->frame.item[0] = (struct span_item){.bytes = pool_point_bytes(curve, call->params.layout),
+        .kind = "points",
+        .name = curve->name};
 }
 
 static pool_status check_count(void *user)

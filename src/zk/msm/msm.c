@@ -147,11 +147,13 @@ static void set_items(void *user)
 
     call->frame.subject = curve->name;
     call->frame.items = call->scalars->count;
-    item[0] = (struct span_item){order->bytes, "elements", order->name};
-    item[1] = (struct span_item){
-        pool_point_bytes(curve, call->params.point_layout), "points", curve->name};
-    item[2] = (struct span_item){
-        pool_point_bytes(curve, call->params.result_layout), "points", curve->name};
+    item[0] = (struct span_item){.bytes = order->bytes, .kind = "elements", .name = order->name};
+    item[1] = (struct span_item){.bytes = pool_point_bytes(curve, call->params.point_layout),
+        .kind = "points",
+        .name = curve->name};
+    item[2] = (struct span_item){.bytes = pool_point_bytes(curve, call->params.result_layout),
+        .kind = "points",
+        .name = curve->name};
 }
 
 /* NULL: the points are a span. The params may be invalid. */

@@ -157,3 +157,75 @@ pool_status operation_open_memory(struct operation_call *call, struct workspace 
     call->block = call->owned;
     return status;
 }
+
+/* ---- reserves -------------------------------------------------------------------------------- */
+
+static uint64_t less(uint64_t limit, uint64_t bytes)
+{
+    return limit > bytes ? limit - bytes : 1;
+}
+
+static pool_status read_reserving(
+    const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec)
+{
+    pool_status status = exec_read(call->name, given, &call->operation->rules, exec);
+
+    return status || bytes <= exec_limit(exec)
+               ? status
+               : exec_fail_limit(call->name, exec_limit(exec), bytes);
+}
+
+/* What the reserve leaves of the workspace. */
+static pool_status take_rest(struct operation_reserve *reserve, const pool_exec *exec)
+{
+    const uint64_t rest = exec->workspace ? pool_buffer_bytes(exec->workspace) - reserve->bytes : 0;
+    CUdeviceptr address;
+
+    return rest >= MEMORY_SCRATCH_ALIGNMENT
+               ? scratch_allocate(&reserve->target,
+                     rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT, &reserve->rest,
+                     &address)
+               : POOL_OK;
+}
+
+pool_status operation_reserve(const struct operation_call *call, uint64_t bytes,
+    const pool_exec *given, struct operation_reserve *reserve)
+{
+    pool_exec exec;
+    pool_status status = read_reserving(call, bytes, given, &exec);
+
+    *reserve = (struct operation_reserve){.bytes = bytes};
+    if (!status)
+        status = exec_target_init(&reserve->target, &exec);
+    if (!status)
+        status = workspace_open(&reserve->workspace, call->name, &exec, bytes, &reserve->target);
+    if (!status && bytes)
+        status = scratch_allocate(&reserve->target, bytes, &reserve->buffer, &reserve->address);
+    return status ? status : take_rest(reserve, &exec);
+}
+
+pool_exec operation_reserve_exec(const struct operation_reserve *reserve, const pool_exec *exec)
+{
+    pool_exec rest = *exec;
+
+    rest.workspace = reserve->rest;
+    if (rest.memory_limit)
+        rest.memory_limit = less(rest.memory_limit, reserve->bytes);
+    return rest;
+}
+
+pool_status operation_reserve_forecast(
+    const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec)
+{
+    pool_status status = read_reserving(call, bytes, given, exec);
+
+    if (!status && exec->memory_limit)
+        exec->memory_limit = less(exec->memory_limit, bytes);
+    return status;
+}
+
+pool_status operation_reserve_end(struct operation_reserve *reserve, pool_status status)
+{
+    status = scratch_free(&reserve->target, &reserve->rest, status);
+    return scratch_free(&reserve->target, &reserve->buffer, status);
+}

@@ -99,7 +99,8 @@ pool_status span_check_shape(const pool_span *span, const struct span_item *item
     if (span->space != POOL_MEMORY_HOST && span->space != POOL_MEMORY_DEVICE)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "unsupported value %d for `space` of the %s",
             (int)span->space, what);
-    if (stride < item->bytes || stride % 4)
+    if (stride < item->bytes ||
+        (stride % 4 && !(item->any_host_stride && span->space == POOL_MEMORY_HOST)))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the %s has a stride of %llu bytes: %s of %s have %llu, and strides are multiples of 4",
             what, (unsigned long long)span->stride, item->kind, item->name,
@@ -216,7 +217,8 @@ pool_status scratch_free(const struct exec_target *target, pool_buffer **buffer,
 pool_status elements_check(
     const struct exec_target *target, const pool_span *span, const char *what)
 {
-    const struct span_item item = {target->field->bytes, "elements", target->field->name};
+    const struct span_item item = {
+        .bytes = target->field->bytes, .kind = "elements", .name = target->field->name};
 
     return span_check(target, span, &item, what);
 }

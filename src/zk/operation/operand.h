@@ -36,8 +36,9 @@ pool_status exec_target_end(const struct exec_target *target, int is_async, pool
 /* The items of a span: "elements of bn254_fr". */
 struct span_item {
     uint64_t bytes;
-    const char *kind; /* plural noun */
-    const char *name; /* of the field or curve */
+    const char *kind;     /* plural noun */
+    const char *name;     /* of the field or curve */
+    bool any_host_stride; /* in host memory, where others are multiples of 4 too */
 };
 
 /*

@@ -76,7 +76,8 @@ void operation_set_elements(struct operation_call *call, const pool_field *field
     call->subject = field->name;
     call->items = items;
     for (uint32_t i = 0; i < OPERATION_OPERANDS; i++)
-        call->item[i] = (struct span_item){field->bytes, "elements", field->name};
+        call->item[i] =
+            (struct span_item){.bytes = field->bytes, .kind = "elements", .name = field->name};
 }
 
 /* Whether an operand before it is the same memory, which has been checked. */
@@ -92,22 +93,31 @@ static bool is_known(const struct operands *operand)
     return false;
 }
 
+/* Device memory of a call without a device is checked by the calls that it consists of. */
+static pool_status check_operand(const struct operation_call *call, const struct operands *operand)
+{
+    const struct span_item *item = &call->item[operand->count];
+    const pool_span *span = operand->span;
+    const char *what = operand->argument->operand;
+
+    if (call->exec.on_host && span->space != POOL_MEMORY_HOST)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: with `on_host` `%s` must be in host memory", call->name, operand->argument->name);
+    return call->is_forecast || (!call->operation->counter && span->space != POOL_MEMORY_HOST)
+               ? span_check_shape(span, item, what)
+               : span_check(&call->target, span, item, what);
+}
+
 /* Those in one memory; shards are checked by the calls on their devices. */
 static pool_status check_operands(struct operation_call *call)
 {
     struct operands operand = {.call = call};
     pool_status status = POOL_OK;
 
-    while (!status && next_operand(&operand)) {
-        const struct span_item *item = &call->item[operand.count];
-
-        if (!operand.span || is_known(&operand) ||
-            (call->exec.device_count && operand.span->space == POOL_MEMORY_SHARDED))
-            continue;
-        status = call->is_forecast
-                     ? span_check_shape(operand.span, item, operand.argument->operand)
-                     : span_check(&call->target, operand.span, item, operand.argument->operand);
-    }
+    while (!status && next_operand(&operand))
+        if (operand.span && !is_known(&operand) &&
+            !(call->exec.device_count && operand.span->space == POOL_MEMORY_SHARDED))
+            status = check_operand(call, &operand);
     return status || !call->operation->check ? status : call->operation->check(call);
 }
 
@@ -147,6 +157,15 @@ static pool_status return_made(const struct operation_call *call, pool_status st
 
 /* ---- one device ------------------------------------------------------------------------------ */
 
+static void begin_progress(struct operation_call *call)
+{
+    call->progress = (struct progress){.call = call->name,
+        .exec = &call->exec,
+        .done = call->work_before,
+        .reported = call->work_before,
+        .total = call->work ? call->work : call->items};
+}
+
 static pool_status run_entered(struct operation_call *call)
 {
     struct workspace workspace;
@@ -156,8 +175,7 @@ static pool_status run_entered(struct operation_call *call)
         status = operation_open_memory(call, &workspace);
     if (status)
         return scratch_free(&call->target, &call->owned, status);
-    call->progress =
-        (struct progress){.call = call->name, .exec = &call->exec, .total = call->items};
+    begin_progress(call);
     status = call->operation->run(call);
     status = scratch_free(&call->target, &call->owned, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
@@ -195,6 +213,19 @@ static pool_status forecast_on_device(struct operation_call *call, uint64_t *byt
     return status;
 }
 
+/* On the host, or as other calls. */
+static pool_status run_without_device(struct operation_call *call)
+{
+    pool_status status = check_operands(call);
+
+    if (!status && call->exec.workspace)
+        status = operation_check_workspace_overlap(call);
+    if (status)
+        return status;
+    begin_progress(call);
+    return call->exec.on_host ? call->operation->on_host(call) : call->operation->run(call);
+}
+
 /* ---- several devices ------------------------------------------------------------------------- */
 
 enum { CALL_BYTES = 8192 }; /* more than any call has */
@@ -221,6 +252,7 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
         uint64_t needed = 0;
 
         memcpy(part, division->call, operation->call_bytes);
+        part->is_forecast |= bytes != NULL;
         if (!operation->part(division->call, division, index, number, part))
             break;
         part->given = exec;
@@ -255,18 +287,33 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return operation_compute_part(user, index, exec);
 }
 
+/* Or, with `bytes`, forecasts. */
+static pool_status join_parts(struct operation_division *division, uint64_t *bytes)
+{
+    const pool_exec exec = devices_exec(&division->devices, &division->call->exec, 0);
+    pool_status status;
+
+    division->is_joining = true;
+    status = bytes ? operation_forecast_part(division, 0, &exec, bytes)
+                   : operation_compute_part(division, 0, &exec);
+    division->is_joining = false;
+    return status;
+}
+
 static pool_status run_parts(struct operation_division *division)
 {
     const struct operation_call *call = division->call;
     const struct parts parts = {.call = call->name,
         .exec = &call->exec,
         .devices = &division->devices,
-        .total = call->items,
+        .total = call->work ? call->work : call->items,
         .only_enqueues = division->only_enqueues,
         .compute = compute_part,
         .user = division};
     pool_status status = parts_run(&parts);
 
+    if (!status && division->joins)
+        status = join_parts(division, NULL);
     return status || !division->finish ? status : division->finish(division);
 }
 
@@ -278,6 +325,12 @@ static pool_status forecast_parts(struct operation_division *division, uint64_t 
         const pool_exec exec = devices_exec(&division->devices, &division->call->exec, i);
 
         status = operation_forecast_part(division, i, &exec, &bytes[i]);
+    }
+    if (!status && division->joins) {
+        uint64_t needed = 0;
+
+        status = join_parts(division, &needed);
+        bytes[0] = base_max(bytes[0], needed);
     }
     return status;
 }
@@ -300,6 +353,23 @@ static pool_status open_division(struct operation_division *division)
     return status ? status : call->operation->divide(call, division);
 }
 
+/* The caller's workspaces, which are large enough, and their devices' shards. */
+static pool_status check_shard_overlaps(const struct operation_division *division)
+{
+    const struct operation_call *call = division->call;
+    struct operands operand = {.call = call};
+    pool_status status = POOL_OK;
+
+    while (!status && next_operand(&operand))
+        for (uint32_t i = 0; i < division->devices.count && !status; i++)
+            if (operand.span && operand.span->space == POOL_MEMORY_SHARDED &&
+                call->exec.workspaces[i])
+                status = workspace_check_overlap(call->name, call->exec.workspaces[i],
+                    (const pool_span *)operand.span->data + i, call->item[operand.count].bytes,
+                    operand.argument->operand);
+    return status;
+}
+
 /* Or, with `bytes`, forecasts. */
 static pool_status run_on_devices(struct operation_call *call, uint64_t *bytes)
 {
@@ -314,6 +384,8 @@ static pool_status run_on_devices(struct operation_call *call, uint64_t *bytes)
         memcpy(bytes, needed, division.devices.count * sizeof(*bytes));
     else if (!status)
         status = devices_check_workspaces(call->name, &division.devices, &call->exec, needed);
+    if (!status && !bytes && call->exec.workspaces)
+        status = check_shard_overlaps(&division);
     if (!status && !bytes)
         status = division.run(&division);
     base_free(division.memory);
@@ -345,6 +417,16 @@ pool_status operation_divide(struct operation_division *division)
     return status ? status : open_division(division);
 }
 
+static pool_status run_read(struct operation_call *call)
+{
+    const struct operation *operation = call->operation;
+
+    if (call->exec.device_count && operation->divide)
+        return run_on_devices(call, NULL);
+    return call->exec.on_host || !operation->counter ? run_without_device(call)
+                                                     : run_on_device(call);
+}
+
 pool_status operation_run(struct operation_call *call)
 {
     if (exec_has_timeout(call->given))
@@ -352,11 +434,20 @@ pool_status operation_run(struct operation_call *call)
     EXEC_SCOPE(call->given);
     pool_status status = read_call(call);
 
-    if (status)
-        return status;
-    if (!call->operation->counter)
-        return call->operation->run(call);
-    return call->exec.device_count ? run_on_devices(call, NULL) : run_on_device(call);
+    if (!status)
+        status = run_read(call);
+    base_free(call->host_memory);
+    return status;
+}
+
+static pool_status forecast_read(struct operation_call *call, uint64_t *bytes)
+{
+    if (call->exec.device_count)
+        return run_on_devices(call, bytes);
+    if (!call->exec.on_host)
+        return forecast_on_device(call, bytes);
+    *bytes = 0;
+    return check_operands(call);
 }
 
 pool_status operation_forecast(struct operation_call *call, uint64_t *bytes)
@@ -367,9 +458,10 @@ pool_status operation_forecast(struct operation_call *call, uint64_t *bytes)
     call->is_forecast = true;
     if (!status)
         status = read_call(call);
-    if (status)
-        return status;
-    return call->exec.device_count ? run_on_devices(call, bytes) : forecast_on_device(call, bytes);
+    if (!status)
+        status = forecast_read(call, bytes);
+    base_free(call->host_memory);
+    return status;
 }
 
 /* ---- warm-ups -------------------------------------------------------------------------------- */

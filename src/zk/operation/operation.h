@@ -13,6 +13,7 @@
 #include "zk/operation/devices.h"
 #include "zk/operation/exec.h"
 #include "zk/operation/operand.h"
+#include "zk/operation/workspace.h"
 
 /* ---- the table of an operation --------------------------------------------------------------- */
 
@@ -45,8 +46,9 @@ struct operation_division;
 
 /* Each step has the call as its argument. All but `run` are optional. */
 struct operation {
-    const char
-        *counter; /* of calls on a device, see <devicepool/trace.h>; NULL: other calls count */
+    /* Of calls on a device, see <devicepool/trace.h>. NULL: the call consists of others, which
+     * count, and `run` is called without a device. */
+    const char *counter;
     uint32_t call_bytes;
     struct exec_rules rules;
     struct operation_argument arguments[OPERATION_ARGUMENTS];
@@ -69,6 +71,8 @@ struct operation {
     pool_status (*restore)(void *call);
     /* Enqueues the work, with the device's context current and the memory open. */
     pool_status (*run)(void *call);
+    /* Computes on the host; every operand is in host memory. */
+    pool_status (*on_host)(void *call);
 
     /* Several devices; NULL: one only. See struct operation_division. */
     pool_status (*divide)(void *call, struct operation_division *division);
@@ -96,15 +100,17 @@ struct operation_call {
     bool is_forecast; /* data may be at NULL */
     pool_exec exec;   /* validated */
     struct exec_target target;
-    struct progress progress; /* of `items` */
-    pool_buffer *block;       /* with takes_block: the memory, or the caller's workspace */
-    CUdeviceptr address;      /* of the block */
-    pool_buffer *owned;       /* the block, where the frame allocated it */
+    struct progress progress;
+    pool_buffer *block;  /* with takes_block: the memory, or the caller's workspace */
+    CUdeviceptr address; /* of the block */
+    pool_buffer *owned;  /* the block, where the frame allocated it */
 
     /* Set by the steps: */
     const char *subject; /* of the counter: of a field, a curve or a parameter set */
     uint64_t items;
-    void *made;                                /* a handle, by `run`, whatever its status */
+    uint64_t work, work_before; /* of the progress, all and done before the call; 0: `items` */
+    void *host_memory;          /* of the steps; the frame frees it */
+    void *made;                 /* a handle, by `run`, whatever its status */
     struct span_item item[OPERATION_OPERANDS]; /* of the operands, in their order */
     struct operation_memory memory;
     pool_span part[OPERATION_OPERANDS]; /* the spans of a device's part */
@@ -131,8 +137,6 @@ pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
 
 /* ---- memory.c, for the frame ---------------------------------------------------------------- */
 
-struct workspace;
-
 /* Plans for the limit of the caller's. */
 pool_status operation_plan(struct operation_call *call);
 /* Plans, and takes the caller's workspace, which lives as long as the call, or scratch memory. */
@@ -153,7 +157,9 @@ struct operation_division {
     struct devices devices;
     uint64_t first[EXEC_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
     bool only_enqueues;                   /* see struct parts */
-    void *memory;                         /* of the operation; the frame frees it */
+    bool joins; /* when all parts have been run, the first device runs those with is_joining */
+    bool is_joining;
+    void *memory; /* of the operation; the frame frees it */
     pool_status (*finish)(struct operation_division *division); /* once all parts have been run */
     pool_status (*run)(struct operation_division *division);
     pool_status (*forecast)(struct operation_division *division, uint64_t *bytes);
@@ -170,6 +176,25 @@ pool_status operation_compute_part(
     const struct operation_division *division, uint32_t index, const pool_exec *exec);
 pool_status operation_forecast_part(const struct operation_division *division, uint32_t index,
     const pool_exec *exec, uint64_t *bytes);
+
+/*
+ * memory.c: memory of a device for the time of all its parts, out of its workspace if it has one.
+ * The parts' calls have what is left of the workspace and the limit. Ended also after a failure.
+ */
+struct operation_reserve {
+    struct exec_target target;
+    struct workspace workspace;
+    uint64_t bytes;
+    pool_buffer *buffer, *rest;
+    CUdeviceptr address;
+};
+pool_status operation_reserve(const struct operation_call *call, uint64_t bytes,
+    const pool_exec *exec, struct operation_reserve *reserve);
+pool_exec operation_reserve_exec(const struct operation_reserve *reserve, const pool_exec *exec);
+pool_status operation_reserve_end(struct operation_reserve *reserve, pool_status status);
+/* The exec of forecasts for calls beside such memory. */
+pool_status operation_reserve_forecast(
+    const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec);
 
 /* batch.c, for operands that are the input and the output of transforms of `items` items each: by
  * the shards of the input, else of the output, else by the devices' rates. */

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "pool/device/device.h"
 #include "zk/field/emit_field.h"
-#include "zk/operation/timeout.h"
+#include "zk/operation/operation.h"
 
 static const char *set_name(const void *set)
 {
@@ -209,29 +209,23 @@ pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)
     return load_program(set, device, &programs[ROWS], &module);
 }
 
-static pool_status poseidon_warm_up_timed(void *const *a)
+static pool_status load(struct operation_call *call, const void *user)
 {
-    return pool_poseidon_warm_up(a[0], a[1]);
-}
-
-pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *given)
-{
-    if (exec_has_timeout(given))
-        return TIMED_RUN(poseidon_warm_up_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(given));
-    EXEC_SCOPE(given);
+    const pool_poseidon *set = user;
+    pool_device *device = call->exec.device;
     struct module_program_key keys[PROGRAMS];
     pool_module *module;
-    pool_exec exec;
     pool_status status;
 
-    if (!set)
-        return base_fail_null("pool_poseidon_warm_up", "set");
-    status = exec_read_warm_up(__func__, given, &exec);
     for (size_t i = 0; i < program_count(set); i++)
         keys[i] = module_key_for(&programs[i], set->fingerprint);
-    if (!status)
-        status = module_load_keys(exec.device, set, keys, program_count(set));
+    status = module_load_keys(device, set, keys, program_count(set));
     for (size_t i = 0; i < program_count(set) && !status; i++)
-        status = load_program(set, exec.device, &programs[i], &module);
+        status = load_program(set, device, &programs[i], &module);
     return status;
+}
+
+pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_exec *exec)
+{
+    return operation_warm_up(__func__, exec, "set", set, load);
 }

@@ -14,7 +14,7 @@
 
 enum { MAX_ARITY = 16 };
 
-static const struct base_struct merkle_params_type = BASE_STRUCT(pool_merkle_params);
+const struct base_struct poseidon_merkle_params_type = BASE_STRUCT(pool_merkle_params);
 
 void pool_merkle_params_init(pool_merkle_params *params, size_t struct_size)
 {
@@ -123,7 +123,8 @@ pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
     const pool_merkle_params *given, uint64_t leaves, struct poseidon_tree *tree)
 {
     pool_merkle_params params;
-    pool_status status = base_struct_read(&merkle_params_type, call, "params", given, &params);
+    pool_status status =
+        base_struct_read(&poseidon_merkle_params_type, call, "params", given, &params);
     uint64_t nodes = leaves;
 
     memset(tree, 0, sizeof(*tree));

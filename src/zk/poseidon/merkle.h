@@ -6,7 +6,7 @@
 #ifndef POSEIDON_MERKLE_H
 #define POSEIDON_MERKLE_H
 
-#include "zk/operation/exec.h"
+#include "zk/operation/operation.h"
 #include "zk/poseidon/poseidon.h"
 
 enum { POSEIDON_MAX_HEIGHT = 64 };
@@ -31,6 +31,7 @@ struct poseidon_tree {
     uint64_t *padding;
 };
 
+extern const struct base_struct poseidon_merkle_params_type;
 /* Validates and copies params; `call` is the public function, for messages. */
 pool_status poseidon_tree_init(const char *call, const pool_poseidon *set,
     const pool_merkle_params *given, uint64_t leaves, struct poseidon_tree *tree);
@@ -46,34 +47,41 @@ uint64_t poseidon_tree_work(const struct poseidon_tree *tree);
 void poseidon_leaf_digest(const pool_poseidon *set, const struct poseidon_tree *tree,
     const uint64_t *leaf, uint64_t *digest);
 
-/* pool_poseidon_merkle_build for leaves whose first one has the index `first_leaf` in messages. */
-pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *given,
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* A call of pool_poseidon_merkle_build or pool_poseidon_merkle_shards. */
+struct merkle_call {
+    struct operation_call frame;
+    const pool_poseidon *set;
+    const pool_merkle_params *given;
+    const pool_span *leaves;
+    const pool_span *levels;
+    uint64_t *digests; /* of each shard of the levels, by pool_poseidon_merkle_shards */
+    pool_merkle_params params;
+    struct poseidon_tree tree;
+    bool has_padding;    /* the padding nodes are computed */
+    uint64_t first_leaf; /* its index in messages */
+    struct poseidon_chunk_plan plan;
+};
+enum merkle_operand { MERKLE_LEAVES, MERKLE_LEVELS };
+
+/* merkle_build.c: pool_poseidon_merkle_build for leaves whose first one has the index `first_leaf`
+ * in messages, and its forecast; `call` is the public function. */
+pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels);
-
-/* What pool_poseidon_merkle_build_workspace reports; `call` is the public function. */
 pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
-    const pool_exec *given, const pool_merkle_params *params, const pool_span *leaves,
+    const pool_exec *exec, const pool_merkle_params *params, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes);
 
-/* merkle_device.c: for validated spans. */
-pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct progress *progress, uint64_t *bytes);
-pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels, struct progress *progress);
+/* merkle_device.c: steps. */
+pool_status merkle_plan(void *call, uint64_t limit);
+pool_status merkle_run(void *call);
 
-/* merkle_devices.c: for exec->device_count; bytes[i] is what device i allocates, digests[i] what
- * its shard of the levels has. */
-pool_status poseidon_devices_merkle_build(const char *call, const pool_poseidon *set,
-    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
-    uint64_t first_leaf, const pool_span *levels);
-pool_status poseidon_devices_merkle_forecast(const char *call, const pool_poseidon *set,
-    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
-    const pool_span *levels, uint64_t *bytes);
-pool_status poseidon_devices_merkle_shards(const char *call, const pool_poseidon *set,
-    const pool_exec *exec, const struct poseidon_tree *tree, const pool_span *leaves,
-    uint64_t *digests);
+/* merkle_devices.c: the division, and what pool_poseidon_merkle_shards reports. */
+pool_status merkle_divide(void *call, struct operation_division *division);
+bool merkle_make_part(const void *call, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *part);
+pool_status merkle_count_shards(void *call);
 
 #endif

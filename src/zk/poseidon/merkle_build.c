@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Building a Merkle tree: validation, and the host's implementation level by level.
+ * Building a Merkle tree: its arguments, and the host's implementation level by level.
  */
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/timeout.h"
-#include "zk/poseidon/arguments.h"
 #include "zk/poseidon/host.h"
 #include "zk/poseidon/merkle.h"
+#include "zk/poseidon/run.h"
 
 /* The digests of all leaves, in limbs. */
 static pool_status compute_leaf_level(const pool_poseidon *set, const struct poseidon_tree *tree,
@@ -73,7 +71,7 @@ static void store_level(const pool_poseidon *set, const struct poseidon_tree *tr
             set, levels, set->digest_elements, tree->level_start[level] + i, digests + i * limbs);
 }
 
-static pool_status build_on_host(const pool_poseidon *set, const struct poseidon_tree *tree,
+static pool_status build_levels(const pool_poseidon *set, const struct poseidon_tree *tree,
     const pool_span *leaves, const pool_span *levels, struct progress *progress)
 {
     size_t limbs = (size_t)set->digest_elements * set->field->limbs;
@@ -94,134 +92,138 @@ static pool_status build_on_host(const pool_poseidon *set, const struct poseidon
     return status;
 }
 
-/* Reads everything but the spans' data. The caller frees the tree after POOL_OK. */
-static pool_status read_call(const char *call, const pool_poseidon *set, const pool_exec *given,
-    const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
-    pool_exec *exec, struct poseidon_tree *tree)
-{
-    pool_status status = poseidon_read_exec(call, set, given, exec);
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-    if (!status)
-        status = base_check_pointers(call, {"leaves", leaves});
-    if (!status)
-        status = poseidon_tree_init(call, set, params, leaves->count, tree);
-    if (status)
-        return status;
-    const struct poseidon_operand in = {leaves, tree->leaf_elements, "leaves"};
-    const struct poseidon_operand out = {levels, set->digest_elements, "levels"};
-    status = poseidon_check_operands(call, set->field, exec, &in, &out, tree->digest_count);
-    if (status)
-        poseidon_tree_free(tree);
+static pool_status read_tree(void *user)
+{
+    struct merkle_call *call = user;
+    pool_status status = poseidon_tree_init(
+        call->frame.name, call->set, &call->params, call->leaves->count, &call->tree);
+
+    call->frame.host_memory = call->tree.padding;
     return status;
 }
 
-pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *given,
+static void set_items(void *user)
+{
+    struct merkle_call *call = user;
+
+    call->frame.subject = call->set->name;
+    call->frame.items = call->leaves->count;
+    call->frame.work = call->frame.work_before + poseidon_tree_work(&call->tree);
+    call->frame.item[MERKLE_LEAVES] = poseidon_item(call->set, call->tree.leaf_elements);
+    call->frame.item[MERKLE_LEVELS] = poseidon_item(call->set, call->set->digest_elements);
+}
+
+static pool_status check_space(void *user)
+{
+    struct merkle_call *call = user;
+    pool_status status =
+        poseidon_check_space(&call->frame, call->levels, "levels", call->tree.digest_count);
+
+    if (status || call->frame.is_forecast || call->has_padding)
+        return status;
+    poseidon_tree_compute_padding(call->set, &call->tree);
+    call->has_padding = true;
+    return POOL_OK;
+}
+
+static pool_status build_on_host(void *user)
+{
+    struct merkle_call *call = user;
+    pool_status status = call->frame.exec.checks
+                             ? poseidon_host_check(call->set, call->leaves,
+                                   call->tree.leaf_elements, call->first_leaf, "leaves")
+                             : POOL_OK;
+
+    return status ? status
+                  : build_levels(
+                        call->set, &call->tree, call->leaves, call->levels, &call->frame.progress);
+}
+
+#define ARGUMENTS                                                                                  \
+    {.name = "set", .at = offsetof(struct merkle_call, set)},                                      \
+        {"params", offsetof(struct merkle_call, given), OPERATION_PARAMS,                          \
+            .type = &poseidon_merkle_params_type,                                                  \
+            .copy_at = offsetof(struct merkle_call, params)},                                      \
+    {                                                                                              \
+        "leaves", offsetof(struct merkle_call, leaves), OPERATION_SPAN, .operand = "leaves"        \
+    }
+
+static const struct operation building = {.counter = "merkle",
+    .call_bytes = sizeof(struct merkle_call),
+    .rules = {POSEIDON_EXEC_RULES},
+    .arguments = {ARGUMENTS,
+        {"levels", offsetof(struct merkle_call, levels), OPERATION_SPAN, .operand = "levels"}},
+    .read = read_tree,
+    .prepare = set_items,
+    .check = check_space,
+    .plan = merkle_plan,
+    .run = merkle_run,
+    .on_host = build_on_host,
+    .divide = merkle_divide,
+    .part = merkle_make_part};
+
+static const struct operation counting = {.call_bytes = sizeof(struct merkle_call),
+    .rules = {POSEIDON_EXEC_RULES},
+    .arguments = {ARGUMENTS, {.name = "digests", .at = offsetof(struct merkle_call, digests)}},
+    .read = read_tree,
+    .prepare = set_items,
+    .run = merkle_count_shards,
+    .on_host = merkle_count_shards};
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+pool_status poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t first_leaf,
     const pool_span *levels)
 {
-    static const char call[] = "pool_poseidon_merkle_build";
-    const struct poseidon_operand in = {leaves, 0, "leaves"}, out = {levels, 0, "levels"};
-    struct poseidon_tree tree;
-    struct progress progress;
-    pool_exec exec;
-    pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
+    struct merkle_call call = {
+        .frame = {.operation = &building, .name = "pool_poseidon_merkle_build", .given = exec},
+        .set = set,
+        .given = params,
+        .leaves = leaves,
+        .levels = levels,
+        .first_leaf = first_leaf};
 
-    if (status)
-        return status;
-    status = poseidon_check_data(call, &in);
-    if (!status)
-        status = poseidon_check_data(call, &out);
-    if (!status && exec.on_host && exec.checks)
-        status = poseidon_host_check(set, leaves, tree.leaf_elements, first_leaf, "leaves");
-    progress = (struct progress){.call = call, .exec = &exec, .total = poseidon_tree_work(&tree)};
-    if (!status)
-        poseidon_tree_compute_padding(set, &tree);
-    if (!status && exec.device_count)
-        status = poseidon_devices_merkle_build(call, set, &exec, &tree, leaves, first_leaf, levels);
-    else if (!status && exec.on_host)
-        status = build_on_host(set, &tree, leaves, levels, &progress);
-    else if (!status)
-        status =
-            poseidon_device_merkle_build(set, &exec, &tree, leaves, first_leaf, levels, &progress);
-    poseidon_tree_free(&tree);
-    return status;
-}
-
-static pool_status poseidon_merkle_build_timed(void *const *a)
-{
-    return pool_poseidon_merkle_build(a[0], a[1], a[2], a[3], a[4]);
+    return operation_run(&call.frame);
 }
 
 pool_status pool_poseidon_merkle_build(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(poseidon_merkle_build_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
-            TIMED_PARAMS(params), TIMED_SPAN(leaves), TIMED_SPAN(levels));
-    EXEC_SCOPE(exec);
     return poseidon_merkle_build(set, exec, params, leaves, 0, levels);
 }
 
-pool_status poseidon_merkle_forecast(const char *call, const pool_poseidon *set,
-    const pool_exec *given, const pool_merkle_params *params, const pool_span *leaves,
+pool_status poseidon_merkle_forecast(const char *name, const pool_poseidon *set,
+    const pool_exec *exec, const pool_merkle_params *params, const pool_span *leaves,
     const pool_span *levels, uint64_t *bytes)
 {
-    struct poseidon_tree tree;
-    pool_exec exec;
-    struct progress progress = {.call = call, .exec = &exec};
-    pool_status status = read_call(call, set, given, params, leaves, levels, &exec, &tree);
+    struct merkle_call call = {.frame = {.operation = &building, .name = name, .given = exec},
+        .set = set,
+        .given = params,
+        .leaves = leaves,
+        .levels = levels};
 
-    if (status)
-        return status;
-    if (exec.on_host)
-        *bytes = 0;
-    else if (exec.device_count)
-        status = poseidon_devices_merkle_forecast(call, set, &exec, &tree, leaves, levels, bytes);
-    else
-        status = poseidon_device_merkle_forecast(set, &tree, leaves, levels, &progress, bytes);
-    poseidon_tree_free(&tree);
-    return status;
+    return operation_forecast(&call.frame, bytes);
 }
 
 pool_status pool_poseidon_merkle_build_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, const pool_span *levels,
     uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    return bytes ? poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes)
-                 : base_fail_null(__func__, "bytes");
+    return poseidon_merkle_forecast(__func__, set, exec, params, leaves, levels, bytes);
 }
 
-static pool_status poseidon_merkle_shards_timed(void *const *a)
-{
-    return pool_poseidon_merkle_shards(a[0], a[1], a[2], a[3], a[4]);
-}
-
-pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *given,
+pool_status pool_poseidon_merkle_shards(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, const pool_span *leaves, uint64_t *digests)
 {
-    if (exec_has_timeout(given))
-        return TIMED_RUN(poseidon_merkle_shards_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(given),
-            TIMED_PARAMS(params), TIMED_SPAN(leaves), TIMED_POINTER(digests));
-    EXEC_SCOPE(given);
-    struct poseidon_tree tree;
-    pool_exec exec;
-    pool_status status = base_check_pointers(__func__, {"leaves", leaves}, {"digests", digests});
+    struct merkle_call call = {.frame = OPERATION_CALL(&counting, exec),
+        .set = set,
+        .given = params,
+        .leaves = leaves,
+        .digests = digests};
 
-    if (!status)
-        status = poseidon_read_exec(__func__, set, given, &exec);
-    if (!status && !exec.device_count)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0 for `device_count`; levels have shards over several devices",
-            __func__);
-    if (!status)
-        status = poseidon_tree_init(__func__, set, params, leaves->count, &tree);
-    if (status)
-        return status;
-    const struct poseidon_operand in = {leaves, tree.leaf_elements, "leaves"};
-    status = poseidon_check_operand(__func__, set->field, &exec, &in);
-    if (!status)
-        status = poseidon_devices_merkle_shards(__func__, set, &exec, &tree, leaves, digests);
-    poseidon_tree_free(&tree);
-    return status;
+    call.frame.is_forecast = true; /* data is not read */
+    return operation_run(&call.frame);
 }

@@ -6,16 +6,14 @@
  */
 #include "base/math.h"
 #include "base/status.h"
-#include "pool/device/counters.h"
 #include "zk/operation/pipeline.h"
-#include "zk/operation/workspace.h"
 #include "zk/poseidon/merkle.h"
 #include "zk/poseidon/run.h"
 
 struct build {
     const pool_poseidon *set;
     const struct poseidon_tree *tree;
-    struct exec_target site;
+    struct exec_target target;
     pool_span kept;          /* the kept levels in device memory */
     const pool_span *levels; /* the caller's span of them */
     pool_buffer *staging;    /* the memory of `kept` if that is in host memory */
@@ -24,6 +22,7 @@ struct build {
     uint32_t next_level;
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
+    bool checks;
     struct progress *progress;
 };
 
@@ -52,7 +51,7 @@ static pool_span level_span(const struct build *build, uint32_t level)
 }
 
 /* Enqueues the computation of nodes of a level from their children. */
-static pool_status enqueue_nodes(const struct build *build, const struct exec_target *site,
+static pool_status enqueue_nodes(const struct build *build, const struct exec_target *target,
     uint32_t level, const pool_span *children, const pool_span *nodes)
 {
     const pool_poseidon *set = build->set;
@@ -68,11 +67,11 @@ static pool_status enqueue_nodes(const struct build *build, const struct exec_ta
     for (uint32_t i = 0; i < set->digest_elements; i++)
         poseidon_device_words(
             field, operation.args.padding_node + i * field->words, padding + i * field->limbs);
-    return poseidon_operation_enqueue(&operation, site, children, nodes);
+    return poseidon_operation_enqueue(&operation, target, children, nodes);
 }
 
 /* Level 0 of some leaves: hashed, converted, or the leaves themselves if they need neither. */
-static pool_status enqueue_leaf_digests(struct build *build, const struct exec_target *site,
+static pool_status enqueue_leaf_digests(struct build *build, const struct exec_target *target,
     const pool_span *leaves, uint64_t first, pool_span *digests)
 {
     const struct poseidon_tree *tree = build->tree;
@@ -90,17 +89,17 @@ static pool_status enqueue_leaf_digests(struct build *build, const struct exec_t
     if (tree->hashes_leaves)
         poseidon_operation_set_sponge(&operation, &tree->leaf_sponge);
     *digests = poseidon_span_slice(&level, build->digest_bytes, first, leaves->count);
-    return poseidon_operation_enqueue(&operation, site, leaves, digests);
+    return poseidon_operation_enqueue(&operation, target, leaves, digests);
 }
 
 /* Levels 0 and 1 of a chunk of the leaves. */
-static pool_status compute_leaf_chunk(void *user, const struct exec_target *site,
+static pool_status compute_leaf_chunk(void *user, const struct exec_target *target,
     const pool_span *leaves, const pool_span *out, uint64_t first)
 {
     struct build *build = user;
     uint64_t arity = build->tree->arity;
     pool_span digests, level, nodes;
-    pool_status status = enqueue_leaf_digests(build, site, leaves, first, &digests);
+    pool_status status = enqueue_leaf_digests(build, target, leaves, first, &digests);
 
     (void)out;
     if (build->tree->height == 0 || status)
@@ -108,7 +107,7 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *site
     level = level_span(build, 1);
     nodes = poseidon_span_slice(
         &level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
-    return enqueue_nodes(build, site, 1, &digests, &nodes);
+    return enqueue_nodes(build, target, 1, &digests, &nodes);
 }
 
 /* The pipeline of the leaves, without the members that only the run needs. */
@@ -122,12 +121,12 @@ static struct poseidon_pipeline leaf_pipeline(const struct build *build, const p
     if (build->levels->space == POOL_MEMORY_HOST)
         common += memory_scratch_bytes(tree->digest_count * bytes);
     return (struct poseidon_pipeline){.set = build->set,
-        .site = build->site,
+        .target = build->target,
         .in = {leaves, tree->leaf_elements, "leaves"},
         .multiple = tree->arity,
         .weight = tree->hashes_leaves ? 2 : 1,
         .first_index = build->first_leaf,
-        .checks = build->progress->exec->checks != 0,
+        .checks = build->checks,
         .common_bytes = common,
         .progress = build->progress};
 }
@@ -135,10 +134,10 @@ static struct poseidon_pipeline leaf_pipeline(const struct build *build, const p
 static pool_status compute_level(struct build *build, uint32_t level)
 {
     const pool_span children = level_span(build, level - 1), nodes = level_span(build, level);
-    pool_status status = enqueue_nodes(build, &build->site, level, &children, &nodes);
+    pool_status status = enqueue_nodes(build, &build->target, level, &children, &nodes);
 
     if (!status && progress_waits(build->progress))
-        status = pool_stream_synchronize(build->site.stream);
+        status = pool_stream_synchronize(build->target.stream);
     return status ? status : progress_add(build->progress, children.count);
 }
 
@@ -152,7 +151,7 @@ static pool_status allocate_levels(struct build *build)
 
     build->kept = *build->levels;
     if (build->levels->space == POOL_MEMORY_HOST) {
-        status = scratch_allocate(&build->site, build->tree->digest_count * build->digest_bytes,
+        status = scratch_allocate(&build->target, build->tree->digest_count * build->digest_bytes,
             &build->staging, &address);
         build->kept.data = (void *)(uintptr_t)address;
         build->kept.stride = 0;
@@ -162,8 +161,8 @@ static pool_status allocate_levels(struct build *build)
         uint64_t nodes = count_scratch_nodes(build->tree, i);
 
         if (nodes)
-            status = scratch_allocate(&build->site, nodes * build->digest_bytes, &build->scratch[i],
-                &build->scratch_address[i]);
+            status = scratch_allocate(&build->target, nodes * build->digest_bytes,
+                &build->scratch[i], &build->scratch_address[i]);
     }
     return status;
 }
@@ -201,7 +200,7 @@ static pool_status compute_next_level(void *user, struct pipeline_chunk *chunk)
 static pool_status compute_and_download_levels(struct build *build)
 {
     const struct poseidon_tree *tree = build->tree;
-    const struct pipeline levels = {.target = build->site,
+    const struct pipeline levels = {.target = build->target,
         .progress = build->progress,
         .chunk_items = tree->level_nodes[tree->first_level],
         .next = set_next_level,
@@ -215,40 +214,16 @@ static pool_status compute_and_download_levels(struct build *build)
     return pipeline_run(&levels);
 }
 
-static pool_status build_tree(struct build *build, const pool_span *leaves)
+static struct build build_of(struct merkle_call *call)
 {
-    struct poseidon_pipeline pipeline = leaf_pipeline(build, leaves);
-    const struct progress *progress = build->progress;
-    struct poseidon_chunk_plan plan;
-    struct workspace workspace;
-    pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
-
-    if (!status)
-        status =
-            workspace_open(&workspace, progress->call, progress->exec, plan.bytes, &build->site);
-    pipeline.site = build->site;
-    pipeline.compute = compute_leaf_chunk;
-    pipeline.user = build;
-    if (!status)
-        status = allocate_levels(build);
-    if (!status)
-        status = poseidon_pipeline_run(&pipeline, &plan);
-    if (!status)
-        status = compute_and_download_levels(build);
-    status = scratch_free(&build->site, &build->staging, status);
-    for (int i = 0; i < 2; i++)
-        status = scratch_free(&build->site, &build->scratch[i], status);
-    return status;
-}
-
-static struct build build_of(const pool_poseidon *set, const struct poseidon_tree *tree,
-    const pool_span *levels, struct progress *progress)
-{
-    return (struct build){.set = set,
-        .tree = tree,
-        .levels = levels,
-        .digest_bytes = (size_t)set->digest_elements * set->field->bytes,
-        .progress = progress};
+    return (struct build){.set = call->set,
+        .tree = &call->tree,
+        .target = call->frame.target,
+        .levels = call->levels,
+        .digest_bytes = call->frame.item[MERKLE_LEVELS].bytes,
+        .first_leaf = call->first_leaf,
+        .checks = call->frame.exec.checks != 0,
+        .progress = &call->frame.progress};
 }
 
 static pool_status check_node_words(const char *call, const pool_poseidon *set)
@@ -263,45 +238,32 @@ static pool_status check_node_words(const char *call, const pool_poseidon *set)
                      call, set->name, node_words, POSEIDON_NODE_WORDS);
 }
 
-pool_status poseidon_device_merkle_forecast(const pool_poseidon *set,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    struct progress *progress, uint64_t *bytes)
+pool_status merkle_plan(void *user, uint64_t limit)
 {
-    const struct build build = build_of(set, tree, levels, progress);
-    const struct poseidon_pipeline pipeline = leaf_pipeline(&build, leaves);
-    struct poseidon_chunk_plan plan;
-    pool_status status = check_node_words(progress->call, set);
+    struct merkle_call *call = user;
+    const struct build build = build_of(call);
+    const struct poseidon_pipeline pipeline = leaf_pipeline(&build, call->leaves);
 
-    if (!status)
-        status = poseidon_pipeline_plan(&pipeline, &plan);
-    if (!status)
-        *bytes = plan.bytes;
-    return status;
+    poseidon_pipeline_plan(&pipeline, limit, &call->plan);
+    call->frame.memory.bytes = call->plan.bytes;
+    return check_node_words(call->frame.name, call->set);
 }
 
-pool_status poseidon_device_merkle_build(const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_tree *tree, const pool_span *leaves, uint64_t first_leaf,
-    const pool_span *levels, struct progress *progress)
+pool_status merkle_run(void *user)
 {
-    size_t leaf_bytes = (size_t)tree->leaf_elements * set->field->bytes;
-    struct build build = build_of(set, tree, levels, progress);
-    const struct workspace_span spans[] = {
-        {leaves, leaf_bytes, "leaves"}, {levels, build.digest_bytes, "levels"}};
-    struct device_operation counted;
-    pool_status status = check_node_words(progress->call, set);
+    struct merkle_call *call = user;
+    struct build build = build_of(call);
+    struct poseidon_pipeline pipeline = leaf_pipeline(&build, call->leaves);
+    pool_status status = allocate_levels(&build);
 
-    build.first_leaf = first_leaf;
+    pipeline.compute = compute_leaf_chunk;
+    pipeline.user = &build;
     if (!status)
-        status = exec_target_init(&build.site, exec);
+        status = poseidon_pipeline_run(&pipeline, &call->plan);
     if (!status)
-        status = poseidon_check_device_span(&build.site, leaves, leaf_bytes, "leaves");
-    if (!status)
-        status = poseidon_check_device_span(&build.site, levels, build.digest_bytes, "levels");
-    if (!status)
-        status = workspace_check_spans(progress->call, exec, spans, 2);
-    if (status)
-        return status;
-    device_operation_begin(&counted, build.site.device, "merkle", set->name, leaves->count);
-    status = exec_target_end(&build.site, exec->is_async, build_tree(&build, leaves));
-    return device_operation_end(&counted, status);
+        status = compute_and_download_levels(&build);
+    status = scratch_free(&build.target, &build.staging, status);
+    for (int i = 0; i < 2; i++)
+        status = scratch_free(&build.target, &build.scratch[i], status);
+    return status;
 }

@@ -17,10 +17,9 @@ struct poseidon_division {
     const struct poseidon_tree *tree;
     const pool_span *leaves;
     const pool_span *levels; /* NULL: they have no place */
-    struct devices devices;
+    const struct devices *devices;
     uint32_t cut; /* the level; 0: the first device builds the whole tree */
     uint64_t first_leaf[EXEC_MAX_DEVICES + 1];
-    uint64_t first_index; /* of the first leaf in messages */
     /* The nodes of the cut: in `levels` or other host memory, or, where the levels are sharded, in
      * memory of the first device. */
     pool_span cut_nodes;
@@ -28,11 +27,9 @@ struct poseidon_division {
 
 /* ---- merkle_division.c ----------------------------------------------------------------------- */
 
-/* Reads the devices, checks the spans but for their data, and chooses the cut. `hint` ends the
- * message about shards of levels that have other numbers of digests. */
-pool_status poseidon_divide(const char *call, const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    const char *hint, struct poseidon_division *division);
+/* Chooses the cut, for the other members but the cut nodes, and checks the shards of the levels,
+ * but for their data. `hint` ends the message about another number of digests. */
+pool_status poseidon_divide(const char *hint, struct poseidon_division *division);
 
 size_t poseidon_division_digest_bytes(const struct poseidon_division *division);
 /* Whether the level of the cut is among the kept ones. */
@@ -56,11 +53,5 @@ void poseidon_division_count(const struct poseidon_division *division, uint64_t 
 /* The device that has the node of a kept level, and the node's index in that device's shard. */
 uint32_t poseidon_division_find(
     const struct poseidon_division *division, uint32_t level, uint64_t node, uint64_t *digest);
-
-/* ---- merkle_shards.c: for levels that are sharded ---------------------------------------------
- */
-
-pool_status poseidon_shards_merkle_build(struct poseidon_division *division);
-pool_status poseidon_shards_merkle_forecast(struct poseidon_division *division, uint64_t *bytes);
 
 #endif

@@ -46,10 +46,10 @@ static uint32_t highest_level(const struct poseidon_tree *tree, uint64_t nodes)
 /* Lower where the shards of the leaves end inside subtrees. */
 static pool_status fit_shards(struct poseidon_division *division)
 {
-    const uint32_t count = division->devices.count;
+    const uint32_t count = division->devices->count;
     bool fits = false;
 
-    devices_divide(&division->devices, division->leaves, 1, division->first_leaf);
+    devices_divide(division->devices, division->leaves, 1, division->first_leaf);
     while (!fits && division->cut > 0) {
         uint64_t multiple = poseidon_division_subtree_leaves(division);
 
@@ -69,30 +69,16 @@ static pool_status fit_shards(struct poseidon_division *division)
 static pool_status choose_cut(struct poseidon_division *division)
 {
     const struct poseidon_tree *tree = division->tree;
-    const uint32_t count = division->devices.count;
+    const uint32_t count = division->devices->count;
 
     division->cut = highest_level(tree, (uint64_t)POSEIDON_SUBTREES * count);
     if (!division->cut)
         division->cut = highest_level(tree, base_max(count, 2));
     if (division->leaves->space == POOL_MEMORY_SHARDED)
         return fit_shards(division);
-    devices_split(&division->devices, tree->leaves, poseidon_division_subtree_leaves(division),
+    devices_split(division->devices, tree->leaves, poseidon_division_subtree_leaves(division),
         division->first_leaf);
     return POOL_OK;
-}
-
-static pool_status check_levels(const struct poseidon_division *division)
-{
-    const pool_span *levels = division->levels;
-
-    if (!levels)
-        return POOL_OK;
-    if (!poseidon_division_is_sharded(division) && division->exec->is_async)
-        return base_fail(POOL_ERR_UNSUPPORTED,
-            "%s: `is_async` is not supported with `device_count` %u unless `levels` is sharded; it "
-            "must be 0",
-            division->call, division->devices.count);
-    return devices_check_span(division->call, &division->devices, levels, "levels");
 }
 
 /* Once the cut is chosen. `hint` ends the message about another number of digests. */
@@ -103,7 +89,7 @@ static pool_status check_level_shards(const struct poseidon_division *division, 
     uint64_t wanted[EXEC_MAX_DEVICES];
 
     poseidon_division_count(division, wanted);
-    for (uint32_t i = 0; i < division->devices.count; i++) {
+    for (uint32_t i = 0; i < division->devices->count; i++) {
         if (shards[i].count != wanted[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: shard %u of `levels` has %llu digests; pool_poseidon_merkle_shards reports "
@@ -118,21 +104,10 @@ static pool_status check_level_shards(const struct poseidon_division *division, 
     return POOL_OK;
 }
 
-pool_status poseidon_divide(const char *call, const pool_poseidon *set, const pool_exec *exec,
-    const struct poseidon_tree *tree, const pool_span *leaves, const pool_span *levels,
-    const char *hint, struct poseidon_division *division)
+pool_status poseidon_divide(const char *hint, struct poseidon_division *division)
 {
-    pool_status status;
+    pool_status status = choose_cut(division);
 
-    *division = (struct poseidon_division){
-        .call = call, .set = set, .exec = exec, .tree = tree, .leaves = leaves, .levels = levels};
-    status = devices_read(call, exec, &division->devices);
-    if (!status)
-        status = devices_check_span(call, &division->devices, leaves, "leaves");
-    if (!status)
-        status = check_levels(division);
-    if (!status)
-        status = choose_cut(division);
     return status || !poseidon_division_is_sharded(division) ? status
                                                              : check_level_shards(division, hint);
 }
@@ -224,7 +199,7 @@ pool_span poseidon_division_top_levels(
 
 void poseidon_division_count(const struct poseidon_division *division, uint64_t *digests)
 {
-    for (uint32_t i = 0; i < division->devices.count; i++)
+    for (uint32_t i = 0; i < division->devices->count; i++)
         digests[i] = division->cut && poseidon_division_keeps_cut(division)
                          ? poseidon_division_part(division, i).digest_count
                          : 0;

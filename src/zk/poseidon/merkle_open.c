@@ -6,39 +6,35 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/math.h"
-#include "base/params.h"
 #include "base/status.h"
-#include "zk/operation/timeout.h"
-#include "zk/operation/workspace.h"
 #include "zk/poseidon/merkle_devices.h"
 #include "zk/poseidon/run.h"
 
 struct opening {
-    const char *call; /* the public function */
+    struct operation_call frame;
     const pool_poseidon *set;
-    pool_exec exec;
+    const pool_merkle_params *given;
+    const pool_span *leaves; /* NULL: none are needed */
+    const pool_span *levels;
+    const pool_span *path;
+    uint64_t leaf_count;
+    uint64_t index;
+    pool_merkle_params params;
     struct poseidon_tree tree;
-    struct poseidon_division division; /* with exec.device_count: of the tree */
+    const struct devices *devices;     /* NULL: one, or the host */
+    struct poseidon_division division; /* over several devices */
     pool_span host_leaves;             /* what it follows where no sharded leaves are given */
     size_t digest_limbs;
     size_t digest_bytes;
-    uint64_t *path; /* in limbs */
-    uint64_t count; /* of digests in `path` so far */
+    uint64_t *limbs; /* of the path */
+    uint64_t count;  /* of digests in `limbs` so far */
 };
+enum { OPEN_LEAVES, OPEN_LEVELS, OPEN_PATH };
 
 static bool is_sharded(const pool_span *span)
 {
     return span && span->space == POOL_MEMORY_SHARDED;
-}
-
-/* The exec of work on one of several devices. */
-static pool_status exec_on(const struct opening *opening, uint32_t index, pool_exec *exec)
-{
-    const pool_exec given = devices_exec(&opening->division.devices, &opening->exec, index);
-
-    return poseidon_read_exec(opening->call, opening->set, &given, exec);
 }
 
 static pool_status read_digest(
@@ -54,10 +50,9 @@ static pool_status read_sharded_digest(const struct opening *opening, const pool
     const uint32_t index = poseidon_division_find(&opening->division, level, node, &digest);
     const pool_span *shard = (const pool_span *)levels->data + index;
     const pool_span item = poseidon_span_slice(shard, opening->digest_bytes, digest, 1);
-    pool_exec exec;
-    pool_status status = exec_on(opening, index, &exec);
+    const pool_exec exec = devices_exec(opening->devices, &opening->frame.exec, index);
 
-    return status ? status : read_digest(opening, &exec, item.data, copy);
+    return read_digest(opening, &exec, item.data, copy);
 }
 
 /* Appends a node of a kept level to the path. */
@@ -65,7 +60,7 @@ static pool_status append_digest(struct opening *opening, const struct poseidon_
     const pool_span *levels, uint32_t level, uint64_t node)
 {
     const pool_poseidon *set = opening->set;
-    uint64_t *digest = opening->path + opening->count++ * opening->digest_limbs;
+    uint64_t *digest = opening->limbs + opening->count++ * opening->digest_limbs;
     unsigned char copy[POSEIDON_STATE_LIMBS * 8];
     const unsigned char *from = copy;
     pool_status status = POOL_OK;
@@ -75,7 +70,7 @@ static pool_status append_digest(struct opening *opening, const struct poseidon_
     else
         from = poseidon_span_item(levels, opening->digest_bytes, tree->level_start[level] + node);
     if (levels->space == POOL_MEMORY_DEVICE) {
-        status = read_digest(opening, &opening->exec, from, copy);
+        status = read_digest(opening, &opening->frame.exec, from, copy);
         from = copy;
     }
     return status ? status
@@ -85,7 +80,7 @@ static pool_status append_digest(struct opening *opening, const struct poseidon_
 
 static void append_padding(struct opening *opening, const uint64_t *padding)
 {
-    uint64_t *digest = opening->path + opening->count++ * opening->digest_limbs;
+    uint64_t *digest = opening->limbs + opening->count++ * opening->digest_limbs;
 
     memcpy(digest, padding, opening->digest_limbs * sizeof(*digest));
 }
@@ -131,7 +126,7 @@ static struct subtree subtree_of(const struct opening *opening, uint64_t index, 
 
 /* Where a subtree is built: on one device or the host, or, with `count`, on those of several
  * devices that have its leaves. */
-struct subtree_site {
+struct subtree_place {
     pool_exec exec;
     pool_span leaves;
     uint32_t count;
@@ -142,84 +137,84 @@ struct subtree_site {
 };
 
 static void add_shard(const struct opening *opening, const struct subtree *subtree,
-    const pool_span *leaves, uint32_t index, struct subtree_site *site)
+    const pool_span *leaves, uint32_t index, struct subtree_place *place)
 {
     const size_t leaf_bytes = (size_t)opening->tree.leaf_elements * opening->set->field->bytes;
     const uint64_t *first = &opening->division.first_leaf[index];
     const uint64_t from = base_max(first[0], subtree->first_leaf);
     const uint64_t to = base_min(first[1], subtree->first_leaf + subtree->leaves);
-    const uint32_t count = site->count;
+    const uint32_t count = place->count;
 
     if (from >= to)
         return;
-    site->index[count] = index;
-    site->device[count] = opening->division.devices.device[index];
-    site->workspace[count] = opening->exec.workspaces ? opening->exec.workspaces[index] : NULL;
-    site->shard[count] = poseidon_span_slice(
+    place->index[count] = index;
+    place->device[count] = opening->devices->device[index];
+    place->workspace[count] =
+        opening->frame.exec.workspaces ? opening->frame.exec.workspaces[index] : NULL;
+    place->shard[count] = poseidon_span_slice(
         (const pool_span *)leaves->data + index, leaf_bytes, from - first[0], to - from);
-    site->count++;
+    place->count++;
 }
 
 static void place_subtree(const struct opening *opening, const struct subtree *subtree,
-    const pool_span *leaves, struct subtree_site *site)
+    const pool_span *leaves, struct subtree_place *place)
 {
-    const struct devices *devices = &opening->division.devices;
+    const struct devices *devices = opening->devices;
     const size_t leaf_bytes = (size_t)opening->tree.leaf_elements * opening->set->field->bytes;
 
-    *site = (struct subtree_site){.exec = opening->exec};
+    *place = (struct subtree_place){.exec = opening->frame.exec};
     if (!is_sharded(leaves)) {
-        site->leaves =
+        place->leaves =
             poseidon_span_slice(leaves, leaf_bytes, subtree->first_leaf, subtree->leaves);
-        if (opening->exec.device_count)
-            site->exec = devices_exec(devices, &opening->exec, 0);
+        if (opening->devices)
+            place->exec = devices_exec(devices, &opening->frame.exec, 0);
         return;
     }
     for (uint32_t i = 0; i < devices->count; i++)
-        add_shard(opening, subtree, leaves, i, site);
-    if (site->count == 1) {
-        site->leaves = site->shard[0];
-        site->exec = devices_exec(devices, &opening->exec, site->index[0]);
+        add_shard(opening, subtree, leaves, i, place);
+    if (place->count == 1) {
+        place->leaves = place->shard[0];
+        place->exec = devices_exec(devices, &opening->frame.exec, place->index[0]);
         return;
     }
-    site->leaves = (pool_span){.data = site->shard,
+    place->leaves = (pool_span){.data = place->shard,
         .count = subtree->leaves,
         .form = leaves->form,
         .space = POOL_MEMORY_SHARDED};
-    site->exec.devices = site->device;
-    site->exec.device_count = site->count;
-    if (opening->exec.workspaces) {
-        site->exec.workspaces = site->workspace;
-        site->exec.workspace_count = site->count;
+    place->exec.devices = place->device;
+    place->exec.device_count = place->count;
+    if (opening->frame.exec.workspaces) {
+        place->exec.workspaces = place->workspace;
+        place->exec.workspace_count = place->count;
     }
 }
 
 /* Builds the subtree of `width` leaves that contains leaf `index`, and appends its siblings. */
-static pool_status append_subtree_siblings(
-    struct opening *opening, const pool_span *leaves, uint64_t index, uint64_t width)
+static pool_status append_subtree_siblings(struct opening *opening, uint64_t width)
 {
-    const struct subtree subtree = subtree_of(opening, index, width);
+    const struct subtree subtree = subtree_of(opening, opening->index, width);
     const pool_poseidon *set = opening->set;
     pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
-    struct subtree_site site;
+    struct subtree_place place;
     struct poseidon_tree tree;
     pool_status status =
-        poseidon_tree_init(opening->call, set, &subtree.params, subtree.leaves, &tree);
+        poseidon_tree_init(opening->frame.name, set, &subtree.params, subtree.leaves, &tree);
 
     if (status)
         return status;
-    place_subtree(opening, &subtree, leaves, &site);
+    place_subtree(opening, &subtree, opening->leaves, &place);
     levels.count = tree.digest_count;
     levels.data = base_calloc(tree.digest_count, opening->digest_bytes);
     if (!levels.data)
         status = base_fail_memory("a subtree");
     if (!status)
         status = poseidon_merkle_build(
-            set, &site.exec, &subtree.params, &site.leaves, subtree.first_leaf, &levels);
+            set, &place.exec, &subtree.params, &place.leaves, subtree.first_leaf, &levels);
     if (!status)
         poseidon_tree_compute_padding(set, &tree);
     if (!status)
-        status =
-            append_siblings(opening, &tree, &levels, 0, tree.height, index - subtree.first_leaf);
+        status = append_siblings(
+            opening, &tree, &levels, 0, tree.height, opening->index - subtree.first_leaf);
     base_free(levels.data);
     poseidon_tree_free(&tree);
     return status;
@@ -236,254 +231,233 @@ static uint64_t subtree_width(const struct poseidon_tree *tree)
     return width;
 }
 
-static pool_status compute_path(
-    struct opening *opening, const pool_span *leaves, const pool_span *levels, uint64_t index)
+static pool_status compute_path(struct opening *opening)
 {
     const struct poseidon_tree *tree = &opening->tree;
     uint64_t width = subtree_width(tree);
     pool_status status = POOL_OK;
 
     if (tree->first_level > 0)
-        status = append_subtree_siblings(opening, leaves, index, width);
+        status = append_subtree_siblings(opening, width);
     return status ? status
-                  : append_siblings(
-                        opening, tree, levels, tree->first_level, tree->height, index / width);
+                  : append_siblings(opening, tree, opening->levels, tree->first_level, tree->height,
+                        opening->index / width);
 }
 
-/* Everything but the spans' data. */
-static pool_status check_arguments(const struct opening *opening, const pool_span *leaves,
-    const pool_span *levels, uint64_t index, const pool_span *path)
-{
-    const pool_poseidon *set = opening->set;
-    const struct poseidon_tree *tree = &opening->tree;
-    const struct poseidon_operand in = {levels, set->digest_elements, "levels"};
-    const struct poseidon_operand out = {path, set->digest_elements, "path"};
-    uint64_t path_count = (uint64_t)tree->height * (tree->arity - 1);
-    pool_status status =
-        poseidon_check_operands(opening->call, set->field, &opening->exec, &in, &out, path_count);
+/* ---- steps ----------------------------------------------------------------------------------- */
 
+static pool_status read_opening(void *user)
+{
+    struct opening *opening = user;
+    const pool_poseidon *set = opening->set;
+    struct poseidon_tree *tree = &opening->tree;
+    pool_status status =
+        poseidon_tree_init(opening->frame.name, set, &opening->params, opening->leaf_count, tree);
+
+    opening->frame.host_memory = tree->padding;
     if (status)
         return status;
-    if (path->space != POOL_MEMORY_HOST)
+    opening->digest_limbs = (size_t)set->digest_elements * set->field->limbs;
+    opening->digest_bytes = (size_t)set->digest_elements * set->field->bytes;
+    opening->frame.exec.is_async = 0;
+    opening->frame.exec.progress = NULL; /* the subtree's progress is not the call's */
+    if (opening->path->space != POOL_MEMORY_HOST)
         return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s: `path` must be in host memory", opening->call);
-    if (levels->count < tree->digest_count)
+            POOL_ERR_INVALID_ARGUMENT, "%s: `path` must be in host memory", opening->frame.name);
+    if (opening->index >= tree->leaves)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `levels` must be the %llu digests of the kept levels, %llu are given",
-            opening->call, (unsigned long long)tree->digest_count,
-            (unsigned long long)levels->count);
-    if (index >= tree->leaves)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %llu for `index`; the tree has %llu leaves", opening->call,
-            (unsigned long long)index, (unsigned long long)tree->leaves);
-    if (tree->first_level > 0 && (!leaves || leaves->count != tree->leaves))
+            "%s: unsupported value %llu for `index`; the tree has %llu leaves", opening->frame.name,
+            (unsigned long long)opening->index, (unsigned long long)tree->leaves);
+    if (tree->first_level > 0 && (!opening->leaves || opening->leaves->count != tree->leaves))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `leaves` must be the tree's %llu leaves because the lowest %u levels were not "
             "kept",
-            opening->call, (unsigned long long)tree->leaves, tree->first_level);
+            opening->frame.name, (unsigned long long)tree->leaves, tree->first_level);
+    if (!tree->first_level && !is_sharded(opening->leaves))
+        opening->leaves = NULL;
     return POOL_OK;
 }
 
-static pool_status check_data(const struct opening *opening, const pool_span *leaves,
-    const pool_span *levels, const pool_span *path)
+static void set_items(void *user)
 {
-    const struct poseidon_operand in = {levels, 0, "levels"}, out = {path, 0, "path"};
-    const struct poseidon_operand subtree = {leaves, 0, "leaves"};
-    pool_status status = poseidon_check_data(opening->call, &in);
+    struct opening *opening = user;
+    const uint32_t digest = opening->set->digest_elements;
 
-    if (!status)
-        status = poseidon_check_data(opening->call, &out);
-    if (!status && opening->tree.first_level > 0)
-        status = poseidon_check_data(opening->call, &subtree);
-    return status;
+    opening->frame.item[OPEN_LEAVES] = poseidon_item(opening->set, opening->tree.leaf_elements);
+    opening->frame.item[OPEN_LEVELS] = opening->frame.item[OPEN_PATH] =
+        poseidon_item(opening->set, digest);
+}
+
+static pool_status check_spaces(void *user)
+{
+    const struct opening *opening = user;
+    const struct poseidon_tree *tree = &opening->tree;
+
+    if (opening->levels->count < tree->digest_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `levels` must be the %llu digests of the kept levels, %llu are given",
+            opening->frame.name, (unsigned long long)tree->digest_count,
+            (unsigned long long)opening->levels->count);
+    return poseidon_check_space(
+        &opening->frame, opening->path, "path", (uint64_t)tree->height * (tree->arity - 1));
 }
 
 /* What the subtree needs; zeros where there is none. */
-static pool_status forecast(
-    const struct opening *opening, const pool_span *leaves, uint64_t index, uint64_t *bytes)
+static pool_status forecast(const struct opening *opening, uint64_t *bytes)
 {
-    const uint32_t count = opening->exec.device_count ? opening->exec.device_count : 1;
-    const struct subtree subtree = subtree_of(opening, index, subtree_width(&opening->tree));
+    const uint32_t count = opening->devices ? opening->devices->count : 1;
+    const struct subtree subtree =
+        subtree_of(opening, opening->index, subtree_width(&opening->tree));
     pool_merkle_shape shape = {.struct_size = sizeof(shape)};
     pool_span levels = {.form = POOL_FORM_MONTGOMERY, .space = POOL_MEMORY_HOST};
     uint64_t needed[EXEC_MAX_DEVICES] = {0};
-    struct subtree_site site;
+    struct subtree_place place;
     pool_status status;
 
     memset(bytes, 0, count * sizeof(*bytes));
     if (opening->tree.first_level == 0)
         return POOL_OK;
-    place_subtree(opening, &subtree, leaves, &site);
+    place_subtree(opening, &subtree, opening->leaves, &place);
     status = pool_merkle_get_shape(opening->set, &subtree.params, subtree.leaves, &shape);
     levels.count = shape.digest_count;
     if (!status)
-        status = poseidon_merkle_forecast(opening->call, opening->set, &site.exec, &subtree.params,
-            &site.leaves, &levels, needed);
-    for (uint32_t i = 0; !status && i < base_max(site.count, 1); i++)
-        bytes[site.index[i]] = needed[i];
+        status = poseidon_merkle_forecast(opening->frame.name, opening->set, &place.exec,
+            &subtree.params, &place.leaves, &levels, needed);
+    for (uint32_t i = 0; !status && i < base_max(place.count, 1); i++)
+        bytes[place.index[i]] = needed[i];
     return status;
 }
 
-/* On one of several devices, or the only one. */
-static pool_status check_overlaps(const struct opening *opening, const pool_exec *exec,
-    const pool_span *leaves, const pool_span *levels)
+static pool_status plan(void *user, uint64_t limit)
 {
-    const struct workspace_span spans[] = {
-        {leaves, (uint64_t)opening->tree.leaf_elements * opening->set->field->bytes, "leaves"},
-        {levels, opening->digest_bytes, "levels"}};
+    struct opening *opening = user;
 
-    return workspace_check_spans(opening->call, exec, spans, 2);
+    (void)limit;
+    return forecast(opening, &opening->frame.memory.bytes);
 }
 
-static const pool_span *shard_of(const pool_span *span, uint32_t index)
+static pool_status compute_and_store_path(void *user)
 {
-    return is_sharded(span) ? (const pool_span *)span->data + index : NULL;
-}
-
-/* The subtree's own leaves are checked again when it is built. */
-static pool_status check_workspace(
-    const struct opening *opening, const pool_span *leaves, const pool_span *levels, uint64_t index)
-{
-    const struct devices *devices = &opening->division.devices;
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status = POOL_OK;
-
-    if (!opening->exec.device_count)
-        return check_overlaps(opening, &opening->exec, leaves, levels);
-    if (!opening->exec.workspaces)
-        return POOL_OK;
-    status = forecast(opening, leaves, index, needed);
-    if (!status)
-        status = devices_check_workspaces(opening->call, devices, &opening->exec, needed);
-    for (uint32_t i = 0; i < devices->count && !status; i++) {
-        const pool_exec exec = devices_exec(devices, &opening->exec, i);
-
-        status = check_overlaps(opening, &exec, shard_of(leaves, i), shard_of(levels, i));
-    }
-    return status;
-}
-
-static pool_status compute_and_store_path(struct opening *opening, const pool_span *leaves,
-    const pool_span *levels, uint64_t index, const pool_span *path)
-{
+    struct opening *opening = user;
     const pool_poseidon *set = opening->set;
+    const pool_span *path = opening->path;
     uint64_t count = (uint64_t)opening->tree.height * (opening->tree.arity - 1);
     pool_status status;
 
-    opening->path = base_calloc(count, opening->digest_limbs * sizeof(*opening->path));
-    if (!opening->path)
+    poseidon_tree_compute_padding(set, &opening->tree);
+    opening->limbs = base_calloc(count, opening->digest_limbs * sizeof(*opening->limbs));
+    if (!opening->limbs)
         return base_fail_memory("a path");
-    status = compute_path(opening, leaves, levels, index);
+    status = compute_path(opening);
     for (uint64_t i = 0; i < count && !status; i++)
         poseidon_store(set->field, poseidon_span_item(path, opening->digest_bytes, i),
-            opening->path + i * opening->digest_limbs, set->digest_elements, path->form);
-    base_free(opening->path);
+            opening->limbs + i * opening->digest_limbs, set->digest_elements, path->form);
+    base_free(opening->limbs);
     return status;
 }
 
-/* Of a tree over several devices. Its digests are read once the work of the stream is complete. */
-static pool_status divide(
-    struct opening *opening, const pool_span *leaves, const pool_span *levels, bool has_data)
-{
-    pool_stream *stream = opening->exec.stream;
-    pool_status status;
+/* ---- several devices ------------------------------------------------------------------------- */
 
-    opening->host_leaves = (pool_span){.count = opening->tree.leaves};
-    if (is_sharded(leaves) && leaves->count != opening->tree.leaves)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `leaves` has %llu leaves, the tree has %llu", opening->call,
-            (unsigned long long)leaves->count, (unsigned long long)opening->tree.leaves);
-    opening->exec.stream = NULL;
-    status = poseidon_divide(opening->call, opening->set, &opening->exec, &opening->tree,
-        is_sharded(leaves) ? leaves : &opening->host_leaves, levels,
-        is_sharded(leaves)
-            ? " for these devices, rates and `leaves`, which must be those of the build"
-            : " for leaves that are not sharded, the devices and their rates; if the "
-              "tree was built from sharded leaves, these must be passed as `leaves`",
-        &opening->division);
-    if (status || !stream || !has_data)
-        return status;
-    if (pool_stream_device(stream) != opening->division.devices.device[0])
+static pool_status run_divided(struct operation_division *division)
+{
+    return compute_and_store_path(division->call);
+}
+
+static pool_status forecast_divided(struct operation_division *division, uint64_t *bytes)
+{
+    return forecast((const struct opening *)(const void *)division->call, bytes);
+}
+
+/* Digests are read once the work of the stream is complete. */
+static pool_status wait_for_stream(struct opening *opening)
+{
+    pool_stream *stream = opening->frame.exec.stream;
+
+    opening->frame.exec.stream = NULL;
+    if (!stream || opening->frame.is_forecast)
+        return POOL_OK;
+    if (pool_stream_device(stream) != opening->devices->device[0])
         return base_fail(POOL_ERR_WRONG_DEVICE,
-            "%s: `stream` must belong to the first device of the call", opening->call);
+            "%s: `stream` must belong to the first device of the call", opening->frame.name);
     return pool_stream_synchronize(stream);
 }
 
-/* Reads everything but the spans' data. The caller frees opening->tree after POOL_OK. */
-static pool_status read_opening(const char *call, const pool_poseidon *set, const pool_exec *exec,
-    const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
-    const pool_span *levels, uint64_t index, const pool_span *path, bool has_data,
-    struct opening *opening)
+static pool_status divide(void *user, struct operation_division *division)
 {
+    struct opening *opening = user;
+    const bool has_shards = is_sharded(opening->leaves);
     pool_status status;
 
-    *opening = (struct opening){.call = call, .set = set};
-    status = poseidon_read_exec(opening->call, set, exec, &opening->exec);
-    if (!status)
-        status = poseidon_tree_init(opening->call, set, params, leaf_count, &opening->tree);
-    if (status)
-        return status;
-    opening->digest_limbs = (size_t)set->digest_elements * set->field->limbs;
-    opening->digest_bytes = (size_t)set->digest_elements * set->field->bytes;
-    opening->exec.is_async = 0;
-    opening->exec.progress = NULL; /* the subtree's progress is not the call's */
-    status = check_arguments(opening, leaves, levels, index, path);
-    if (!status && opening->exec.device_count)
-        status = divide(opening, leaves, levels, has_data);
-    if (status)
-        poseidon_tree_free(&opening->tree);
-    return status;
+    if (has_shards && opening->leaves->count != opening->tree.leaves)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `leaves` has %llu leaves, the tree has %llu", opening->frame.name,
+            (unsigned long long)opening->leaves->count, (unsigned long long)opening->tree.leaves);
+    opening->host_leaves = (pool_span){.count = opening->tree.leaves};
+    opening->devices = &division->devices;
+    opening->division = (struct poseidon_division){.call = opening->frame.name,
+        .set = opening->set,
+        .exec = &opening->frame.exec,
+        .tree = &opening->tree,
+        .leaves = has_shards ? opening->leaves : &opening->host_leaves,
+        .levels = opening->levels,
+        .devices = &division->devices};
+    division->run = run_divided;
+    division->forecast = forecast_divided;
+    status = poseidon_divide(
+        has_shards ? " for these devices, rates and `leaves`, which must be those of the build"
+                   : " for leaves that are not sharded, the devices and their rates; if the "
+                     "tree was built from sharded leaves, these must be passed as `leaves`",
+        &opening->division);
+    return status ? status : wait_for_stream(opening);
 }
 
-static pool_status poseidon_merkle_open_timed(void *const *a)
-{
-    return pool_poseidon_merkle_open(
-        a[0], a[1], a[2], *(uint64_t *)a[3], a[4], a[5], *(uint64_t *)a[6], a[7]);
-}
+static const struct operation operation = {.call_bytes = sizeof(struct opening),
+    .rules = {POSEIDON_EXEC_RULES},
+    .arguments = {{.name = "set", .at = offsetof(struct opening, set)},
+        {"params", offsetof(struct opening, given), OPERATION_PARAMS,
+            .type = &poseidon_merkle_params_type, .copy_at = offsetof(struct opening, params)},
+        {"leaves", offsetof(struct opening, leaves), OPERATION_SPAN, .is_optional = true,
+            .operand = "leaves"},
+        {"levels", offsetof(struct opening, levels), OPERATION_SPAN, .operand = "levels"},
+        {"path", offsetof(struct opening, path), OPERATION_SPAN, .operand = "path"}},
+    .read = read_opening,
+    .prepare = set_items,
+    .check = check_spaces,
+    .plan = plan,
+    .run = compute_and_store_path,
+    .on_host = compute_and_store_path,
+    .divide = divide};
+
+/* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_poseidon_merkle_open(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(poseidon_merkle_open_timed, NULL, TIMED_POINTER(set), TIMED_EXEC(exec),
-            TIMED_PARAMS(params), TIMED_VALUE(leaf_count), TIMED_SPAN(leaves), TIMED_SPAN(levels),
-            TIMED_VALUE(index), TIMED_SPAN(path));
-    EXEC_SCOPE(exec);
-    struct opening opening;
-    pool_status status = read_opening(
-        __func__, set, exec, params, leaf_count, leaves, levels, index, path, true, &opening);
+    struct opening opening = {.frame = OPERATION_CALL(&operation, exec),
+        .set = set,
+        .given = params,
+        .leaves = leaves,
+        .levels = levels,
+        .path = path,
+        .leaf_count = leaf_count,
+        .index = index};
 
-    if (status)
-        return status;
-    status = check_data(&opening, leaves, levels, path);
-    if (!status)
-        status = check_workspace(&opening, leaves, levels, index);
-    if (!status)
-        poseidon_tree_compute_padding(set, &opening.tree);
-    if (!status)
-        status = compute_and_store_path(&opening, leaves, levels, index, path);
-    poseidon_tree_free(&opening.tree);
-    return status;
+    return operation_run(&opening.frame);
 }
 
 pool_status pool_poseidon_merkle_open_workspace(const pool_poseidon *set, const pool_exec *exec,
     const pool_merkle_params *params, uint64_t leaf_count, const pool_span *leaves,
     const pool_span *levels, uint64_t index, const pool_span *path, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    uint64_t needed[EXEC_MAX_DEVICES];
-    struct opening opening;
-    pool_status status = bytes ? read_opening(__func__, set, exec, params, leaf_count, leaves,
-                                     levels, index, path, false, &opening)
-                               : base_fail_null(__func__, "bytes");
+    struct opening opening = {.frame = OPERATION_CALL(&operation, exec),
+        .set = set,
+        .given = params,
+        .leaves = leaves,
+        .levels = levels,
+        .path = path,
+        .leaf_count = leaf_count,
+        .index = index};
 
-    if (status)
-        return status;
-    status = forecast(&opening, leaves, index, needed);
-    poseidon_tree_free(&opening.tree);
-    if (!status)
-        memcpy(bytes, needed,
-            (opening.exec.device_count ? opening.exec.device_count : 1) * sizeof(*bytes));
-    return status;
+    return operation_forecast(&opening.frame, bytes);
 }

@@ -8,9 +8,7 @@
 #include <devicepool/memory.h>
 
 #include "base/status.h"
-#include "pool/device/counters.h"
 #include "zk/operation/pipeline.h"
-#include "zk/operation/workspace.h"
 #include "zk/vector/check.h"
 
 pool_form poseidon_device_form(const pool_poseidon *set)
@@ -24,7 +22,7 @@ static bool is_aligned(CUdeviceptr address, uint64_t stride)
 }
 
 pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
-    const struct exec_target *site, const pool_span *in, const pool_span *out)
+    const struct exec_target *target, const pool_span *in, const pool_span *out)
 {
     const pool_poseidon *set = operation->set;
     struct poseidon_args args = operation->args;
@@ -38,7 +36,7 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
     args.out_is_converted = out->form != poseidon_device_form(set);
     args.out_is_aligned = is_aligned(args.out, args.out_stride);
     args.count = out->count;
-    return poseidon_launch(set, site->device, site->stream, operation->kernel, &args);
+    return poseidon_launch(set, target->device, target->stream, operation->kernel, &args);
 }
 
 _Static_assert(POOL_SPONGE_PAD_10 == POSEIDON_PAD_10 && POOL_SPONGE_PAD_ZERO == POSEIDON_PAD_ZERO,
@@ -56,11 +54,12 @@ void poseidon_operation_set_sponge(
 }
 
 pool_status poseidon_check_device_span(
-    const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name)
+    const struct exec_target *target, const pool_span *span, size_t item_bytes, const char *name)
 {
-    const struct span_item item = {item_bytes, "items", "the parameter set"};
+    const struct span_item item = {
+        .bytes = item_bytes, .kind = "items", .name = "the parameter set"};
 
-    return span->space == POOL_MEMORY_DEVICE ? span_check(site, span, &item, name) : POOL_OK;
+    return span->space == POOL_MEMORY_DEVICE ? span_check(target, span, &item, name) : POOL_OK;
 }
 
 pool_span poseidon_span_slice(
@@ -125,25 +124,21 @@ static struct poseidon_job job_of(const struct poseidon_pipeline *pipeline)
         .common_bytes = pipeline->common_bytes};
 }
 
-pool_status poseidon_pipeline_plan(
-    const struct poseidon_pipeline *pipeline, struct poseidon_chunk_plan *plan)
+void poseidon_pipeline_plan(
+    const struct poseidon_pipeline *pipeline, uint64_t limit, struct poseidon_chunk_plan *plan)
 {
-    const struct progress *progress = pipeline->progress;
     const struct poseidon_job job = job_of(pipeline);
     const struct poseidon_tuning *tuning =
         pipeline->set->tuning ? pipeline->set->tuning : &tuning_default()->poseidon;
-    uint64_t limit = exec_limit(progress->exec);
 
-    return poseidon_plan_chunks(tuning, &job, limit, plan)
-               ? POOL_OK
-               : exec_fail_limit(progress->call, limit, plan->bytes);
+    (void)poseidon_plan_chunks(tuning, &job, limit, plan);
 }
 
 pool_status poseidon_pipeline_run(
     struct poseidon_pipeline *pipeline, const struct poseidon_chunk_plan *plan)
 {
     const struct poseidon_job job = job_of(pipeline);
-    const struct pipeline chunks = {.target = pipeline->site,
+    const struct pipeline chunks = {.target = pipeline->target,
         .progress = pipeline->progress,
         .weight = pipeline->weight,
         .count = job.count,
@@ -159,100 +154,70 @@ pool_status poseidon_pipeline_run(
 
 /* ---- permutations, hashes, sponges ----------------------------------------------------------- */
 
-static pool_status compute_items(void *user, const struct exec_target *site, const pool_span *in,
+static pool_status compute_items(void *user, const struct exec_target *target, const pool_span *in,
     const pool_span *out, uint64_t first)
 {
     (void)first;
-    return poseidon_operation_enqueue(user, site, in, out);
+    return poseidon_operation_enqueue(user, target, in, out);
 }
 
-/* Without the members that only the run needs. */
-static struct poseidon_pipeline pipeline_of(
-    const struct poseidon_call *call, struct progress *progress)
+static struct poseidon_pipeline pipeline_of(struct poseidon_call *call)
 {
-    *progress =
-        (struct progress){.call = call->name, .exec = &call->exec, .total = call->in.span->count};
     return (struct poseidon_pipeline){.set = call->set,
-        .in = call->in,
-        .out = call->out.span,
-        .out_bytes = (size_t)call->out.elements * call->set->field->bytes,
+        .target = call->frame.target,
+        .in = {call->in, call->in_elements, call->frame.operation->arguments[1].name},
+        .out = call->out,
+        .out_bytes = call->frame.item[1].bytes,
         .multiple = 1,
         .weight = 1,
         .first_index = call->first,
-        .checks = call->exec.checks != 0,
-        .progress = progress};
+        .checks = call->frame.exec.checks != 0,
+        .progress = &call->frame.progress};
 }
 
-pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes)
+pool_status poseidon_plan(void *user, uint64_t limit)
 {
-    struct progress progress;
-    const struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
-    struct poseidon_chunk_plan plan;
-    pool_status status = poseidon_pipeline_plan(&pipeline, &plan);
+    struct poseidon_call *call = user;
+    const struct poseidon_pipeline pipeline = pipeline_of(call);
 
-    if (!status)
-        *bytes = plan.bytes;
-    return status;
+    poseidon_pipeline_plan(&pipeline, limit, &call->plan);
+    call->frame.memory.bytes = call->plan.bytes;
+    return POOL_OK;
 }
 
-pool_status poseidon_device_run(const struct poseidon_call *call)
+pool_status poseidon_run(void *user)
 {
-    const pool_poseidon *set = call->set;
-    struct progress progress;
-    struct poseidon_pipeline pipeline = pipeline_of(call, &progress);
-    struct poseidon_operation operation = {.set = set,
+    struct poseidon_call *call = user;
+    struct poseidon_pipeline pipeline = pipeline_of(call);
+    struct poseidon_operation operation = {.set = call->set,
         .kernel = call->kernel,
-        .args = {.elements = call->in.elements},
-        .in_bytes = (size_t)call->in.elements * set->field->bytes,
-        .out_bytes = pipeline.out_bytes};
-    const struct workspace_span spans[] = {{call->in.span, operation.in_bytes, call->in.name},
-        {call->out.span, operation.out_bytes, call->out.name}};
-    struct poseidon_chunk_plan plan;
-    struct device_operation counted;
-    struct workspace workspace;
-    pool_status status = exec_target_init(&pipeline.site, &call->exec);
+        .args = {.elements = call->in_elements},
+        .in_bytes = call->frame.item[0].bytes,
+        .out_bytes = call->frame.item[1].bytes};
 
     if (call->kernel == POSEIDON_SPONGE)
         poseidon_operation_set_sponge(&operation, &call->sponge);
     pipeline.compute = compute_items;
     pipeline.user = &operation;
-    if (!status)
-        status = poseidon_check_device_span(
-            &pipeline.site, call->in.span, operation.in_bytes, call->in.name);
-    if (!status)
-        status = poseidon_check_device_span(
-            &pipeline.site, call->out.span, operation.out_bytes, call->out.name);
-    if (!status)
-        status = poseidon_pipeline_plan(&pipeline, &plan);
-    if (!status)
-        status = workspace_open(&workspace, call->name, &call->exec, plan.bytes, &pipeline.site);
-    if (!status)
-        status = workspace_check_spans(call->name, &call->exec, spans, 2);
-    if (status)
-        return status;
-    device_operation_begin(
-        &counted, pipeline.site.device, "poseidon", set->name, call->in.span->count);
-    status = poseidon_pipeline_run(&pipeline, &plan);
-    return device_operation_end(
-        &counted, exec_target_end(&pipeline.site, call->exec.is_async, status));
+    return poseidon_pipeline_run(&pipeline, &call->plan);
 }
 
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes)
 {
     const pool_span span = {
         .data = (void *)(uintptr_t)from, .count = 1, .space = POOL_MEMORY_DEVICE};
-    struct exec_target site;
+    struct exec_target target;
     pool_buffer *view = NULL;
-    pool_status status = exec_target_init(&site, exec);
+    pool_status status = exec_target_init(&target, exec);
 
     if (!status)
-        status = poseidon_check_device_span(&site, &span, bytes, "tree");
+        status = poseidon_check_device_span(&target, &span, bytes, "tree");
     if (!status)
-        status = pool_buffer_adopt(site.device, (CUdeviceptr)(uintptr_t)from, bytes, &view);
+        status = pool_buffer_adopt(target.device, (CUdeviceptr)(uintptr_t)from, bytes, &view);
     if (!status)
-        status = pool_copy_to_host(to, view, 0, bytes, site.stream);
+        status = pool_copy_to_host(to, view, 0, bytes, target.stream);
     if (!status)
-        status = pool_stream_synchronize(site.stream);
+        status = pool_stream_synchronize(target.stream);
     if (view) {
         pool_status destroyed = pool_buffer_destroy(&view);
 

@@ -5,31 +5,38 @@
 #ifndef POSEIDON_RUN_H
 #define POSEIDON_RUN_H
 
-#include "zk/operation/exec.h"
-#include "zk/operation/operand.h"
+#include "zk/operation/operation.h"
 #include "zk/poseidon/arguments.h"
 #include "zk/poseidon/kernels.h"
 
+/* What calls support of a pool_exec. */
+#define POSEIDON_EXEC_RULES                                                                        \
+    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_host = true, .has_workspace = true,    \
+    .has_memory_limit = true, .has_devices = true, .has_async_devices = true
+
 /* A call of pool_poseidon_permute, pool_poseidon_hash or pool_poseidon_sponge. */
 struct poseidon_call {
-    const char *name; /* of the function */
+    struct operation_call frame;
     const pool_poseidon *set;
-    pool_exec exec;
+    const pool_poseidon_sponge_params *given; /* of POSEIDON_SPONGE, as the next two */
+    pool_poseidon_sponge_params params;
+    struct poseidon_sponge sponge;
+    const pool_span *in;
+    const pool_span *out;
+    uint32_t in_elements; /* per item */
+    uint32_t out_elements;
     enum poseidon_kernel kernel;
-    struct poseidon_operand in;
-    struct poseidon_operand out;
-    struct poseidon_sponge sponge; /* of POSEIDON_SPONGE */
-    uint64_t first;                /* index of the first item in messages */
+    uint64_t first; /* index of the first item in messages */
+    struct poseidon_chunk_plan plan;
 };
+pool_status poseidon_plan(void *call, uint64_t limit);
+pool_status poseidon_run(void *call);
 
-/* Waits for the results unless the call is asynchronous. */
-pool_status poseidon_device_run(const struct poseidon_call *call);
-/* The device memory that it allocates. */
-pool_status poseidon_device_forecast(const struct poseidon_call *call, uint64_t *bytes);
-
-/* devices.c: the same for a call with exec.device_count; bytes[i] is what device i allocates. */
-pool_status poseidon_devices_run(const struct poseidon_call *call);
-pool_status poseidon_devices_forecast(const struct poseidon_call *call, uint64_t *bytes);
+/* Items of packed elements. */
+struct span_item poseidon_item(const pool_poseidon *set, uint32_t elements);
+/* Refuses a result that is too small. */
+pool_status poseidon_check_space(
+    const struct operation_call *call, const pool_span *out, const char *name, uint64_t items);
 
 /* A kernel that computes the items of one span from those of another. */
 struct poseidon_operation {
@@ -42,7 +49,7 @@ struct poseidon_operation {
 
 /* Enqueues the computation of out->count items. Both spans are in the device's memory. */
 pool_status poseidon_operation_enqueue(const struct poseidon_operation *operation,
-    const struct exec_target *site, const pool_span *in, const pool_span *out);
+    const struct exec_target *target, const pool_span *in, const pool_span *out);
 /* Sets the arguments that a sponge needs. */
 void poseidon_operation_set_sponge(
     struct poseidon_operation *operation, const struct poseidon_sponge *sponge);
@@ -52,7 +59,7 @@ pool_form poseidon_device_form(const pool_poseidon *set);
 
 /* Refuses a span in device memory that is not the device's or is misaligned. */
 pool_status poseidon_check_device_span(
-    const struct exec_target *site, const pool_span *span, size_t item_bytes, const char *name);
+    const struct exec_target *target, const pool_span *span, size_t item_bytes, const char *name);
 /* `count` items of a span from item `first` on. */
 pool_span poseidon_span_slice(
     const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count);
@@ -65,7 +72,7 @@ pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *
  */
 struct poseidon_pipeline {
     const pool_poseidon *set;
-    struct exec_target site;
+    struct exec_target target;
     struct poseidon_operand in;
     const pool_span *out;  /* NULL: the computation stores its results itself */
     size_t out_bytes;      /* per item */
@@ -76,14 +83,14 @@ struct poseidon_pipeline {
     uint64_t common_bytes; /* of device memory that the call allocates besides the pipeline's */
     /* Enqueues the computation of a chunk, which is in device memory; its first item is item
      * `first` of the whole input. `out` is NULL if the pipeline's is. */
-    pool_status (*compute)(void *user, const struct exec_target *site, const pool_span *in,
+    pool_status (*compute)(void *user, const struct exec_target *target, const pool_span *in,
         const pool_span *out, uint64_t first);
     void *user;
     struct progress *progress;
 };
-/* POOL_ERR_OUT_OF_DEVICE_MEMORY when the smallest chunk exceeds the limit of progress->exec. */
-pool_status poseidon_pipeline_plan(
-    const struct poseidon_pipeline *pipeline, struct poseidon_chunk_plan *plan);
+/* The largest chunks within the limit, or the smallest ones. */
+void poseidon_pipeline_plan(
+    const struct poseidon_pipeline *pipeline, uint64_t limit, struct poseidon_chunk_plan *plan);
 pool_status poseidon_pipeline_run(
     struct poseidon_pipeline *pipeline, const struct poseidon_chunk_plan *plan);
 
