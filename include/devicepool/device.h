@@ -83,6 +83,13 @@ typedef struct pool_device_info {
     int32_t has_context;        /* 0: lazy and not used yet */
     pool_device_state state;
     char reason[256]; /* why it is not READY, or "" */
+    /*
+     * Of a part of a GPU (pool_params.devices, "0/16+116"): its number on the GPU, from 0, and how
+     * many parts the GPU has. Both 0: the device is a whole GPU. `multiprocessors` is then the
+     * number that the part has; all other properties, memory included, are the GPU's.
+     */
+    int32_t partition;
+    int32_t partitions;
 } pool_device_info;
 
 /* Fills `info`, whose struct_size must be set. Creates no context. Any thread. */
@@ -111,6 +118,18 @@ POOL_API pool_status pool_device_get_peer(pool_device *from, pool_device *to, po
 /* The index in the pool and the driver's ordinal; -1 for NULL. */
 POOL_API int pool_device_index(const pool_device *device);
 POOL_API int pool_device_ordinal(const pool_device *device);
+
+/*
+ * The GPU of a part of it (pool_params.devices, "0/16+116"), as the first of its parts in the pool:
+ * two devices are on one GPU where the results are equal. The device itself where it is a whole
+ * GPU; NULL for NULL. The parts of a GPU have its memory, the loaded code, resident objects and
+ * faults in common, and any of them may be named for memory of the GPU: work on it may run in every
+ * part.
+ */
+POOL_API pool_device *pool_device_gpu(pool_device *device);
+
+/* The number of a part on its GPU, from 0; -1 for a whole GPU and for NULL. */
+POOL_API int pool_device_partition(const pool_device *device);
 
 /* "GPU-…" or "MIG-…"; "" for NULL. Belongs to the device. */
 POOL_API const char *pool_device_uuid(const pool_device *device);

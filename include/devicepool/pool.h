@@ -86,7 +86,9 @@ typedef struct pool_params {
      * old drivers name a MIG instance, if one of that GPU is visible; a PCI address,
      * "0000:06:00.0". Or "sim" or
      * "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device
-     * in a process of its own, see `isolation`. NULL: the environment variable
+     * in a process of its own, see `isolation`. Behind an element the parts of its GPUs, each of
+     * which is a device with multiprocessors of its own: "0/16+116", "all/2", "sim:4/2", see
+     * `partitions`. NULL: the environment variable
      * DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that
      * CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of several UUIDs are
      * errors.
@@ -201,6 +203,20 @@ typedef struct pool_params {
      * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
      */
     uint64_t slice_ns;
+    /*
+     * The parts of each GPU for which `devices` has none: the multiprocessors of each, or, with
+     * `partitions` NULL, `partition_count` equal parts. Numbers are rounded up to what the chip
+     * allows (multiples of 8 from compute capability 9.0 on, of 2 before), equal parts down; the
+     * last part has what the others leave, so that halves of 132 are 64 and 68.
+     * POOL_ERR_INVALID_ARGUMENT: they do not fit; the message has numbers that do. A part is a
+     * device of the pool with streams, slots and a context (a green one) of its own, whose kernels
+     * run on its multiprocessors only; see pool_device_gpu for what the parts of a GPU have in
+     * common. partition_count 0 or 1: each GPU is one device. POOL_ERR_UNSUPPORTED: the driver has
+     * no green contexts (it needs one for CUDA 12.4), with POOL_CONTEXT_OWN, and with worker
+     * processes.
+     */
+    const uint32_t *partitions;
+    uint32_t partition_count;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
@@ -244,7 +260,8 @@ POOL_API size_t pool_usable_count(const device_pool *pool);
 /*
  * A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a UUID
  * ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted).
- * Unusable devices are found too. POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT
+ * Unusable devices are found too; of the parts of a GPU the first one is found, but by index.
+ * POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT
  * when several devices match or the address is malformed.
  */
 POOL_API pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device);

@@ -86,16 +86,22 @@ static void init_lock(pthread_mutex_t *lock, int type)
 static void init_devices(device_pool *pool, const struct device_source *source)
 {
     for (size_t i = 0; i < source->count; i++) {
+        const struct device_source_entry *entry = &source->entries[i];
         pool_device *device = &pool->devices[i];
 
         device->pool = pool;
+        device->gpu = device - entry->number;
+        device->part = entry->part;
         device->driver = source->driver;
-        device->handle = source->handles[i];
+        device->handle = entry->handle;
         device->properties.struct_size = sizeof(device->properties);
         device->properties.index = (uint32_t)i;
-        device->properties.ordinal = source->ordinals[i];
+        device->properties.ordinal = entry->ordinal;
+        device->properties.partition = (int32_t)entry->number;
+        device->properties.partitions = (int32_t)entry->parts;
         device->properties.numa_node = -1;
-        device->can_return = pool->context_mode != POOL_CONTEXT_ADOPT; /* none with workers */
+        /* None with workers. What the parts of a GPU share is not made again. */
+        device->can_return = pool->context_mode != POOL_CONTEXT_ADOPT && !entry->parts;
         device_set_pinned_threshold(device, DEVICE_PINNED_THRESHOLD);
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);
@@ -242,8 +248,9 @@ static pool_status open_device(pool_device *device, const pool_params *params)
 
     if (status)
         return status;
-    device_account_init(
-        &device->account, &device->pool->account_rules, device->properties.total_bytes);
+    if (device == device->gpu)
+        device_account_init(
+            &device->account, &device->pool->account_rules, device->properties.total_bytes);
     status = driver_work_open(
         &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
     if (status)

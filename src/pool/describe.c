@@ -71,15 +71,17 @@ static double gib(uint64_t bytes)
 
 static void write_device(struct text_buffer *buffer, const pool_device_info *info, int name_width)
 {
-    char memory[32], flags[32] = "", numa[12] = "-";
+    char memory[32], flags[64] = "", part[32] = "", numa[12] = "-";
 
     if (info->has_context && info->free_bytes)
         snprintf(
             memory, sizeof(memory), "%.1f / %.1f", gib(info->free_bytes), gib(info->total_bytes));
     else
         snprintf(memory, sizeof(memory), "? / %.1f", gib(info->total_bytes));
-    snprintf(flags, sizeof(flags), "%s%s%s%s", info->ecc ? " ecc" : "", info->mps ? " mps" : "",
-        info->mig ? " mig" : "", info->integrated ? " integrated" : "");
+    if (info->partitions)
+        snprintf(part, sizeof(part), " part %d of %d", info->partition, info->partitions);
+    snprintf(flags, sizeof(flags), "%s%s%s%s%s", info->ecc ? " ecc" : "", info->mps ? " mps" : "",
+        info->mig ? " mig" : "", info->integrated ? " integrated" : "", part);
     if (info->numa_node >= 0)
         snprintf(numa, sizeof(numa), "%d", info->numa_node);
     write_text(buffer, "%3u  %3d  %-*s  %-40s  %-12s  %2d.%-2d %4d  %5.2f  %15s  %4s  %s%s\n",
@@ -327,6 +329,9 @@ static pool_status write_device_description(
         info->max_threads_per_multiprocessor, info->max_blocks_per_multiprocessor,
         info->registers_per_multiprocessor,
         base_size_text(info->shared_bytes_per_multiprocessor).text);
+    if (info->partitions)
+        write_text(&buffer, "part      %d of %d, %d multiprocessors\n", info->partition,
+            info->partitions, info->multiprocessors);
     write_text(&buffer, "features  %d copy engine%s%s%s%s%s%s%s\n", info->copy_engines,
         base_plural((uint64_t)info->copy_engines), info->memory_pools ? ", memory pools" : "",
         info->cooperative_launch ? ", cooperative launches" : "", info->ecc ? ", ECC" : "",

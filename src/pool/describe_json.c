@@ -42,6 +42,8 @@ static int fill_device(cJSON *object, const pool_device_info *info)
            add_number(object, "compute_major", info->compute_major) &&
            add_number(object, "compute_minor", info->compute_minor) &&
            add_number(object, "multiprocessors", info->multiprocessors) &&
+           add_number(object, "partition", info->partition) &&
+           add_number(object, "partitions", info->partitions) &&
            add_number(object, "clock_khz", info->clock_khz) &&
            add_number(object, "memory_clock_khz", info->memory_clock_khz) &&
            add_number(object, "memory_bus_bits", info->memory_bus_bits) &&

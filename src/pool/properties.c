@@ -118,6 +118,8 @@ pool_status device_read_properties(pool_device *device)
     status = read_attributes(device);
     if (status)
         goto out;
+    if (properties->partitions)
+        properties->multiprocessors = (int32_t)device->part.multiprocessors;
     if (properties->numa_node < 0)
         properties->numa_node = read_numa_node(properties->pci);
 out:

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "driver/sim/table/sim.h"
 #include "driver/worker/worker.h"
@@ -27,6 +28,15 @@ struct visible_devices {
     struct pci_address *addresses;
     int is_read;      /* identities have been read */
     char unread[320]; /* about the first device that could not be identified, or "" */
+    const struct device_parts *parts; /* of GPUs whose element of the string names none */
+    struct chosen_gpu *chosen;
+    size_t chosen_count;
+};
+
+/* A GPU that the pool is to have, and into which parts. */
+struct chosen_gpu {
+    int ordinal;
+    const struct device_parts *parts;
 };
 
 /* A suffix for messages about devices that do not exist. */
@@ -167,20 +177,22 @@ static int matches(
     return 0;
 }
 
-static pool_status add_device(
-    struct device_source *source, const struct device_selector *selector, int ordinal)
+static pool_status add_gpu(
+    struct visible_devices *visible, const struct device_selector *selector, int ordinal)
 {
-    for (size_t i = 0; i < source->count; i++)
-        if (source->ordinals[i] == ordinal)
+    const struct device_parts *parts = selector->parts.count ? &selector->parts : visible->parts;
+
+    for (size_t i = 0; i < visible->chosen_count; i++)
+        if (visible->chosen[i].ordinal == ordinal)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "device %d is named twice in the device string, the second time by \"%s\"", ordinal,
                 selector->text);
-    source->ordinals[source->count++] = ordinal;
+    visible->chosen[visible->chosen_count++] = (struct chosen_gpu){ordinal, parts};
     return POOL_OK;
 }
 
-static pool_status add_matching(struct device_source *source, struct visible_devices *visible,
-    const struct device_selector *selector)
+static pool_status add_matching(
+    struct visible_devices *visible, const struct device_selector *selector)
 {
     int is_single = selector->kind == DEVICE_SELECT_UUID || selector->kind == DEVICE_SELECT_PCI;
     int found = 0, last = -1;
@@ -202,7 +214,7 @@ static pool_status add_matching(struct device_source *source, struct visible_dev
                 visible->devices[i].properties.uuid,
                 selector->kind == DEVICE_SELECT_PCI ? ", or name MIG instances by UUID" : "");
         last = i;
-        status = add_device(source, selector, i);
+        status = add_gpu(visible, selector, i);
     }
     if (!status && last < 0)
         return base_fail(POOL_ERR_NOT_FOUND, "none of the driver's %d devices matches \"%s\"%s%s",
@@ -228,8 +240,7 @@ static pool_status device_of_context(
     return status ? status : popped;
 }
 
-static pool_status select_by_context(
-    struct device_source *source, const struct visible_devices *visible, const pool_params *params)
+static pool_status select_by_context(struct visible_devices *visible, const pool_params *params)
 {
     struct device_selector selector = {.text = "another context of it"};
     pool_status status = POOL_OK;
@@ -245,34 +256,61 @@ static pool_status select_by_context(
             status = base_fail(POOL_ERR_NOT_FOUND,
                 "pool_create: contexts[%zu] belongs to no device that the driver reports", i);
         if (!status)
-            status = add_device(source, &selector, ordinal);
+            status = add_gpu(visible, &selector, ordinal);
     }
     return status;
 }
 
-static pool_status select_devices(const pool_params *params,
+/* Makes a device of each part of the GPUs. */
+static pool_status add_devices(struct device_source *source, const struct visible_devices *visible)
+{
+    struct device_part split[DEVICE_PARTS_MAX] = {0};
+    size_t count = 0;
+
+    for (size_t i = 0; i < visible->chosen_count; i++)
+        count += base_max(visible->chosen[i].parts->count, 1);
+    source->entries = base_calloc(count, sizeof(*source->entries));
+    if (!source->entries)
+        return base_fail_memory("the list of devices");
+    for (size_t i = 0; i < visible->chosen_count; i++) {
+        const struct chosen_gpu *gpu = &visible->chosen[i];
+        const CUdevice handle = visible->devices[gpu->ordinal].handle;
+        pool_status status =
+            gpu->parts->count ? device_split(source->driver, handle, gpu->parts, split) : POOL_OK;
+
+        if (status)
+            return status;
+        for (uint32_t number = 0; number < base_max(gpu->parts->count, 1); number++)
+            source->entries[source->count++] = (struct device_source_entry){.ordinal = gpu->ordinal,
+                .handle = handle,
+                .number = number,
+                .parts = gpu->parts->count,
+                .part = split[number]};
+    }
+    return POOL_OK;
+}
+
+static pool_status select_devices(const pool_params *params, const struct device_parts *parts,
     const struct device_selector *selectors, size_t count, struct device_source *source)
 {
-    struct visible_devices visible = {.driver = source->driver};
-    size_t most;
+    struct visible_devices visible = {.driver = source->driver, .parts = parts};
     pool_status status = list_devices(&visible);
 
     if (status)
         goto out;
-    most = (size_t)visible.count;
-    source->ordinals = base_calloc(most, sizeof(*source->ordinals));
-    source->handles = base_calloc(most, sizeof(*source->handles));
-    if (!source->ordinals || !source->handles) {
+    visible.chosen = base_calloc((size_t)visible.count, sizeof(*visible.chosen));
+    if (!visible.chosen) {
         status = base_fail_memory("the list of devices");
         goto out;
     }
     if (params->context_mode == POOL_CONTEXT_ADOPT)
-        status = select_by_context(source, &visible, params);
+        status = select_by_context(&visible, params);
     for (size_t i = 0; i < count && !status; i++)
-        status = add_matching(source, &visible, &selectors[i]);
-    for (size_t i = 0; i < source->count && !status; i++)
-        source->handles[i] = visible.devices[source->ordinals[i]].handle;
+        status = add_matching(&visible, &selectors[i]);
+    if (!status)
+        status = add_devices(source, &visible);
 out:
+    base_free(visible.chosen);
     base_free(visible.devices);
     base_free(visible.addresses);
     return status;
@@ -295,33 +333,99 @@ static pool_status check_isolation(const pool_params *params)
 /* All of them at the same time. One that does not start leaves its device unusable. */
 static void start_workers(const struct device_source *source)
 {
+    int *ordinals = base_calloc(source->count, sizeof(*ordinals));
     struct base_error_copy first;
 
+    if (!ordinals)
+        return; /* each starts at its first use */
+    for (size_t i = 0; i < source->count; i++)
+        ordinals[i] = source->entries[i].ordinal;
     base_error_save(&first);
-    (void)worker_start(source->ordinals, source->count);
+    (void)worker_start(ordinals, source->count);
     base_error_restore(&first);
+    base_free(ordinals);
+}
+
+/* A device string of simulated devices without its parts, and these as those of a list: "sim:4/2"
+ * as "sim:4" and "all/2". */
+struct simulated_spec {
+    char devices[256];
+    char parts[400];
+};
+
+static pool_status read_simulated(const char *text, struct simulated_spec *spec)
+{
+    const size_t length = strcspn(text, "/");
+
+    if (length >= sizeof(spec->devices) || strlen(text + length) + 4 > sizeof(spec->parts))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the device string \"%.20s…\" is too long: simulated devices have at most %zu bytes "
+            "before \"/\"",
+            text, sizeof(spec->devices) - 1);
+    snprintf(spec->devices, sizeof(spec->devices), "%.*s", (int)length, text);
+    snprintf(spec->parts, sizeof(spec->parts), "all%s", text + length);
+    return POOL_OK;
+}
+
+static bool has_parts(
+    const struct device_parts *parts, const struct device_selector *selectors, size_t count)
+{
+    bool has_parts = parts->count;
+
+    for (size_t i = 0; i < count; i++)
+        has_parts = has_parts || selectors[i].parts.count;
+    return has_parts;
+}
+
+/* Parts are green contexts, which belong to primary ones. */
+static pool_status check_parts(const pool_params *params, bool is_isolated)
+{
+    if (is_isolated)
+        return base_fail(
+            POOL_ERR_UNSUPPORTED, "pool_create: GPUs with worker processes cannot be partitioned");
+    if (params->context_mode == POOL_CONTEXT_ADOPT)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: with POOL_CONTEXT_ADOPT the contexts determine the devices: `partitions` "
+            "and parts in `devices` are not possible");
+    if (params->context_mode == POOL_CONTEXT_OWN)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_create: parts of a GPU have its primary context in common; POOL_CONTEXT_OWN is "
+            "not possible with them");
+    return POOL_OK;
 }
 
 pool_status device_source_open(const pool_params *params, struct device_source *source)
 {
-    const char *text = device_string_of(params);
+    const char *text = device_string_of(params), *list;
     bool is_isolated = worker_spec_is_workers(text, &text);
     struct device_selector *selectors = NULL;
     struct device_source opened = {0};
+    struct simulated_spec simulated;
+    struct device_parts parts;
     size_t count = 0;
-    pool_status status = POOL_OK;
+    pool_status status = device_parts_read(params, &parts);
 
     if (params->isolation == POOL_ISOLATION_WORKERS)
         is_isolated = true;
-    if (is_isolated)
+    if (!status && is_isolated)
         status = check_isolation(params);
+    list = text;
+    if (!status && text && sim_spec_is_sim(text)) {
+        status = read_simulated(text, &simulated);
+        text = simulated.devices;
+        list = simulated.parts;
+    }
     /* A malformed string is reported before the driver is started, which can take a second. */
-    if (!status && text && params->context_mode != POOL_CONTEXT_ADOPT)
-        status = device_spec_parse(sim_spec_is_sim(text) ? "all" : text, &selectors, &count);
+    if (!status && list)
+        status = device_spec_parse(list, &selectors, &count);
+    if (!status && has_parts(&parts, selectors, count))
+        status = check_parts(params, is_isolated);
+    if (params->context_mode == POOL_CONTEXT_ADOPT)
+        count = 0;
     if (!status)
         status = open_driver(params, text, is_isolated, &opened.driver);
     if (!status)
-        status = select_devices(params, selectors, count, &opened);
+        status = select_devices(params, &parts, selectors, count, &opened);
     opened.is_isolated = is_isolated;
     if (!status && is_isolated && !params->lazy)
         start_workers(&opened);
@@ -337,8 +441,6 @@ pool_status device_source_open(const pool_params *params, struct device_source *
 void device_source_close(struct device_source *source)
 {
     driver_close(&source->driver);
-    base_free(source->ordinals);
-    base_free(source->handles);
-    source->ordinals = NULL;
-    source->handles = NULL;
+    base_free(source->entries);
+    source->entries = NULL;
 }

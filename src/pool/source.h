@@ -10,13 +10,22 @@
 #include <devicepool/pool.h>
 
 #include "driver/driver.h"
+#include "pool/device/split.h"
+
+/* A device of the pool: a GPU, or a part of one, behind which come the others. */
+struct device_source_entry {
+    int ordinal;
+    CUdevice handle;
+    uint32_t number; /* of the part on its GPU */
+    uint32_t parts;  /* of the GPU; 0: it is one device */
+    struct device_part part;
+};
 
 struct device_source {
     struct driver *driver;
     bool is_isolated; /* each device is in a worker process */
     size_t count;
-    int *ordinals;
-    CUdevice *handles;
+    struct device_source_entry *entries;
 };
 
 /* Resolves params' devices, contexts and driver and the environment. device_source_close frees the

@@ -98,16 +98,22 @@ static uint64_t load(const atomic_uint_least64_t *value)
     return atomic_load_explicit(value, memory_order_relaxed);
 }
 
+/* The parts of a GPU have one account. */
+static struct device_account *account_of(const pool_device *device)
+{
+    return &device->gpu->account;
+}
+
 uint64_t device_reserved(const pool_device *device)
 {
-    int64_t reserved = atomic_load_explicit(&device->account.reserved, memory_order_relaxed);
+    int64_t reserved = atomic_load_explicit(&account_of(device)->reserved, memory_order_relaxed);
 
     return reserved > 0 ? (uint64_t)reserved : 0;
 }
 
 uint32_t device_leases(const pool_device *device)
 {
-    return (uint32_t)atomic_load_explicit(&device->account.leases, memory_order_acquire);
+    return (uint32_t)atomic_load_explicit(&device->leases, memory_order_acquire);
 }
 
 /* a - b, or 0 */
@@ -131,7 +137,7 @@ static bool add_at_most(atomic_uint_least64_t *value, uint64_t bytes, uint64_t m
 
 bool device_account_add(pool_device *device, uint64_t bytes, bool is_charged)
 {
-    struct device_account *account = &device->account;
+    struct device_account *account = account_of(device);
 
     if (!is_charged && account->limit != UINT64_MAX) {
         uint64_t most = less(account->limit, device_reserved(device));
@@ -147,7 +153,7 @@ bool device_account_add(pool_device *device, uint64_t bytes, bool is_charged)
 
 void device_account_subtract(pool_device *device, uint64_t bytes, bool is_charged)
 {
-    struct device_account *account = &device->account;
+    struct device_account *account = account_of(device);
 
     atomic_fetch_sub_explicit(&account->used, bytes, memory_order_relaxed);
     if (!is_charged)
@@ -156,28 +162,29 @@ void device_account_subtract(pool_device *device, uint64_t bytes, bool is_charge
 
 void device_account_quarantined(pool_device *device, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&device->account.used_outside, bytes, memory_order_relaxed);
-    atomic_fetch_add_explicit(&device->account.used, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&account_of(device)->used_outside, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&account_of(device)->used, bytes, memory_order_relaxed);
 }
 
 void device_account_outlive(pool_device *device, uint64_t bytes)
 {
-    atomic_fetch_add_explicit(&device->account.used_outside, bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&account_of(device)->used_outside, bytes, memory_order_relaxed);
 }
 
 void device_account_evictable(pool_device *device, int64_t bytes)
 {
-    atomic_fetch_sub_explicit(&device->account.used_outside, (uint64_t)bytes, memory_order_relaxed);
+    atomic_fetch_sub_explicit(
+        &account_of(device)->used_outside, (uint64_t)bytes, memory_order_relaxed);
 }
 
 void device_reserved_changed(pool_device *device, int64_t bytes, int leases)
 {
-    struct device_account *account = &device->account;
+    struct device_account *account = account_of(device);
     int64_t reserved = atomic_load_explicit(&account->reserved, memory_order_relaxed);
-    int living = atomic_load_explicit(&account->leases, memory_order_relaxed);
+    int living = atomic_load_explicit(&device->leases, memory_order_relaxed);
 
     atomic_store_explicit(&account->reserved, reserved + bytes, memory_order_relaxed);
-    atomic_store_explicit(&account->leases, living + leases, memory_order_release);
+    atomic_store_explicit(&device->leases, living + leases, memory_order_release);
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -195,7 +202,7 @@ uint64_t device_account_free(const struct device_account *account)
 
 uint64_t device_capacity_limit(const pool_device *device)
 {
-    const struct device_account *account = &device->account;
+    const struct device_account *account = account_of(device);
     uint64_t bytes = less(device->properties.total_bytes, account->headroom);
 
     return bytes < account->limit ? bytes : account->limit;
@@ -204,7 +211,8 @@ uint64_t device_capacity_limit(const pool_device *device)
 /* Whether both use the same memory. Integrated devices use that of their host. */
 static bool is_shared(const pool_device *device, const pool_device *other)
 {
-    return device == other || (device->properties.integrated && other->properties.integrated);
+    return device->gpu == other->gpu ||
+           (device->properties.integrated && other->properties.integrated);
 }
 
 uint32_t device_shares_with(const pool_device *device)
@@ -216,8 +224,8 @@ uint32_t device_shares_with(const pool_device *device)
     return (uint32_t)(first - device->pool->devices);
 }
 
-/* Of the device and of those that share its memory: base, and what is used outside of leases and
- * reserved. */
+/* Of the account of the device and of those that share its memory: base, and what is used outside
+ * of leases and reserved. */
 struct shared {
     uint64_t base, used_outside, reserved;
 };
@@ -225,14 +233,14 @@ struct shared {
 static struct shared read_shared(const pool_device *device)
 {
     const device_pool *pool = device->pool;
-    struct shared all = {.base = load(&device->account.base)};
+    struct shared all = {.base = load(&account_of(device)->base)};
 
     for (size_t i = 0; i < pool->count; i++) {
         const pool_device *other = &pool->devices[i];
 
-        if (!is_shared(device, other))
+        if (other != other->gpu || !is_shared(device, other))
             continue;
-        all.base += other == device ? 0 : load(&other->account.held);
+        all.base += other == device->gpu ? 0 : load(&other->account.held);
         all.used_outside += load(&other->account.used_outside);
         all.reserved += device_reserved(other);
     }
@@ -241,7 +249,7 @@ static struct shared read_shared(const pool_device *device)
 
 uint64_t device_capacity(const pool_device *device)
 {
-    const struct device_account *account = &device->account;
+    const struct device_account *account = account_of(device);
     const struct shared all = read_shared(device);
     uint64_t capacity = less(all.base, account->headroom);
 
@@ -251,7 +259,7 @@ uint64_t device_capacity(const pool_device *device)
 
 uint64_t device_net_free(const pool_device *device)
 {
-    const struct device_account *account = &device->account;
+    const struct device_account *account = account_of(device);
     const struct shared all = read_shared(device);
     uint64_t base = all.base < account->limit ? all.base : account->limit;
 
@@ -260,7 +268,7 @@ uint64_t device_net_free(const pool_device *device)
 
 void device_account_read(const pool_device *device, struct device_account_info *info)
 {
-    const struct device_account *account = &device->account;
+    const struct device_account *account = account_of(device);
 
     info->used_outside = load(&account->used_outside);
     info->used = load(&account->used);

@@ -12,8 +12,9 @@
  *                 in all. Its own allocations move bytes between the two terms and leave it as it
  *                 is, so that it is right between samples, too; use by others shows in the next.
  *
- * Hence a lease may reserve min(base - headroom, limit) - used_outside - reserved. Integrated
- * devices share one account: base counts what is held on all of them, and what is used outside of
+ * Hence a lease may reserve min(base - headroom, limit) - used_outside - reserved. The parts of a
+ * GPU have one account, that of its first device in the pool. Integrated
+ * devices share theirs: base counts what is held on all of them, and what is used outside of
  * leases and reserved is that of all.
  *
  * Allocations outside of leases are added to used_outside by compare-and-swap, so that no number of
@@ -39,7 +40,6 @@ struct device_account {
     atomic_uint_least64_t used_outside;
     atomic_uint_least64_t held;
     atomic_int_least64_t reserved;
-    atomic_int leases; /* living ones that have reserved bytes or slots of the device */
 };
 
 /* Where memory is limited by pool_params or the environment. */

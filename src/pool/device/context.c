@@ -122,18 +122,56 @@ static pool_status set_primary_flags(pool_device *device)
         device->handle, device->pool->context_flags);
 }
 
+#define GREEN_DEFAULT_STREAM 1u /* CU_GREEN_CTX_DEFAULT_STREAM, which must be given */
+
+/* Has the primary context ended unless others use it. */
+static pool_cu_result release_primary(const pool_device *device)
+{
+    return device->driver->api.DevicePrimaryCtxRelease(device->handle);
+}
+
+/* The context of a part, beside the pool's reference to the primary one. */
+static pool_status create_green(pool_device *device, CUcontext *context)
+{
+    struct driver *driver = device->driver;
+    CUgreenCtx green = NULL;
+    pool_status status = DRIVER_CALL_FOR(driver,
+        GreenCtxCreate(&green, device->part.desc, device->handle, GREEN_DEFAULT_STREAM),
+        "%u multiprocessors of device %d", device->part.multiprocessors, device->handle);
+
+    if (status)
+        return status;
+    status = DRIVER_CALL(driver, CtxFromGreenCtx(context, green));
+    if (!status)
+        device->green = green;
+    else if (pool_status_class(status) != POOL_CLASS_PROCESS)
+        (void)driver->api.GreenCtxDestroy(green);
+    return status;
+}
+
+static pool_status retain_primary(pool_device *device, CUcontext *context)
+{
+    pool_status status = device->pool->context_flags ? set_primary_flags(device) : POOL_OK;
+
+    if (!status)
+        status = DRIVER_CALL_FOR(device->driver, DevicePrimaryCtxRetain(context, device->handle),
+            "device %d", device->handle);
+    return status;
+}
+
 static pool_status create_or_retain(pool_device *device, CUcontext *context)
 {
+    pool_status status;
+
     if (device->pool->context_mode == POOL_CONTEXT_OWN)
         return create_context(device, context);
-    if (device->pool->context_flags) {
-        pool_status status = set_primary_flags(device);
-
-        if (status)
-            return status;
-    }
-    return DRIVER_CALL_FOR(device->driver, DevicePrimaryCtxRetain(context, device->handle),
-        "device %d", device->handle);
+    status = retain_primary(device, context);
+    if (status || !device->properties.partitions)
+        return status;
+    status = create_green(device, context);
+    if (status && pool_status_class(status) != POOL_CLASS_PROCESS)
+        (void)release_primary(device);
+    return status;
 }
 
 /* Failures are only logged; the thread's error detail may change. */
@@ -145,8 +183,13 @@ static void release_context(pool_device *device, CUcontext context)
 
     switch (device->pool->context_mode) {
     case POOL_CONTEXT_PRIMARY:
+        call = "cuGreenCtxDestroy";
+        code = device->green ? driver->api.GreenCtxDestroy(device->green) : POOL_CU_SUCCESS;
+        device->green = NULL;
+        if (code)
+            break;
         call = "cuDevicePrimaryCtxRelease";
-        code = driver->api.DevicePrimaryCtxRelease(device->handle);
+        code = release_primary(device);
         break;
     case POOL_CONTEXT_OWN:
         call = "cuCtxDestroy";

@@ -130,8 +130,11 @@ static pool_status lose_context(pool_device *device, const struct base_error_cop
         failed->error.driver_code ? ": " : "", failed->error.driver_code ? failed->message : "");
     is_first = device_set_unusable(device);
     if (is_first) {
-        drop_reference(device);
-        driver_work_end(&device->work);
+        for (pool_device *part = NULL; (part = device_next_part(device, part));) {
+            if (part == device || atomic_load(&part->context))
+                drop_reference(part);
+            driver_work_end(&part->work);
+        }
     }
     status = device_notify_unusable(device, is_first);
     base_error_save(&cause);

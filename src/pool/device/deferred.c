@@ -131,16 +131,16 @@ static pool_status release_one(
 
 void device_capture_begins(pool_device *device)
 {
-    pthread_mutex_lock(&device->capture_lock);
-    device->captures++;
-    pthread_mutex_unlock(&device->capture_lock);
+    pthread_mutex_lock(&device->gpu->capture_lock);
+    device->gpu->captures++;
+    pthread_mutex_unlock(&device->gpu->capture_lock);
 }
 
 void device_capture_ended(pool_device *device)
 {
-    pthread_mutex_lock(&device->capture_lock);
-    device->captures--;
-    pthread_mutex_unlock(&device->capture_lock);
+    pthread_mutex_lock(&device->gpu->capture_lock);
+    device->gpu->captures--;
+    pthread_mutex_unlock(&device->gpu->capture_lock);
 }
 
 /* The driver waits for the work of all devices before it releases these. */
@@ -157,9 +157,9 @@ static pool_status release_beside_captures(
 
     if (!is_host_memory(deferred) && deferred->kind != DEVICE_DEFERRED_MODULE)
         return release_one(device, driver, deferred);
-    pthread_mutex_lock(&device->capture_lock);
-    status = device->captures ? POOL_ERR_NOT_READY : release_one(device, driver, deferred);
-    pthread_mutex_unlock(&device->capture_lock);
+    pthread_mutex_lock(&device->gpu->capture_lock);
+    status = device->gpu->captures ? POOL_ERR_NOT_READY : release_one(device, driver, deferred);
+    pthread_mutex_unlock(&device->gpu->capture_lock);
     return status;
 }
 

@@ -57,6 +57,23 @@ void device_lock_destroy(const pool_device *device, pthread_mutex_t *lock);
 /* The device to run on: `wanted`, or when that is NULL the device this thread bound last. */
 pool_status device_or_bound(pool_device *wanted, pool_device **device);
 
+/* The first device of the pool on the device's GPU, which is what the parts of a GPU share: the
+ * device itself unless it is a part. */
+pool_device *device_gpu(const pool_device *device);
+static inline bool device_is_same_gpu(const pool_device *device, const pool_device *other)
+{
+    return device == other || device_gpu(device) == device_gpu(other);
+}
+/* The next part of the GPU of `device`, after `part`; NULL: the first one, or there is none left.
+ * A whole GPU is its only part. */
+pool_device *device_next_part(const pool_device *device, pool_device *part);
+
+/* ", part 1 of 2", or "" for a whole GPU; for messages. */
+struct device_part_name {
+    char text[32];
+};
+struct device_part_name device_part_name(const pool_device *device);
+
 struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
@@ -232,6 +249,7 @@ typedef void (*device_resident_visitor)(void *user, const struct device_resident
 
 struct device_resource_type {
     const char *name;
+    bool is_of_gpu; /* the parts of a GPU have it in common, on their first one */
     pool_status (*create)(pool_device *device, void **object); /* inside device_enter */
     void (*destroy)(pool_device *device, void *object, int driver_alive);
     /* Visits objects, with a lock held: the visitor must not call the library. NULL: it has none.
@@ -261,9 +279,9 @@ void device_each_resident(const pool_device *device, device_resident_visitor vis
 
 /*
  * Work in flight. device_work is where launches and streams of the device are counted.
- * device_is_idle asks the driver about all streams of the device, inside device_enter: POOL_OK,
- * NOT_READY, or a failure. device_pool_is_idle asks every device of its pool that has a context; an
- * abandoned one is never idle.
+ * device_is_idle asks the driver about all streams of the device's GPU, inside device_enter:
+ * POOL_OK, NOT_READY, or a failure. device_pool_is_idle asks every device of its pool that has a
+ * context; an abandoned one is never idle.
  */
 struct driver_work *device_work(pool_device *device);
 pool_status device_is_idle(pool_device *device);
@@ -306,7 +324,7 @@ uint32_t device_leases(const pool_device *device);
  * subtracted: of the last sample of the free memory, or of the total memory before the first. */
 uint64_t device_capacity(const pool_device *device);
 /* The index of the first device of the pool whose memory this one shares: its own, but for
- * integrated devices. */
+ * integrated devices and parts of a GPU. */
 uint32_t device_shares_with(const pool_device *device);
 /* The most that this could ever be, with nothing else on the device. */
 uint64_t device_capacity_limit(const pool_device *device);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The device string: "all", ordinals and ranges, prefixes of UUIDs, PCI addresses, in a
- * comma-separated list. A pure parser: it does not know which devices exist.
+ * comma-separated list, each with parts, "/16+116". A pure parser: it does not know which devices
+ * exist.
  */
 #include "pool/device/device_spec.h"
 
@@ -20,7 +21,8 @@
 
 static const char grammar[] = "expected \"all\", ordinals and ranges (\"0,2-3\"), \"GPU-…\" or "
                               "\"MIG-…\" with the prefix of a UUID, a complete UUID, a PCI address "
-                              "(\"0000:06:00.0\"), or \"sim:4\", each also after \"workers:\"";
+                              "(\"0000:06:00.0\"), or \"sim:4\", each also after \"workers:\" and "
+                              "before its parts (\"0/16+116\", \"all/2\")";
 
 /* Reads digits as a number of at most `limit` and moves *end past them; 0: there are none. */
 static int read_number(const char **end, int base, int64_t limit, int64_t *value)
@@ -144,8 +146,37 @@ static int parse_pci(const char *text, struct device_selector *selector)
     return strchr(text, ':') && pci_address_parse(text, &selector->pci);
 }
 
+/* Where "/16+116" begins: behind "MIG-GPU-…/1/2" if the element has that form. */
+static size_t length_of_name(const char *part, size_t length)
+{
+    const bool is_old_mig = length > strlen(DEVICE_OLD_MIG) &&
+                            !strncasecmp(part, DEVICE_OLD_MIG, strlen(DEVICE_OLD_MIG));
+    size_t slashes = is_old_mig ? 3 : 1, i = 0;
+
+    while (i < length && !(part[i] == '/' && --slashes == 0))
+        i++;
+    return i;
+}
+
+static pool_status parse_parts(const char *part, size_t length, struct device_selector *selector)
+{
+    char what[512], parts[512];
+    const size_t name = length_of_name(part, length);
+
+    if (name == length)
+        return POOL_OK;
+    if (length >= sizeof(what))
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "\"%.*s…\" in the device string is too long: %s", 20, part, grammar);
+    snprintf(what, sizeof(what), "%.*s", (int)length, part);
+    snprintf(parts, sizeof(parts), "%s", what + name + 1);
+    return device_parts_parse(parts, what, &selector->parts);
+}
+
 static pool_status parse_selector(const char *part, size_t length, struct device_selector *selector)
 {
+    pool_status status;
+
     while (length && isspace((unsigned char)part[0])) {
         part++;
         length--;
@@ -155,6 +186,10 @@ static pool_status parse_selector(const char *part, size_t length, struct device
     if (!length)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "the device string has an empty element: %s", grammar);
+    status = parse_parts(part, length, selector);
+    if (status)
+        return status;
+    length = length_of_name(part, length);
     if (length >= sizeof(selector->text))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "\"%.*s…\" in the device string is too long: %s", 20, part, grammar);

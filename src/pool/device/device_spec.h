@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parser of the device string, "0,2-3" for example. It makes no driver call.
+ * The parser of the device string, "0,2-3" or "0/16+116" for example. It makes no driver call.
  */
 #ifndef POOL_DEVICE_SPEC_H
 #define POOL_DEVICE_SPEC_H
@@ -10,6 +10,8 @@
 
 #include <devicepool/device.h>
 #include <devicepool/status.h>
+
+#include "pool/device/parts.h"
 
 /* A PCI address; a part that the string omits is -1. */
 struct pci_address {
@@ -34,7 +36,8 @@ struct device_selector {
     enum device_selector_kind kind;
     int first, last;
     struct pci_address pci;
-    char text[64]; /* the element itself: of UUIDs what device_has_uuid takes */
+    char text[64]; /* the element without its parts: of UUIDs what device_has_uuid takes */
+    struct device_parts parts; /* of each of the GPUs; count 0: the string names none */
 };
 
 /* Parses the string. The caller frees *selectors with base_free. */

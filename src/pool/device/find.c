@@ -3,6 +3,7 @@
  * Look-up of the pool's devices by index, ordinal, UUID and PCI address, and iteration. No driver
  * calls.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -77,6 +78,8 @@ pool_status pool_device_by_uuid(device_pool *pool, const char *uuid, pool_device
     for (size_t i = 0; i < pool->count; i++) {
         if (!device_has_uuid(&pool->devices[i], uuid))
             continue;
+        if (found && found->gpu == pool->devices[i].gpu)
+            continue;
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "\"%s\" is a prefix of more than one UUID of the pool: %s and %s", uuid,
@@ -107,6 +110,8 @@ pool_status pool_device_by_pci(device_pool *pool, const char *address, pool_devi
         pool_device *at = &pool->devices[i];
 
         if (!pci_address_parse(at->properties.pci, &whole) || !pci_address_matches(&wanted, &whole))
+            continue;
+        if (found && found->gpu == at->gpu)
             continue;
         if (found)
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -145,6 +150,42 @@ int pool_device_index(const pool_device *device)
 int pool_device_ordinal(const pool_device *device)
 {
     return device ? device->properties.ordinal : -1;
+}
+
+pool_device *pool_device_gpu(pool_device *device)
+{
+    return device ? device->gpu : NULL;
+}
+
+pool_device *device_gpu(const pool_device *device)
+{
+    return device->gpu;
+}
+
+pool_device *device_next_part(const pool_device *device, pool_device *part)
+{
+    pool_device *const end = device->pool->devices + device->pool->count;
+
+    for (part = part ? part + 1 : device->gpu; part < end; part++)
+        if (part->gpu == device->gpu)
+            return part;
+    return NULL;
+}
+
+struct device_part_name device_part_name(const pool_device *device)
+{
+    const pool_device_info *properties = &device->properties;
+    struct device_part_name name = {""};
+
+    if (properties->partitions)
+        snprintf(name.text, sizeof(name.text), ", part %d of %d", properties->partition,
+            properties->partitions);
+    return name;
+}
+
+int pool_device_partition(const pool_device *device)
+{
+    return device && device->properties.partitions ? device->properties.partition : -1;
 }
 
 const char *pool_device_uuid(const pool_device *device)

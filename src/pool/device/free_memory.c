@@ -46,7 +46,7 @@ static uint64_t free_of(const pool_device *device, uint64_t free_bytes)
  */
 pool_status device_sample(pool_device *device, uint64_t *free_bytes, uint64_t *total_bytes)
 {
-    const struct device_held *held = atomic_load_explicit(&device->held, memory_order_acquire);
+    const struct device_held *held = atomic_load_explicit(&device->gpu->held, memory_order_acquire);
     uint64_t held_before = 0, held_after = 0;
     size_t free_now = 0, total = 0;
     struct device_scope scope;
@@ -65,7 +65,7 @@ pool_status device_sample(pool_device *device, uint64_t *free_bytes, uint64_t *t
         return status;
     free_now = (size_t)free_of(device, free_now);
     device_account_sample(
-        &device->account, free_now, held_before < held_after ? held_before : held_after);
+        &device->gpu->account, free_now, held_before < held_after ? held_before : held_after);
     if (free_bytes)
         *free_bytes = free_now;
     if (total_bytes)

@@ -26,9 +26,9 @@ void device_pool_reasons(const device_pool *pool, char *text, size_t size)
         const pool_device *device = &pool->devices[i];
 
         if (atomic_load(&device->state) != POOL_DEVICE_READY)
-            used += (size_t)snprintf(text + used, size - used, "%sdevice %d (%s): %s",
+            used += (size_t)snprintf(text + used, size - used, "%sdevice %d (%s)%s: %s",
                 used ? "; " : "", device->properties.ordinal, device->properties.uuid,
-                device_reason(device).text);
+                device_part_name(device).text, device_reason(device).text);
     }
 }
 
@@ -74,7 +74,7 @@ pool_status device_notify_unusable(pool_device *device, int is_first)
             .device = device,
             .shown_on = device};
 
-        device_notify_state(device);
+        device_notify_states_of_gpu(device);
         notify_fault(device->pool, &fault, "unusable");
     }
     return base_fail_driver(

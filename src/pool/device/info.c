@@ -21,7 +21,7 @@ void device_read_info(const pool_device *device, pool_device_info *info)
 {
     *info = device->properties;
     info->has_context = atomic_load_explicit(&device->context, memory_order_acquire) != NULL;
-    info->free_bytes = device_account_free(&device->account);
+    info->free_bytes = device_account_free(&device->gpu->account);
     fill_state(device, info);
 }
 
@@ -78,6 +78,11 @@ pool_status device_read_peer(const pool_device *from, const pool_device *to, poo
     int access = 0, atomics = 0, rank = 0;
     pool_status status;
 
+    if (from->gpu == to->gpu) {
+        info->access = info->native_atomics = 1;
+        return POOL_OK;
+    }
+
     DRIVER_TRY_FOR(driver, status, out,
         DeviceGetP2PAttribute(
             &access, DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, from->handle, to->handle),
@@ -111,9 +116,7 @@ pool_status pool_device_get_peer(pool_device *from, pool_device *to, pool_peer_i
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_device_get_peer: from and to belong to different pools");
     status = device_pool_check(from->pool, DEVICE_USE_DRIVER);
-    if (!status && from == to)
-        now.access = now.native_atomics = 1;
-    else if (!status)
+    if (!status)
         status = device_read_peer(from, to, &now);
     if (status)
         return status;

@@ -23,6 +23,7 @@
 #include "pool/device/device.h"
 #include "pool/device/extension.h"
 #include "pool/device/monitor.h"
+#include "pool/device/split.h"
 
 /* Members that many threads write are this far apart: two cache lines, as processors fetch them in
  * pairs. */
@@ -67,6 +68,8 @@ struct pool_device {
     device_pool *pool;
     struct driver *driver;
     CUdevice handle;
+    pool_device *gpu; /* the first device of the pool on its GPU: itself unless it is a part */
+    struct device_part part; /* of parts only */
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
     char gpu_uuid[POOL_UUID_TEXT]; /* of a MIG instance: the UUID of its GPU */
@@ -75,7 +78,8 @@ struct pool_device {
     const struct tuning *tuning;
 
     /* read by every use, written rarely */
-    _Atomic(CUcontext) context;       /* NULL until it is created */
+    _Atomic(CUcontext) context;       /* NULL until it is created; of a part that of `green` */
+    CUgreenCtx green;                 /* guarded by context_lock; NULL: it is no part */
     atomic_uint_least64_t context_id; /* by cuCtxGetId; 0: not known */
     struct device_named *named;       /* dependents, the first ones first; guarded by state_lock */
     atomic_int state;                 /* written with the pool's state_lock held; never POISONED */
@@ -83,8 +87,8 @@ struct pool_device {
     pthread_mutex_t context_lock;     /* one thread creates the context */
     pthread_mutex_t resource_lock;    /* one thread creates resources; recursive */
     _Atomic(struct device_resource *) resources;
-    pthread_mutex_t capture_lock; /* held during releases that wait for all work */
-    unsigned captures;            /* streams that are being captured; guarded by capture_lock */
+    pthread_mutex_t capture_lock; /* of the GPU: held during releases that wait for all work */
+    unsigned captures; /* of the GPU: streams that are being captured; guarded by capture_lock */
     pthread_mutex_t deferred_lock;
     struct device_deferred *deferred; /* releases to be done later; guarded by deferred_lock */
     atomic_uint_least64_t rate;       /* 0: the model's, see device_rate.c */
@@ -106,7 +110,8 @@ struct pool_device {
     atomic_uint_least64_t served_from;
     atomic_uint abandoned_as; /* it was the n-th device of the pool to be abandoned; 0: never */
 
-    _Alignas(CACHE_LINE) struct device_account account;
+    _Alignas(CACHE_LINE) struct device_account account; /* of the GPU: that of its first device */
+    atomic_int leases;         /* living ones that have reserved bytes or slots of the device */
     atomic_uint chosen;        /* times since the last sample of free memory */
     atomic_uint chosen_before; /* in the interval before, if that was the one before */
     atomic_uint dependents[DEVICE_DEPENDENT_KINDS];
@@ -230,8 +235,9 @@ struct device_reason device_reason(const pool_device *device);
 struct device_reason device_loss(const pool_device *device);
 /* Another reason of a device that is lost; no-op for others. */
 void device_set_loss(pool_device *device, const char *reason);
-/* Calls the listener of the layer above. */
+/* Calls the listener of the layer above; the second for all parts of the GPU. */
 void device_notify_state(pool_device *device);
+void device_notify_states_of_gpu(pool_device *device);
 int device_pool_has_abandoned(const device_pool *pool);
 
 /*

@@ -73,6 +73,7 @@ pool_status device_resource_get(
 
     if (status)
         return status;
+    device = type->is_of_gpu ? device->gpu : device;
     found = find_resource(device, type);
     if (found) {
         *object = found->object;
@@ -90,7 +91,7 @@ pool_status device_resource_get(
 
 void *device_resource_find(pool_device *device, const struct device_resource_type *type)
 {
-    struct device_resource *found = find_resource(device, type);
+    struct device_resource *found = find_resource(type->is_of_gpu ? device->gpu : device, type);
 
     return found ? found->object : NULL;
 }

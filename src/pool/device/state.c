@@ -110,6 +110,12 @@ void device_pool_listen_states(device_pool *pool, device_state_listener listener
     pthread_mutex_unlock(&pool->state_lock);
 }
 
+void device_notify_states_of_gpu(pool_device *device)
+{
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        device_notify_state(part);
+}
+
 void device_notify_state(pool_device *device)
 {
     device_pool *pool = device->pool;
@@ -144,18 +150,30 @@ static pool_status set_state_locked(
     return POOL_OK;
 }
 
+/* With state_lock held. */
+static void set_unusable_locked(pool_device *device)
+{
+    if (!atomic_load(&device->is_readmitting))
+        device->needs_resume = atomic_load(&device->state) != POOL_DEVICE_READY;
+    (void)set_state_locked(
+        device, POOL_DEVICE_UNUSABLE, pool_last_error()->message, false /* cannot fail */);
+}
+
 int device_set_unusable(pool_device *device)
 {
     device_pool *pool = device->pool;
+    const bool is_lost = atomic_load(&device->is_lost);
     int is_first;
 
     pthread_mutex_lock(&pool->state_lock);
     is_first = device_usable(device, DEVICE_USE_CALLS);
-    if (is_first && !atomic_load(&device->is_readmitting))
-        device->needs_resume = atomic_load(&device->state) != POOL_DEVICE_READY;
-    if (is_first)
-        (void)set_state_locked(
-            device, POOL_DEVICE_UNUSABLE, pool_last_error()->message, false /* cannot fail */);
+    for (pool_device *part = device_next_part(device, NULL); is_first && part;
+         part = device_next_part(device, part)) {
+        if (!device_usable(part, DEVICE_USE_CALLS))
+            continue;
+        atomic_store(&part->is_lost, is_lost);
+        set_unusable_locked(part);
+    }
     pthread_mutex_unlock(&pool->state_lock);
     return is_first;
 }
@@ -245,25 +263,35 @@ pool_status pool_device_drain(pool_device *device)
     return status;
 }
 
+/* With state_lock held. */
+static pool_status quarantine_locked(pool_device *device, const char *reason)
+{
+    pool_status status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
+
+    if (status)
+        return status;
+    device->quarantines++;
+    device->is_probed = false;
+    return POOL_OK;
+}
+
+/* With the other parts of its GPU: what makes one of them suspicious is that of all. */
 bool device_enter_quarantine(pool_device *device, const char *reason, pool_status *status)
 {
     bool is_changed = false;
 
     *status = POOL_OK;
     pthread_mutex_lock(&device->pool->state_lock);
-    if (device_usable(device, DEVICE_USE_CALLS)) {
-        *status = set_state_locked(device, POOL_DEVICE_QUARANTINED, reason, true);
-        is_changed = !*status;
-    }
-    if (is_changed) {
-        device->quarantines++;
-        device->is_probed = false;
-    }
+    for (pool_device *part = NULL; !*status && (part = device_next_part(device, part));)
+        if (device_usable(part, DEVICE_USE_CALLS)) {
+            *status = quarantine_locked(part, reason);
+            is_changed = is_changed || !*status;
+        }
     pthread_mutex_unlock(&device->pool->state_lock);
     if (!is_changed)
         return false;
     log_change(device, "is quarantined", reason);
-    device_notify_state(device);
+    device_notify_states_of_gpu(device);
     return true;
 }
 
@@ -361,15 +389,15 @@ pool_status pool_device_abandon(pool_device *device, const char *reason)
             "pool_device_abandon: reason must be a text that says why the device is given up");
     pthread_mutex_lock(&device->pool->state_lock);
     is_changed = !device_is_abandoned(device);
-    if (is_changed) {
-        (void)set_state_locked(device, POOL_DEVICE_ABANDONED, reason, false /* cannot fail */);
-        atomic_store(&device->abandoned_as, atomic_fetch_add(&device->pool->abandoned, 1) + 1);
+    for (pool_device *part = NULL; is_changed && (part = device_next_part(device, part));) {
+        (void)set_state_locked(part, POOL_DEVICE_ABANDONED, reason, false /* cannot fail */);
+        atomic_store(&part->abandoned_as, atomic_fetch_add(&device->pool->abandoned, 1) + 1);
     }
     pthread_mutex_unlock(&device->pool->state_lock);
     if (!is_changed)
         return POOL_OK;
     log_change(device, "is abandoned, and everything on it is leaked on purpose", reason);
-    device_notify_state(device);
+    device_notify_states_of_gpu(device);
     return POOL_OK;
 }
 

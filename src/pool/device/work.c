@@ -20,15 +20,21 @@ struct driver_work *device_work(pool_device *device)
     return &device->work;
 }
 
-pool_status device_is_idle(pool_device *device)
-{
-    return driver_work_poll(&device->work, 1);
-}
-
 static int can_query(const pool_device *device)
 {
     return atomic_load_explicit(&device->context, memory_order_acquire) &&
            device_usable(device, DEVICE_USE_CALLS);
+}
+
+/* Code and memory of a GPU are used by all parts of it. */
+pool_status device_is_idle(pool_device *device)
+{
+    pool_status status = driver_work_poll(&device->work, 1);
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        if (part != device && can_query(part))
+            status = device_poll_work(part, 1);
+    return status;
 }
 
 pool_status device_poll_work(pool_device *device, int all)

@@ -511,7 +511,8 @@ static pool_status init_devices(struct admission *admission)
             return status;
         admission->states[i].slots = device_pool_slots(admission->pool);
         admission->states[i].limit_bytes = device_capacity_limit(admission->devices[i]);
-        if (device_properties(admission->devices[i])->integrated)
+        if (device_properties(admission->devices[i])->integrated ||
+            device_properties(admission->devices[i])->partitions)
             admission->states[i].account =
                 &admission->states[device_shares_with(admission->devices[i])];
     }

@@ -40,9 +40,9 @@ pool_status memory_check_renewals(const pool_buffer *buffer)
     return device_check_object(buffer->device, atomic_load(&buffer->block->renewals), "the buffer");
 }
 
-pool_status memory_enter(const pool_buffer *buffer, struct device_scope *scope)
+pool_status memory_enter(const pool_buffer *buffer, pool_device *device, struct device_scope *scope)
 {
-    pool_status status = device_enter(buffer->device, scope);
+    pool_status status = device_enter(device, scope);
 
     if (status)
         return status;
@@ -458,6 +458,7 @@ static pool_status free_block(
         .is_shareable = (block->flags & POOL_BUFFER_SHAREABLE) != 0,
         .is_opened = block->is_opened,
         .stream = stream ? stream->handle : NULL};
+    pool_device *device = stream ? stream->device : block->memory->device;
     struct device_scope scope;
     pool_status status = POOL_OK;
 
@@ -465,8 +466,8 @@ static pool_status free_block(
         return POOL_OK;
     request.budget = block->budget;
     request.durable = block->durable;
-    switch (device_enter_to_destroy_object(
-        block->memory->device, atomic_load(&block->renewals), &scope, &status)) {
+    switch (
+        device_enter_to_destroy_object(device, atomic_load(&block->renewals), &scope, &status)) {
     case DEVICE_RELEASE_ENTERED:
         status = device_leave(&scope, memory_release(block->memory, &request,
                                           block->is_opened ? block->opened : block->address));
@@ -532,14 +533,16 @@ void memory_discard(pool_buffer *created)
 
 pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *stream)
 {
+    pool_device *device;
     CUstream handle;
     pool_status status;
 
     if (!buffer || !*buffer)
         return POOL_OK;
     status = check_live(__func__, *buffer, "buffer");
+    device = status ? NULL : (*buffer)->device;
     if (!status)
-        status = stream_handle_on(stream, (*buffer)->device, &handle);
+        status = stream_handle_on_gpu(stream, &device, &handle);
     return status ? status : free_buffer(buffer, stream, 1);
 }
 

@@ -113,19 +113,22 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
 static pool_status copy_host(
     const char *call, struct host_copy *copy, uint64_t offset, pool_stream *stream)
 {
+    pool_device *device = NULL;
     struct device_scope scope;
     pool_status status = check_copy(call, copy, offset);
 
     if (!status)
-        status = stream_handle_of_work(stream, copy->buffer->device, &copy->transfer.stream);
+        device = copy->buffer->device;
+    if (!status)
+        status = stream_handle_of_work_on_gpu(stream, &device, &copy->transfer.stream);
     if (status)
         return status;
     copy->transfer.device = copy->buffer->address + offset;
     copy->transfer.secret = memory_is_secret(copy->buffer);
     copy->waits = !stream;
     copy->captured = stream_capture_of(stream) ? stream : NULL;
-    copy->queue = stream_queue_on(stream, copy->buffer->device);
-    status = memory_enter(copy->buffer, &scope);
+    copy->queue = stream_queue_on(stream, device);
+    status = memory_enter(copy->buffer, device, &scope);
     if (status)
         return status;
     return device_leave(&scope, copy->transfer.bytes ? copy_inside(&scope, copy) : POOL_OK);

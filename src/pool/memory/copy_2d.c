@@ -69,7 +69,7 @@ static pool_status check_copy(struct rows_copy *copy)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_copy_2d: both sides are host memory; at least one must be a buffer");
     copy->device = copy->to.buffer ? copy->to.buffer->device : copy->from.buffer->device;
-    if (copy->from.buffer && copy->from.buffer->device != copy->device)
+    if (copy->from.buffer && !device_is_same_gpu(copy->from.buffer->device, copy->device))
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "pool_copy_2d: the buffers belong to devices %d and %d; copy the rows by "
             "pool_copy_device",
@@ -219,7 +219,7 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (!status && is_linear(&copy))
         return copy_linear(&copy, stream);
     if (!status)
-        status = stream_handle_of_work(stream, copy.device, &copy.stream);
+        status = stream_handle_of_work_on_gpu(stream, &copy.device, &copy.stream);
     if (!status && !device_driver(copy.device)->api.Memcpy2DAsync)
         status = base_fail(
             POOL_ERR_UNSUPPORTED, "pool_copy_2d: the driver's table has no cuMemcpy2DAsync");

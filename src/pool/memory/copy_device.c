@@ -136,7 +136,7 @@ static pool_status copy_one_side(struct device_memory *side, CUstream stream, vo
  */
 static pool_status copy_secret_by_host(struct peer_copy *copy)
 {
-    int to_runs = copy->stream_device == copy->to->device;
+    int to_runs = device_is_same_gpu(copy->stream_device, copy->to->device);
     struct device_memory *here = to_runs ? copy->to : copy->from;
     CUstream out = to_runs ? copy->from->alloc_order : copy->pair.stream;
     CUstream in = to_runs ? copy->pair.stream : copy->to->alloc_order;
@@ -166,7 +166,7 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
 static pool_status copy_peer(struct peer_copy *copy)
 {
     struct pair *pair = &copy->pair;
-    int to_runs = copy->stream_device == copy->to->device, direct = 0;
+    int to_runs = device_is_same_gpu(copy->stream_device, copy->to->device), direct = 0;
     struct device_memory *here = to_runs ? copy->to : copy->from;
     struct device_memory *there = to_runs ? copy->from : copy->to;
     struct device_scope scope;
@@ -203,11 +203,15 @@ static pool_status copy_between_devices(struct peer_copy *copy, pool_device *to,
 static pool_status choose_device(
     pool_device *to, pool_device *from, const pool_stream *stream, struct peer_copy *copy)
 {
+    pool_status status;
+
     copy->stream_device = to;
-    if (stream && stream_check(__func__, stream) == POOL_OK && stream->device == from)
+    if (stream && stream_check(__func__, stream) == POOL_OK &&
+        device_is_same_gpu(stream->device, from))
         copy->stream_device = from;
+    status = stream_handle_of_work_on_gpu(stream, &copy->stream_device, &copy->pair.stream);
     copy->queue = stream_queue_on(stream, copy->stream_device);
-    return stream_handle_of_work(stream, copy->stream_device, &copy->pair.stream);
+    return status;
 }
 
 static pool_status wait_default(pool_device *device)
@@ -226,13 +230,16 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
 {
     struct peer_copy copy = {.pair = {.bytes = bytes}};
     struct device_scope scope;
+    bool is_local = false;
     pool_status status = memory_check_range("pool_copy_device", to, to_offset, bytes, "to");
 
     if (!status)
         status = memory_check_range("pool_copy_device", from, from_offset, bytes, "from");
     if (!status)
+        is_local = device_is_same_gpu(to->device, from->device);
+    if (!status)
         status = choose_device(to->device, from->device, stream, &copy);
-    if (!status && to->device != from->device && stream_capture_of(stream))
+    if (!status && !is_local && stream_capture_of(stream))
         status = stream_refuse_captured("pool_copy_device", stream, "copies between devices");
     if (status)
         return status;
@@ -245,14 +252,14 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
     status = memory_check_renewals(to);
     if (!status)
         status = memory_check_renewals(from);
-    if (!status && bytes && to->device == from->device)
+    if (!status && bytes && is_local)
         status = copy_local(&scope, &copy.pair, stream, copy.secret);
     status = device_leave(&scope, status);
-    if (!status && bytes && to->device != from->device)
+    if (!status && bytes && !is_local)
         status = copy_between_devices(&copy, to->device, from->device);
     if (!status)
-        device_count_copy(copy.stream_device,
-            to->device == from->device ? COUNTER_COPY_ON_DEVICE : COUNTER_COPY_TO_PEER, bytes);
+        device_count_copy(
+            copy.stream_device, is_local ? COUNTER_COPY_ON_DEVICE : COUNTER_COPY_TO_PEER, bytes);
     if (!status && bytes && !stream)
         status = wait_default(copy.stream_device);
     return status;

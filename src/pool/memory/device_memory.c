@@ -202,6 +202,7 @@ static pool_status restore_memory(pool_device *device, void *object)
 }
 
 static const struct device_resource_type memory_type = {.name = "memory",
+    .is_of_gpu = true,
     .create = create_memory,
     .destroy = destroy_memory,
     .renew = renew_memory,

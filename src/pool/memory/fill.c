@@ -20,6 +20,7 @@ static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t o
     uint64_t count, uint32_t value, unsigned width, pool_stream *stream)
 {
     static const char *const names[] = {"cuMemsetD8Async", "cuMemsetD16Async", "cuMemsetD32Async"};
+    pool_device *device;
     struct device_scope scope;
     CUstream handle = NULL;
     uint64_t bytes;
@@ -37,13 +38,14 @@ static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t o
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "address 0x%llx plus offset %llu is not a multiple of %u", buffer->address,
             (unsigned long long)offset, width);
-    status = stream_handle_of_work(stream, buffer->device, &handle);
+    device = buffer->device;
+    status = stream_handle_of_work_on_gpu(stream, &device, &handle);
     if (!status)
-        status = memory_enter(buffer, &scope);
+        status = memory_enter(buffer, device, &scope);
     if (status)
         return status;
     if (count) {
-        struct driver_queue *queue = stream_queue_on(stream, buffer->device);
+        struct driver_queue *queue = stream_queue_on(stream, device);
 
         driver_work_begin(queue);
         status = DRIVER_CHECK_FOR(scope.driver,

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "driver/attributes.h"
 #include "driver/cleanup.h"
-#include "pool/memory/memory.h"
 #include "pool/device/release.h"
+#include "pool/memory/memory.h"
 
 static pool_status check_supported(const struct driver *driver)
 {
@@ -56,7 +56,7 @@ pool_status pool_buffer_share(pool_buffer *buffer, pool_shared_buffer *shared)
             "pool_buffer_share: the buffer was created without POOL_BUFFER_SHAREABLE, or is empty");
     status = check_supported(device_driver(buffer->device));
     if (!status)
-        status = memory_enter(buffer, &scope);
+        status = memory_enter(buffer, buffer->device, &scope);
     if (status)
         return status;
     status = device_leave(&scope, share_inside(&scope, buffer, &made));

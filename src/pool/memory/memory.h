@@ -294,8 +294,10 @@ pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opene
 pool_status memory_check_range(
     const char *call, const pool_buffer *buffer, uint64_t offset, uint64_t bytes, const char *name);
 
-/* device_enter for the buffer's device. While the thread is inside, the memory is there. */
-pool_status memory_enter(const pool_buffer *buffer, struct device_scope *scope);
+/* device_enter for work with the buffer: `device` is the buffer's, or another part of its GPU.
+ * While the thread is inside, the memory is there. */
+pool_status memory_enter(
+    const pool_buffer *buffer, pool_device *device, struct device_scope *scope);
 /* For the other buffers of the call. */
 pool_status memory_check_renewals(const pool_buffer *buffer);
 

@@ -220,9 +220,11 @@ pool_status memory_link(pool_device *owner, pool_device *reader, bool *is_direct
     int direct = 1;
     pool_status status = POOL_OK;
 
-    if (owner != reader)
+    bool is_other = !device_is_same_gpu(owner, reader);
+
+    if (is_other)
         status = memory_of_both(owner, reader, &memory, &peer);
-    if (!status && owner != reader)
+    if (!status && is_other)
         status = memory_grant_access(memory, peer, &direct);
     *is_direct = direct != 0;
     return status;
@@ -237,7 +239,7 @@ pool_status pool_device_enable_peer(pool_device *device, pool_device *peer)
     status = base_check_pointers("pool_device_enable_peer", {"device", device}, {"peer", peer});
     if (status)
         return status;
-    if (device == peer)
+    if (device_is_same_gpu(device, peer))
         return POOL_OK;
     if (device_driver(device) != device_driver(peer))
         return base_fail(POOL_ERR_WRONG_DEVICE, "the devices belong to different drivers");

@@ -16,13 +16,28 @@
 #include "pool/memory/virtual.h"
 #include "pool/stream/capture.h"
 
-/* Waits for all work of the device. Not while a stream is captured: the driver would refuse that,
+/* Waits for the work of one part of a GPU. */
+static pool_status wait_for_part(pool_device *part)
+{
+    struct device_scope scope;
+    pool_status status = device_enter_to_release(part, &scope);
+
+    return status ? status : device_leave(&scope, DRIVER_CLEANUP(scope.driver, CtxSynchronize()));
+}
+
+/* Waits for all work of the GPU. Not while a stream is captured: the driver would refuse that,
  * and end the capture. */
 static pool_status wait_for_context(struct device_memory *memory)
 {
     pool_status status = stream_check_no_captures(memory->device);
 
-    return status ? status : DRIVER_CLEANUP(memory->driver, CtxSynchronize());
+    if (!status && !device_properties(memory->device)->partitions)
+        return DRIVER_CLEANUP(memory->driver, CtxSynchronize());
+    /* A part without streams has no work. */
+    for (pool_device *part = NULL; !status && (part = device_next_part(memory->device, part));)
+        if (stream_registry_find(part))
+            status = wait_for_part(part);
+    return status;
 }
 
 pool_status memory_wait_for_streams(struct device_memory *memory)

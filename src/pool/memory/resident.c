@@ -72,6 +72,7 @@ static pool_status renew_entries(pool_device *device, void **object);
 static pool_status restore_entries(pool_device *device, void *object);
 
 static const struct device_resource_type list_type = {.name = "resident objects",
+    .is_of_gpu = true,
     .create = create_list,
     .destroy = destroy_list,
     .each_resident = each_entry,

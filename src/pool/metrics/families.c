@@ -75,7 +75,8 @@ static const struct enumeration waiting = {
 static const struct enumeration sources = {
     "source", source_name, MODULE_IMAGE_SOURCES, sizeof(uint64_t)};
 
-enum scope { OF_POOL, OF_DEVICE, OF_WORKER };
+/* What the parts of a GPU have in common is that of its first device. */
+enum scope { OF_POOL, OF_DEVICE, OF_GPU, OF_WORKER };
 
 struct row {
     struct metrics_family family;
@@ -86,6 +87,7 @@ struct row {
 
 #define POOL_MEMBER(member) OF_POOL, offsetof(struct metrics_reading, member)
 #define DEVICE_MEMBER(member) OF_DEVICE, offsetof(struct metrics_device, member)
+#define GPU_MEMBER(member) OF_GPU, offsetof(struct metrics_device, member)
 #define WORKER_MEMBER(member) OF_WORKER, offsetof(struct metrics_device, member)
 #define GAUGE METRICS_GAUGE, METRICS_NO_UNIT
 #define GAUGE_BYTES METRICS_GAUGE, METRICS_BYTES
@@ -125,52 +127,52 @@ static const struct row rows[] = {
         "1 for the state that the device is in, 0 for the others."},
         DEVICE_MEMBER(states), &states},
     {{"devicepool_device_memory_total_bytes", GAUGE_BYTES, "Memory of the device."},
-        DEVICE_MEMBER(info.total_bytes), NULL},
+        GPU_MEMBER(info.total_bytes), NULL},
     {{"devicepool_device_memory_free_bytes", GAUGE_BYTES,
         "Free memory of the device as the driver last reported it, for all processes."},
-        DEVICE_MEMBER(info.free_bytes), NULL},
+        GPU_MEMBER(info.free_bytes), NULL},
     {{"devicepool_memory_used_bytes", GAUGE_BYTES, "Device memory in buffers of the pool."},
-        DEVICE_MEMBER(memory.used_bytes), NULL},
+        GPU_MEMBER(memory.used_bytes), NULL},
     {{"devicepool_memory_used_high_water_bytes", GAUGE_BYTES,
         "The most device memory that was in buffers of the pool."},
-        DEVICE_MEMBER(memory.used_high_water_bytes), NULL},
+        GPU_MEMBER(memory.used_high_water_bytes), NULL},
     {{"devicepool_memory_physical_bytes", GAUGE_BYTES,
         "Used device memory that is physical memory of ranges of addresses."},
-        DEVICE_MEMBER(memory.physical_bytes), NULL},
+        GPU_MEMBER(memory.physical_bytes), NULL},
     {{"devicepool_memory_held_bytes", GAUGE_BYTES,
         "Device memory that the pool holds: used, and kept for later buffers."},
-        DEVICE_MEMBER(memory.reserved_bytes), NULL},
+        GPU_MEMBER(memory.reserved_bytes), NULL},
     {{"devicepool_memory_limit_bytes", GAUGE_BYTES,
         "The most device memory that the pool may hold; 0: no limit."},
-        DEVICE_MEMBER(memory.memory_limit), NULL},
+        GPU_MEMBER(memory.memory_limit), NULL},
     {{"devicepool_memory_available_bytes", GAUGE_BYTES,
         "Device memory that leases can still reserve."},
-        DEVICE_MEMBER(memory.available_bytes), NULL},
+        GPU_MEMBER(memory.available_bytes), NULL},
     {{"devicepool_memory_lease_reserved_bytes", GAUGE_BYTES,
         "Device memory that leases have reserved."},
-        DEVICE_MEMBER(memory.lease_reserved_bytes), NULL},
+        GPU_MEMBER(memory.lease_reserved_bytes), NULL},
     {{"devicepool_memory_lease_used_bytes", GAUGE_BYTES,
         "Device memory that is charged to leases."},
-        DEVICE_MEMBER(memory.lease_charged_bytes), NULL},
+        GPU_MEMBER(memory.lease_charged_bytes), NULL},
     {{"devicepool_memory_quarantined_bytes", GAUGE_BYTES,
         "Device memory with secrets that could not be overwritten."},
-        DEVICE_MEMBER(memory.quarantined_bytes), NULL},
+        GPU_MEMBER(memory.quarantined_bytes), NULL},
     {{"devicepool_pinned_bytes", GAUGE_BYTES, "Pinned host memory of the callers."},
-        DEVICE_MEMBER(memory.pinned_bytes), NULL},
+        GPU_MEMBER(memory.pinned_bytes), NULL},
     {{"devicepool_staging_bytes", GAUGE_BYTES,
         "Pinned host memory for copies of pageable memory."},
-        DEVICE_MEMBER(memory.staging_bytes), NULL},
+        GPU_MEMBER(memory.staging_bytes), NULL},
     {{"devicepool_pinned_deferred_bytes", GAUGE_BYTES,
         "Pinned host memory whose release is deferred."},
-        DEVICE_MEMBER(memory.pinned_deferred_bytes), NULL},
-    {{"devicepool_buffers", GAUGE, "Handles of buffers."}, DEVICE_MEMBER(memory.buffers), NULL},
+        GPU_MEMBER(memory.pinned_deferred_bytes), NULL},
+    {{"devicepool_buffers", GAUGE, "Handles of buffers."}, GPU_MEMBER(memory.buffers), NULL},
     {{"devicepool_resident_objects", GAUGE, "Resident objects: bases, domains, buffers."},
-        DEVICE_MEMBER(residents.objects), NULL},
+        GPU_MEMBER(residents.objects), NULL},
     {{"devicepool_resident_bytes", GAUGE_BYTES, "Device memory of resident objects."},
-        DEVICE_MEMBER(residents.bytes), NULL},
+        GPU_MEMBER(residents.bytes), NULL},
     {{"devicepool_resident_idle_bytes", GAUGE_BYTES,
         "Device memory of resident objects that can be evicted."},
-        DEVICE_MEMBER(residents.idle_bytes), NULL},
+        GPU_MEMBER(residents.idle_bytes), NULL},
     {{"devicepool_calls", GAUGE, "Calls of the library that are in progress on the device."},
         DEVICE_MEMBER(load.calls), NULL},
     {{"devicepool_busy_streams", GAUGE, "Streams with unfinished work."},
@@ -182,18 +184,18 @@ static const struct row rows[] = {
     {{"devicepool_launches_total", COUNTER, "Kernel launches."},
         DEVICE_MEMBER(load.launches), NULL},
     {{"devicepool_resident_loads_total", COUNTER, "Resident objects that were loaded."},
-        DEVICE_MEMBER(residents.loads), NULL},
+        GPU_MEMBER(residents.loads), NULL},
     {{"devicepool_resident_evictions_total", COUNTER, "Resident objects that were evicted."},
-        DEVICE_MEMBER(residents.evictions), NULL},
+        GPU_MEMBER(residents.evictions), NULL},
     {{"devicepool_resident_evicted_bytes_total", COUNTER_BYTES,
         "Device memory of evicted objects."},
-        DEVICE_MEMBER(residents.evicted_bytes), NULL},
+        GPU_MEMBER(residents.evicted_bytes), NULL},
     {{"devicepool_resident_survivals_total", COUNTER,
          "Resident objects that outlived the process of their device."},
-        DEVICE_MEMBER(residents.survivals), NULL},
+        GPU_MEMBER(residents.survivals), NULL},
     {{"devicepool_resident_losses_total", COUNTER,
          "Resident objects that were lost with the process of their device."},
-        DEVICE_MEMBER(residents.losses), NULL},
+        GPU_MEMBER(residents.losses), NULL},
     {{"devicepool_copies_total", COUNTER, "Copies, by direction."},
         DEVICE_MEMBER(copies[0].count), &directions},
     {{"devicepool_copied_bytes_total", COUNTER_BYTES, "Bytes copied, by direction."},
@@ -255,6 +257,18 @@ static void write_samples(struct metrics_writer *writer, const struct row *row, 
     }
 }
 
+static bool has_samples(const struct metrics_device *device, enum scope scope)
+{
+    switch (scope) {
+    case OF_GPU:
+        return device_gpu(device->device) == device->device;
+    case OF_WORKER:
+        return device->has_worker;
+    default:
+        return scope == OF_DEVICE;
+    }
+}
+
 static void write_row(
     struct metrics_writer *writer, const struct metrics_reading *reading, const struct row *row)
 {
@@ -262,8 +276,8 @@ static void write_row(
     if (row->scope == OF_POOL)
         write_samples(writer, row, NULL,
             (const uint64_t *)(const void *)((const char *)reading + row->offset));
-    for (size_t i = 0; row->scope != OF_POOL && i < reading->count; i++)
-        if (row->scope == OF_DEVICE || reading->devices[i].has_worker)
+    for (size_t i = 0; i < reading->count; i++)
+        if (has_samples(&reading->devices[i], row->scope))
             write_samples(writer, row, reading->devices[i].index,
                 (const uint64_t *)(const void *)((const char *)&reading->devices[i] + row->offset));
 }
@@ -390,13 +404,16 @@ static void write_information(struct metrics_writer *writer, const struct metric
     metrics_begin_family(writer, &devices);
     for (size_t i = 0; i < reading->count; i++) {
         const pool_device_info *info = &reading->devices[i].info;
-        char chip[32];
+        char chip[32], gpu[16], part[16];
 
         snprintf(chip, sizeof(chip), "%d.%d", info->compute_major, info->compute_minor);
+        snprintf(gpu, sizeof(gpu), "%d", pool_device_index(device_gpu(reading->devices[i].device)));
+        snprintf(part, sizeof(part), "%d", info->partition);
         metrics_sample(writer, "",
             LABELS({"device", reading->devices[i].index}, {"uuid", info->uuid}, {"pci", info->pci},
-                {"name", info->name}, {"compute_capability", chip}),
-            5, 1);
+                {"name", info->name}, {"compute_capability", chip}, {"gpu", gpu},
+                {"partition", part}),
+            info->partitions ? 7 : 5, 1);
     }
 }
 

@@ -301,6 +301,7 @@ static pool_status copy_shape(
 pool_status pool_launch(
     pool_kernel *kernel, const pool_launch_shape *shape, void **arguments, pool_stream *stream)
 {
+    pool_device *device;
     struct device_scope scope;
     pool_launch_shape copy;
     CUstream handle = NULL;
@@ -308,17 +309,18 @@ pool_status pool_launch(
 
     if (!kernel)
         return base_fail_null("pool_launch", "kernel");
+    device = kernel->module->device;
     status = copy_shape("pool_launch", shape, &copy);
     if (!status)
         status = check_shape("pool_launch", kernel, &copy);
     if (!status)
         status = check_arguments(kernel, &copy, arguments);
     if (!status)
-        status = stream_handle_of_work(stream, kernel->module->device, &handle);
+        status = stream_handle_of_work_on_gpu(stream, &device, &handle);
     if (!status)
         status = module_check(kernel->module);
     if (!status)
-        status = device_enter(kernel->module->device, &scope);
+        status = device_enter(device, &scope);
     if (status)
         return status;
     return device_leave(&scope, launch_inside(&scope, kernel, &copy, arguments, stream));

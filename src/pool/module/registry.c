@@ -105,6 +105,7 @@ static pool_status renew_registry(pool_device *device, void **object)
 static pool_status registry_of(pool_device *device, struct registry **registry)
 {
     static const struct device_resource_type kind = {.name = "modules",
+        .is_of_gpu = true,
         .create = create_registry,
         .destroy = destroy_registry,
         .renew = renew_registry};

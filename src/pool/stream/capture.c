@@ -50,21 +50,30 @@ pool_status stream_check_uncaptured(const char *call, const pool_stream *stream,
                                                 : status;
 }
 
-pool_status stream_check_no_captures(pool_device *device)
+static bool has_captures(pool_device *device)
 {
     struct stream_registry *registry = stream_registry_find(device);
-    bool has_captures;
+    bool has_captures = false;
 
     if (!registry)
-        return POOL_OK;
+        return false;
     pthread_mutex_lock(&registry->lock);
     has_captures = registry->captures != NULL;
     pthread_mutex_unlock(&registry->lock);
-    return has_captures ? base_fail(POOL_ERR_BUSY,
-                              "a stream of device %d is being captured into a graph; the device as "
-                              "a whole cannot be waited for before pool_stream_end_capture",
-                              pool_device_ordinal(device))
-                        : POOL_OK;
+    return has_captures;
+}
+
+pool_status stream_check_no_captures(pool_device *device)
+{
+    bool is_captured = false;
+
+    for (pool_device *part = NULL; !is_captured && (part = device_next_part(device, part));)
+        is_captured = has_captures(part);
+    return is_captured ? base_fail(POOL_ERR_BUSY,
+                             "a stream of device %d is being captured into a graph; the device as "
+                             "a whole cannot be waited for before pool_stream_end_capture",
+                             pool_device_ordinal(device))
+                       : POOL_OK;
 }
 
 /* ---- the streams of a capture ---------------------------------------------------------------- */

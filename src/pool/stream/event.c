@@ -279,19 +279,22 @@ static pool_status await_posted_call(
 
 pool_status pool_event_record(pool_event *event, pool_stream *stream)
 {
+    pool_device *device = NULL;
     struct device_scope scope;
     struct driver_mark mark;
     CUstream handle;
     pool_status status = check_event(__func__, event);
 
     if (!status)
-        status = stream_handle_of_work(stream, event->device, &handle);
+        device = event->device;
     if (!status)
-        status = device_enter(event->device, &scope);
+        status = stream_handle_of_work_on_gpu(stream, &device, &handle);
+    if (!status)
+        status = device_enter(device, &scope);
     if (status)
         return status;
     atomic_fetch_add(&event->begun, 1);
-    mark = driver_work_mark(stream_queue_on(stream, event->device));
+    mark = driver_work_mark(stream_queue_on(stream, device));
     status = DRIVER_CALL(scope.driver, EventRecord(event->handle, handle));
     if (!status)
         status = await_posted_call(scope.driver, event, handle);
@@ -409,7 +412,7 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
     status = check_timed(start, "start");
     if (!status)
         status = check_timed(end, "end");
-    if (!status && start->device != end->device)
+    if (!status && !device_is_same_gpu(start->device, end->device))
         status = base_fail(POOL_ERR_WRONG_DEVICE,
             "pool_event_elapsed: the events belong to devices %d and %d%s",
             pool_device_ordinal(start->device), pool_device_ordinal(end->device),

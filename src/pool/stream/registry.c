@@ -131,12 +131,18 @@ void stream_graph_removed(struct stream_registry *registry, unsigned renewals)
 
 bool stream_has_graphs(pool_device *device)
 {
-    const struct stream_registry *registry = stream_registry_find(device);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));) {
+        const struct stream_registry *registry = stream_registry_find(part);
 
-    return registry && atomic_load(&registry->graphs);
+        if (registry && atomic_load(&registry->graphs))
+            return true;
+    }
+    return false;
 }
 
-pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)
+/* Later work on `reclaim` waits for the streams of one device, which has been entered. */
+static pool_status join_streams(
+    struct driver *driver, struct stream_registry *registry, CUstream reclaim)
 {
     pool_status status = POOL_OK;
 
@@ -162,8 +168,39 @@ pool_status stream_join_all(struct driver *driver, struct stream_registry *regis
             continue;
         status = DRIVER_CALL(driver, EventRecord(registry->join, stream->handle));
         if (!status)
-            status = DRIVER_CALL(driver, StreamWaitEvent(registry->reclaim, registry->join, 0));
+            status = DRIVER_CALL(driver, StreamWaitEvent(reclaim, registry->join, 0));
+    }
+    /* Behind what a destroyed stream has left, see stream_order_reclaim_locked. */
+    if (!status && registry->reclaim != reclaim) {
+        status = DRIVER_CALL(driver, EventRecord(registry->join, registry->reclaim));
+        if (!status)
+            status = DRIVER_CALL(driver, StreamWaitEvent(reclaim, registry->join, 0));
     }
     pthread_mutex_unlock(&registry->lock);
+    return status;
+}
+
+/* The default stream of a part is that of its context. */
+static pool_status join_part(pool_device *part, struct stream_registry *registry, CUstream reclaim)
+{
+    struct device_scope scope;
+    pool_status status = device_enter_to_release(part, &scope);
+
+    return status ? status : device_leave(&scope, join_streams(scope.driver, registry, reclaim));
+}
+
+pool_status stream_join_all(struct driver *driver, struct stream_registry *registry)
+{
+    pool_device *device = registry->default_stream.device;
+    pool_status status = POOL_OK;
+
+    if (!device_properties(device)->partitions)
+        return join_streams(driver, registry, registry->reclaim);
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));) {
+        struct stream_registry *of_part = stream_registry_find(part);
+
+        if (of_part)
+            status = join_part(part, of_part, registry->reclaim);
+    }
     return status;
 }

@@ -71,6 +71,27 @@ pool_status stream_handle_of_work(
     return POOL_OK;
 }
 
+static pool_device *device_for(const pool_stream *stream, pool_device *device)
+{
+    return stream && !stream_check_live(__func__, stream) &&
+                   device_is_same_gpu(stream->device, device)
+               ? stream->device
+               : device;
+}
+
+pool_status stream_handle_on_gpu(const pool_stream *stream, pool_device **device, CUstream *handle)
+{
+    *device = device_for(stream, *device);
+    return stream_handle_on(stream, *device, handle);
+}
+
+pool_status stream_handle_of_work_on_gpu(
+    const pool_stream *stream, pool_device **device, CUstream *handle)
+{
+    *device = device_for(stream, *device);
+    return stream_handle_of_work(stream, *device, handle);
+}
+
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device)
 {
     return stream ? stream->queue : &device_work(device)->default_queue;

@@ -58,8 +58,8 @@ pool_status stream_registry_of(pool_device *device, struct stream_registry **reg
 struct stream_registry *stream_registry_find(pool_device *device);
 
 /*
- * Makes the reclaim stream wait for all work that is enqueued on any stream of the device at the
- * time of the call. Inside device_enter. Does not block.
+ * Makes the reclaim stream wait for all work that is enqueued on any stream of the device's GPU at
+ * the time of the call. Inside device_enter. Does not block.
  */
 pool_status stream_join_all(struct driver *driver, struct stream_registry *registry);
 
@@ -77,6 +77,13 @@ pool_status stream_handle_on(
 /* The same for work that a graph can contain: the stream may be captured. */
 pool_status stream_handle_of_work(
     const pool_stream *stream, const pool_device *device, CUstream *handle);
+/*
+ * Both for memory and code of `*device`, which every part of its GPU can use: *device becomes the
+ * stream's, which is to be entered, as a default stream is that of the context.
+ */
+pool_status stream_handle_on_gpu(const pool_stream *stream, pool_device **device, CUstream *handle);
+pool_status stream_handle_of_work_on_gpu(
+    const pool_stream *stream, pool_device **device, CUstream *handle);
 
 /* pool_stream_create with the driver's priority, which is clamped. */
 pool_status stream_create(pool_device *device, uint32_t flags, int priority, pool_stream **stream);
@@ -126,7 +133,7 @@ pool_status stream_check(const char *call, const pool_stream *stream);
  * still there, when it is removed. */
 unsigned stream_graph_added(struct stream_registry *registry);
 void stream_graph_removed(struct stream_registry *registry, unsigned renewals);
-/* Whether the present process of the device has a graph or a capture; takes no lock. */
+/* Whether the present process of the device's GPU has a graph or a capture; takes no lock. */
 bool stream_has_graphs(pool_device *device);
 
 /* The queue of a stream, NULL being the device's default stream. */

@@ -26,7 +26,8 @@ static void collect_options(const struct cli_command *command, const struct cli_
 {
     const struct cli_option devices = {'d', "devices", "LIST",
         "all (default), 0,2-3, GPU-<start of a UUID>, a PCI address,\n"
-        "sim or sim:4,mem=24G for simulated devices",
+        "sim or sim:4,mem=24G for simulated devices;\n"
+        "0/16+116 or all/2: parts of each GPU",
         CLI_STRING, &line->devices, NULL};
     const struct cli_option json = {
         'j', "json", NULL, "print JSON", CLI_SWITCH, &line->as_json, NULL};

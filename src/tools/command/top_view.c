@@ -133,17 +133,24 @@ __attribute__((format(printf, 2, 3))) static void show(
 /* ---- devices ----------------------------------------------------------------------------------
  */
 
+/* The device whose samples are those of the memory of a GPU: of a part the first one. */
+static const char *gpu_of(const cJSON *info)
+{
+    return *label_of(info, "gpu") ? label_of(info, "gpu") : label_of(info, "device");
+}
+
 static void show_device(const cJSON *now, const cJSON *before, const cJSON *info)
 {
     const char *device = label_of(info, "device"), *state = state_of(now, device);
-    double total = value_of(now, "devicepool_device_memory_total_bytes", device);
-    double used = value_of(now, "devicepool_memory_used_bytes", device);
-    double held = value_of(now, "devicepool_memory_held_bytes", device);
-    double reserved = value_of(now, "devicepool_memory_lease_reserved_bytes", device);
+    double total = value_of(now, "devicepool_device_memory_total_bytes", gpu_of(info));
+    double used = value_of(now, "devicepool_memory_used_bytes", gpu_of(info));
+    double held = value_of(now, "devicepool_memory_held_bytes", gpu_of(info));
+    double reserved = value_of(now, "devicepool_memory_lease_reserved_bytes", gpu_of(info));
     char bar[8 * CLI_BAR], a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
 
-    show(strcmp(state, "ready") == 0 ? CLI_BOLD : CLI_RED, "%s  %s  %s  %s", device,
-        label_of(info, "name"), label_of(info, "pci"), state);
+    show(strcmp(state, "ready") == 0 ? CLI_BOLD : CLI_RED, "%s  %s  %s%s%s  %s", device,
+        label_of(info, "name"), label_of(info, "pci"),
+        *label_of(info, "partition") ? "  part " : "", label_of(info, "partition"), state);
     if (*reason_of(now, device))
         show(CLI_RED, "   %s", reason_of(now, device));
     show(CLI_PLAIN, "   memory %s  %s of %s, %s reserved",
@@ -153,7 +160,7 @@ static void show_device(const cJSON *now, const cJSON *before, const cJSON *info
     show(CLI_PLAIN, "   work   %.0f calls, %.0f streams, %.0f unfinished; %.0f resident; %s held",
         value_of(now, "devicepool_calls", device), value_of(now, "devicepool_busy_streams", device),
         value_of(now, "devicepool_unfinished_work", device),
-        value_of(now, "devicepool_resident_objects", device),
+        value_of(now, "devicepool_resident_objects", gpu_of(info)),
         cli_bytes((uint64_t)held, a, sizeof(a)));
     show(CLI_PLAIN, "   rate   %s calls/s, %s items/s, %s launches/s, %s/s copied",
         cli_amount(rate_of(now, before, "devicepool_operations_total", device), a, sizeof(a)),
@@ -167,8 +174,8 @@ static void show_device(const cJSON *now, const cJSON *before, const cJSON *info
 static void show_device_line(const cJSON *now, const cJSON *before, const cJSON *info)
 {
     const char *device = label_of(info, "device"), *state = state_of(now, device);
-    double total = value_of(now, "devicepool_device_memory_total_bytes", device);
-    double used = value_of(now, "devicepool_memory_used_bytes", device);
+    double total = value_of(now, "devicepool_device_memory_total_bytes", gpu_of(info));
+    double used = value_of(now, "devicepool_memory_used_bytes", gpu_of(info));
     char bar[8 * CLI_BAR], a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
 
     show(strcmp(state, "ready") == 0 ? CLI_PLAIN : CLI_RED, "%-2s %-11s %s %9s of %9s %6s items/s",

@@ -39,7 +39,7 @@ static void destroy_list(pool_device *device, void *object, int driver_alive)
 }
 
 static const struct device_resource_type kind = {
-    .name = "the list of bases", .create = create_list, .destroy = destroy_list};
+    .name = "the list of bases", .is_of_gpu = true, .create = create_list, .destroy = destroy_list};
 
 pool_status msm_bases_begin(
     pool_device *device, const pool_curve *curve, uint64_t count, struct pool_bases **bases)

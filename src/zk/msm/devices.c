@@ -92,7 +92,7 @@ static pool_status check_bases(
         if (!bases)
             return base_fail(
                 POOL_ERR_INVALID_ARGUMENT, "pool_msm: `device_bases[%u]` must not be NULL", i);
-        if (bases->device != devices->device[i])
+        if (!device_is_same_gpu(bases->device, devices->device[i]))
             return base_fail(POOL_ERR_WRONG_DEVICE,
                 "pool_msm: `device_bases[%u]` are on device %d and `devices[%u]` is %d", i,
                 pool_device_ordinal(bases->device), i, pool_device_ordinal(devices->device[i]));

@@ -84,6 +84,14 @@ static pool_status use_described(struct msm_call *call)
     return device_or_bound(exec->device, &call->described->device);
 }
 
+/* Of the parts of a GPU, any of which can use the bases, the stream's. */
+static pool_device *device_beside(const struct pool_bases *bases, const pool_stream *stream)
+{
+    pool_device *device = pool_stream_device(stream);
+
+    return device && device_is_same_gpu(device, bases->device) ? device : bases->device;
+}
+
 /* Takes curve and device from a handle; the caller's curve may be another object for the same
  * curve. */
 static pool_status resolve_curve(struct msm_call *call)
@@ -105,10 +113,11 @@ static pool_status resolve_curve(struct msm_call *call)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `bases` are points of %s and `curve` is %s", name, bases->curve->name,
             params->curve->name);
-    if (*device && *device != bases->device)
+    if (*device && !device_is_same_gpu(*device, bases->device))
         return base_fail(POOL_ERR_WRONG_DEVICE, "%s: `bases` are on device %d and `device` is %d",
             name, pool_device_ordinal(bases->device), pool_device_ordinal(*device));
-    *device = bases->device;
+    if (!*device)
+        *device = device_beside(bases, call->frame.exec.stream);
     return POOL_OK;
 }
 

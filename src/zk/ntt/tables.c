@@ -425,8 +425,10 @@ pool_status ntt_tables_get(pool_ntt_domain *domain, pool_stream *stream,
     pool_ntt_direction direction, const struct ntt_tuning *tuning, struct ntt_tables **tables)
 {
     pool_device *device = pool_stream_device(stream);
-    struct ntt_tables wanted = {.device = device, .direction = direction, .tuning = *tuning};
-    struct ntt_creation creation = {.device = device};
+    /* The parts of a GPU have them in common. */
+    struct ntt_tables wanted = {
+        .device = device_gpu(device), .direction = direction, .tuning = *tuning};
+    struct ntt_creation creation = {.device = wanted.device};
     struct ntt_tables *found;
     pool_status status = ntt_domain_check_forked(domain);
 

@@ -86,7 +86,7 @@ static pool_status check_workspace(
     status = pool_buffer_address(given, &address);
     if (status)
         return status;
-    if (pool_buffer_device(given) != device)
+    if (!device_is_same_gpu(pool_buffer_device(given), device))
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "%s: `workspaces[%u]` is memory of device %d; that of device %d is required", call,
             index, pool_device_ordinal(pool_buffer_device(given)), pool_device_ordinal(device));

@@ -26,7 +26,7 @@ pool_status workspace_check(const char *call, const pool_exec *exec, uint64_t by
 
     if (status)
         return status;
-    if (pool_buffer_device(given) != target->device)
+    if (!device_is_same_gpu(pool_buffer_device(given), target->device))
         return base_fail(POOL_ERR_WRONG_DEVICE, "%s: `workspace` is memory of device %d, not of %d",
             call, pool_device_ordinal(pool_buffer_device(given)),
             pool_device_ordinal(target->device));

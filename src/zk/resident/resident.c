@@ -25,11 +25,12 @@
 struct resident_copy {
     struct memory_resident entry; /* first: the list knows the copy by it */
     struct pool_resident *owner;
-    size_t index; /* of the device */
+    size_t index; /* of the GPU's first device */
     pool_bases *bases;
     pool_buffer *buffer;
 };
 
+/* Of a GPU, by the index of its first device: its parts have one copy. */
 struct resident_slot {
     struct resident_copy *copy; /* guarded by the object's lock */
     bool is_loading;            /* likewise: a thread creates the copy */
@@ -200,11 +201,21 @@ static pool_status destroy_copy(struct resident_copy *copy)
     return status;
 }
 
+static size_t index_of(const pool_device *device)
+{
+    return (size_t)pool_device_index(device_gpu(device));
+}
+
 /* With the object's lock held. */
 static void set_copy(pool_resident *resident, size_t index, struct resident_copy *copy)
 {
+    pool_device *gpu = resident->first;
+
     resident->slots[index].copy = copy;
-    atomic_store_explicit(&resident->locality.has_copy[index], copy != NULL, memory_order_relaxed);
+    (void)pool_device_at(resident->pool, index, &gpu); /* it exists */
+    for (pool_device *part = NULL; (part = device_next_part(gpu, part));)
+        atomic_store_explicit(&resident->locality.has_copy[pool_device_index(part)], copy != NULL,
+            memory_order_relaxed);
 }
 
 /* Called by the list of the device, which has taken the entry out. */
@@ -261,7 +272,7 @@ static pool_status check_object(
     if (!buffer_of(copy))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "the source of \"%s\" returned success and no buffer", resident->name);
-    if (pool_buffer_device(buffer_of(copy)) != exec->device)
+    if (!device_is_same_gpu(pool_buffer_device(buffer_of(copy)), exec->device))
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "the source of \"%s\" returned a buffer of device %d; it is needed on device %d",
             resident->name, pool_device_ordinal(pool_buffer_device(buffer_of(copy))),
@@ -514,7 +525,7 @@ pool_status pool_resident_open(
         return device_leave(&scope, base_fail_memory("a use of a resident object"));
     atomic_fetch_add(&resident->uses, 1);
     made->resident = resident;
-    status = get_copy(resident, (size_t)pool_device_index(exec.device), &exec, &copy);
+    status = get_copy(resident, index_of(exec.device), &exec, &copy);
     made->copy = copy;
     if (!status)
         status = charge_use(made, &exec);
@@ -564,7 +575,7 @@ pool_buffer *pool_resident_buffer(const pool_resident_use *use)
  */
 static pool_status release_copy(pool_resident *resident, pool_device *device, uint32_t *users)
 {
-    size_t index = (size_t)pool_device_index(device);
+    size_t index = index_of(device);
     struct resident_copy *copy;
     bool is_evicting = false;
 
@@ -655,7 +666,7 @@ pool_status pool_resident_get_info(
         return status;
     memcpy(now.name, resident->name, sizeof(now.name));
     pthread_mutex_lock(&resident->lock);
-    slot = &resident->slots[pool_device_index(device)];
+    slot = &resident->slots[index_of(device)];
     now.loads = slot->loads;
     now.is_resident = slot->copy != NULL;
     if (slot->copy) {

@@ -906,6 +906,8 @@ type DeviceInfo struct {
 	HasContext int32
 	State DeviceState
 	Reason [256]byte
+	Partition int32
+	Partitions int32
 }
 
 // NewDeviceInfo is one with its size, the rest zero.
@@ -971,6 +973,8 @@ type Params struct {
 	BackgroundClasses [2]int32
 	SharedMultiprocessors uint32
 	SliceNs uint64
+	Partitions unsafe.Pointer
+	PartitionCount uint32
 }
 
 // NewParams is one with its size, the rest zero.
@@ -1873,6 +1877,14 @@ func FnDeviceIndex(device unsafe.Pointer) int32 {
 
 func FnDeviceOrdinal(device unsafe.Pointer) int32 {
 	return int32(C.pool_device_ordinal((*C.pool_device)(device)))
+}
+
+func FnDeviceGpu(device unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_device_gpu((*C.pool_device)(device)))
+}
+
+func FnDevicePartition(device unsafe.Pointer) int32 {
+	return int32(C.pool_device_partition((*C.pool_device)(device)))
 }
 
 func FnDeviceUuid(device unsafe.Pointer) unsafe.Pointer {

@@ -453,7 +453,7 @@ class pool_cuda_api(Structure):
 
 
 class pool_device_info(Structure):
-    SIZE = 608
+    SIZE = 616
 
 
 class pool_peer_info(Structure):
@@ -469,7 +469,7 @@ class pool_fault(Structure):
 
 
 class pool_params(Structure):
-    SIZE = 176
+    SIZE = 192
 
 
 class pool_candidate(Structure):
@@ -996,6 +996,8 @@ pool_device_info._fields_ = [
     ("has_context", c_int32),
     ("state", c_uint32),
     ("reason", c_char * 256),
+    ("partition", c_int32),
+    ("partitions", c_int32),
 ]
 
 pool_peer_info._fields_ = [
@@ -1051,6 +1053,8 @@ pool_params._fields_ = [
     ("background_classes", c_int32 * 2),
     ("shared_multiprocessors", c_uint32),
     ("slice_ns", c_uint64),
+    ("partitions", POINTER(c_uint32)),
+    ("partition_count", c_uint32),
 ]
 
 pool_candidate._fields_ = [
@@ -1701,6 +1705,10 @@ FUNCTIONS = {
     "pool_device_index": (c_int32, [c_void_p]),
     # (device)
     "pool_device_ordinal": (c_int32, [c_void_p]),
+    # (device)
+    "pool_device_gpu": (c_void_p, [c_void_p]),
+    # (device)
+    "pool_device_partition": (c_int32, [c_void_p]),
     # (device)
     "pool_device_uuid": (c_char_p, [c_void_p]),
     # (device, handle)

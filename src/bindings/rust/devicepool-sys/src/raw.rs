@@ -1398,6 +1398,8 @@ pub struct pool_device_info {
     pub has_context: i32,
     pub state: pool_device_state,
     pub reason: [c_char; 256],
+    pub partition: i32,
+    pub partitions: i32,
 }
 impl Default for pool_device_info {
     /// All zeros, and the size.
@@ -1495,6 +1497,8 @@ pub struct pool_params {
     pub background_classes: [i32; 2],
     pub shared_multiprocessors: u32,
     pub slice_ns: u64,
+    pub partitions: *const u32,
+    pub partition_count: u32,
 }
 impl Default for pool_params {
     /// All zeros, and the size.
@@ -2691,6 +2695,8 @@ extern "C" {
     pub fn pool_device_get_peer(from: *mut pool_device, to: *mut pool_device, info: *mut pool_peer_info) -> pool_status;
     pub fn pool_device_index(device: *const pool_device) -> c_int;
     pub fn pool_device_ordinal(device: *const pool_device) -> c_int;
+    pub fn pool_device_gpu(device: *mut pool_device) -> *mut pool_device;
+    pub fn pool_device_partition(device: *const pool_device) -> c_int;
     pub fn pool_device_uuid(device: *const pool_device) -> *const c_char;
     pub fn pool_device_handle(device: *mut pool_device, handle: *mut CUdevice) -> pool_status;
     pub fn pool_device_context(device: *mut pool_device, context: *mut CUcontext) -> pool_status;
