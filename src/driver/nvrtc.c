@@ -159,12 +159,13 @@ static int try_file(struct search *search, const char *name)
 static int try_place(struct search *search, size_t place)
 {
     const char *name = names[place / PATH_COUNT];
-    const struct search_path *search_path = &search_paths[place % PATH_COUNT - 1];
+    const struct search_path *search_path;
     const char *root;
     char file[PATH_MAX];
 
     if (place % PATH_COUNT == 0)
         return try_file(search, name);
+    search_path = &search_paths[place % PATH_COUNT - 1];
     root = search_path->variable ? base_env(search_path->variable) : NULL;
     if (search_path->variable && (!root || root[0] != '/'))
         return 0;
