@@ -10,11 +10,18 @@ static void store_word(struct sim_warp *warp, uint32_t offset, uint32_t bits, ui
     *word = (*word & ~lanes) | (bits & lanes);
 }
 
-/* Source lane of a shuffle, as the PTX manual computes it from c = clamp | segment mask << 8.
- * Without branches, as a loop over lanes with a constant mode is vectorised. */
-static inline __attribute__((always_inline)) void shuffle_sources(
-    uint32_t mode, const uint32_t *b, const uint32_t *c, uint32_t *sources, uint32_t *valid)
+#define BIT4(L) 1u << (L), 1u << (L + 1), 1u << (L + 2), 1u << (L + 3)
+static const uint32_t lane_bits[SIM_LANES] = {
+    BIT4(0), BIT4(4), BIT4(8), BIT4(12), BIT4(16), BIT4(20), BIT4(24), BIT4(28)};
+
+/* Source lane of a shuffle, as the PTX manual computes it from c = clamp | segment mask << 8; the
+ * result has the lanes whose source is valid. Without branches and with bits from a table, as a
+ * loop over lanes with a constant mode is vectorised. */
+static inline __attribute__((always_inline)) uint32_t shuffle_sources(
+    uint32_t mode, const uint32_t *b, const uint32_t *c, uint32_t *sources)
 {
+    uint32_t valid = 0;
+
     for (uint32_t lane = 0; lane < SIM_LANES; lane++) {
         uint32_t bound = c[lane] & 0x1f, segment = c[lane] >> 8 & 0x1f, shift = b[lane] & 0x1f;
         int32_t end = (int32_t)((lane & segment) | (bound & ~segment));
@@ -25,14 +32,15 @@ static inline __attribute__((always_inline)) void shuffle_sources(
         bool is_valid = mode == SIM_SHFL_UP ? source >= end : source <= end;
 
         sources[lane] = is_valid ? (uint32_t)source & 31 : lane;
-        valid[lane] = is_valid;
+        valid |= is_valid ? lane_bits[lane] : 0;
     }
+    return valid;
 }
 
 static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op *op)
 {
-    uint32_t lanes = sim_active_lanes(warp, op), valid = 0, present;
-    uint32_t values[SIM_LANES], sources[SIM_LANES], is_valid[SIM_LANES];
+    uint32_t lanes = sim_active_lanes(warp, op), valid, present;
+    uint32_t values[SIM_LANES], sources[SIM_LANES];
     const uint32_t *b = sim_vreg_at(warp, op->b), *c = sim_vreg_at(warp, op->c);
     const uint32_t *masks = sim_vreg_at(warp, op[1].words[1]);
     if (!sim_sync_is_complete(warp, masks, lanes, &present))
@@ -40,22 +48,25 @@ static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op 
     uint32_t *d = sim_vreg_at(warp, op->d);
     switch (op->aux) {
     case SIM_SHFL_UP:
-        shuffle_sources(SIM_SHFL_UP, b, c, sources, is_valid);
+        valid = shuffle_sources(SIM_SHFL_UP, b, c, sources);
         break;
     case SIM_SHFL_DOWN:
-        shuffle_sources(SIM_SHFL_DOWN, b, c, sources, is_valid);
+        valid = shuffle_sources(SIM_SHFL_DOWN, b, c, sources);
         break;
     case SIM_SHFL_BFLY:
-        shuffle_sources(SIM_SHFL_BFLY, b, c, sources, is_valid);
+        valid = shuffle_sources(SIM_SHFL_BFLY, b, c, sources);
         break;
     default:
-        shuffle_sources(SIM_SHFL_IDX, b, c, sources, is_valid);
+        valid = shuffle_sources(SIM_SHFL_IDX, b, c, sources);
         break;
     }
     memcpy(values, sim_vreg_at(warp, op->a), sizeof(values));
-    for (unsigned lane = 0; lane < SIM_LANES; lane++) {
-        valid |= is_valid[lane] << lane;
-        d[lane] = lanes >> lane & 1 ? values[sources[lane]] : d[lane];
+    if (lanes == SIM_ALL_LANES) {
+        for (unsigned lane = 0; lane < SIM_LANES; lane++)
+            d[lane] = values[sources[lane]];
+    } else {
+        for (unsigned lane = 0; lane < SIM_LANES; lane++)
+            d[lane] = lanes >> lane & 1 ? values[sources[lane]] : d[lane];
     }
     store_word(warp, op[1].words[0], valid, lanes);
     return op + 2;
