@@ -165,14 +165,14 @@ def check_go(directory, expected):
         print("Go: not compared, there is no go")
         return
     # The compiler compares calls with the headers.
-    # Always the same directory, so that what was compiled is found.
+    # With the options of run.py, so that the package is compiled once for both.
     module = build / "tests/bindings/go-declarations"
     shutil.rmtree(module, ignore_errors=True)
     shutil.copytree(bindings / "go", module)
     (module / "probe").mkdir()
     shutil.copy(directory / "probe.go", module / "probe/main.go")
-    environment = dict(os.environ, CGO_CFLAGS=f"-I{source}/include", CGO_LDFLAGS=f"-L{build}/src -ldevicepool",
-                       PKG_CONFIG="true", GOFLAGS="-mod=mod", GOPROXY="off", LD_LIBRARY_PATH=f"{build}/src",
+    environment = dict(os.environ, CGO_CFLAGS=f"-O1 -I{source}/include -Wall", CGO_LDFLAGS=f"-L{build}/src -ldevicepool",
+                       PKG_CONFIG="true", GOFLAGS="-mod=mod -trimpath", GOPROXY="off", LD_LIBRARY_PATH=f"{build}/src",
                        GOCACHE=os.environ.get("GOCACHE", str(build / "tests/bindings/go-cache")))
     lines = run([go, "run", "./probe"], cwd=module, env=environment).splitlines()
     union = {line for line in expected if line.startswith("member pool_cu_launch_attribute_value.")}

@@ -161,7 +161,8 @@ def check_go():
     shutil.copy(tests / "conformance.go", module / "conformance/main.go")
     environment = dict(os.environ, CGO_CFLAGS=f"-O1 -I{source}/include -Wall", PKG_CONFIG="true",
                        CGO_LDFLAGS=f"-L{build}/src -ldevicepool", GOPROXY="off", LD_LIBRARY_PATH=f"{build}/src",
-                       GOFLAGS="-mod=mod", GOCACHE=os.environ.get("GOCACHE", str(work / "cache")))
+                       GOFLAGS="-mod=mod -trimpath",
+                       GOCACHE=os.environ.get("GOCACHE", str(build / "tests/bindings/go-cache")))
     must([go, "build", "-o", f"{work}/", "./conformance", "./examples/msm"], cwd=module, env=environment)
     compare([work / "conformance"], env=environment)
     print(must([work / "msm", "sim:2"], env=environment).rstrip())
