@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The tarball of `meson dist`: unpacked it builds, installs to its prefix, and a program builds against
-# that by pkg-config alone. Warnings of a compiler that we do not know do not stop it. What is not committed is not in
-# it. Exit 77 where there is no git checkout. With "tests" it passes the quick suites too, and with
-# default_library=static the test of installations: configured again in the same directory for the same prefix, so
-# that nothing is compiled twice. Compiled with little optimisation, without "tests" with none.
+# The tarball of `meson dist`: it has the files that are committed, all of them and no other, and unpacked it is
+# configured, which finds every source; warnings of a compiler that we do not know do not stop it. Exit 77 where there
+# is no git checkout. With "tests" it also builds, with little optimisation, passes the quick suites, installs to its
+# prefix, a program builds against that by pkg-config alone, and with default_library=static it passes the test of
+# installations: configured again in the same directory for the same prefix, so that nothing is compiled twice.
 # usage: dist.sh MESON BUILD-DIRECTORY SOURCE-DIRECTORY C-COMPILER C++-COMPILER|none [tests]
 set -u
 meson=$1
@@ -35,14 +35,16 @@ tarball=$(ls -t "$build"/meson-dist/devicepool-*.tar.gz | head -n 1)
 must "tar" tar -x -z -f "$tarball" -C "$directory"
 tree=$(echo "$directory"/devicepool-*)
 echo "tarball: $(wc -c <"$tarball") bytes"
+git -C "$source" ls-tree -r --name-only --full-tree HEAD | LC_ALL=C sort >"$directory/committed"
+(cd "$tree" && find . -type f -o -type l) | sed 's|^\./||' | LC_ALL=C sort >"$directory/packed"
+must "the tarball's files are those that are committed" diff "$directory/committed" "$directory/packed"
 
-must "meson setup" env CC="$compiler" "$meson" setup "$directory/build" "$tree" -Dtests="$([ "$tests" = tests ] && echo enabled || echo disabled)" \
-    -Doptimization="$([ "$tests" = tests ] && echo 1 || echo 0)" --prefix="$directory/prefix"
+must "meson setup" env CC="$compiler" "$meson" setup "$directory/build" "$tree" \
+    -Dtests="$([ "$tests" = tests ] && echo enabled || echo auto)" -Doptimization=1 --prefix="$directory/prefix"
 must "option werror is off" sh -c "'$meson' configure '$directory/build' | grep -E '^ *werror +false'"
-if [ "$tests" = tests ]; then
-    must "meson test" "$meson" test -C "$directory/build" --suite unit --suite header --no-suite slow
-    echo "quick suites: $(sed -n 's/^Ok: *//p' "$directory/log") tests passed"
-fi
+[ "$tests" = tests ] || exit 0
+must "meson test" "$meson" test -C "$directory/build" --suite unit --suite header --no-suite slow
+echo "quick suites: $(sed -n 's/^Ok: *//p' "$directory/log") tests passed"
 must "meson install" "$meson" install -C "$directory/build"
 PKG_CONFIG_PATH=$(dirname "$(find "$directory/prefix" -name devicepool.pc)")
 export PKG_CONFIG_PATH
@@ -55,7 +57,6 @@ must "running it in worker processes" env LD_LIBRARY_PATH="$(dirname "$PKG_CONFI
     "$directory/program" workers:sim:2
 echo "worker processes: $(cat "$directory/log")"
 
-[ "$tests" = tests ] || exit 0
 mv "$directory/prefix" "$directory/shared-prefix" || exit 1
 must "meson configure, static" "$meson" configure "$directory/build" -Ddefault_library=static -Dtests=disabled
 must "ninja, static" ninja -C "$directory/build"
