@@ -55,15 +55,19 @@ static void make_hard(const struct msm_problem *problem)
 /* By default only larger MSMs than these are split. */
 static const struct msm_shape_of_call split = {.splitting = MSM_SPLITS_ALWAYS};
 
+/* A sample has one of the small sums for each curve, and for the next curve the next one; one or
+ * several sums at once. */
 static void check_curve(const pool_curve *curve, uint64_t count)
 {
+    static size_t curves;
+    const size_t number = curves++;
     pool_msm_params params = params_of(curve);
     pool_exec exec = exec_here();
 
     if (msm_is_left_out(curve, device))
         return;
     for (uint64_t n = 0; n < 5; n++) {
-        if (!is_sampled(n, 3))
+        if (!is_sampled(n + number, 5))
             continue;
         struct msm_problem problem = msm_problem_random(curve, n, n);
 
@@ -74,6 +78,8 @@ static void check_curve(const pool_curve *curve, uint64_t count)
         msm_problem_free(&problem);
     }
     for (params.batch = 1; params.batch < 4; params.batch += 2) {
+        if (!is_sampled(params.batch / 2 + number, 2))
+            continue;
         struct msm_problem problem = msm_problem_random(curve, count * params.batch, 5);
 
         make_hard(&problem);
@@ -137,7 +143,7 @@ static void test_shapes(void **state)
 
         make_hard(&problem);
         for (int n = 0; n < 40; n++) {
-            if (!is_sampled((size_t)n, 3))
+            if (!is_sampled((size_t)n, 7))
                 continue;
             const struct msm_shape_of_call shape = {.layout = (pool_point_layout)(n % 5),
                 .form = (pool_form)(n / 5 % 2),

@@ -5,6 +5,7 @@
  * multiples, replicated), sharded spans, layouts of results; what is refused; failures.
  */
 #include "support/msm.h"
+#include "support/sample.h"
 #include "support/several.h"
 
 static const pool_curve *curve_of(const char *name)
@@ -66,6 +67,9 @@ static void test_batches(void **state)
         several_each(count) for (uint64_t batch = 1; batch <= count + 2; batch += 1 + batch / 3)
         {
             const uint64_t n = next_random() % 9;
+
+            if (!is_sampled(count + batch, 2))
+                continue;
             struct msm_problem problem =
                 msm_problem_random(curve_of("bn254_g1"), n * batch, 100 * count + batch);
             pool_msm_params params = {
@@ -92,6 +96,9 @@ static void test_one(void **state)
             several_each(count)
             {
                 const uint64_t n = 65;
+
+                if (!is_sampled(c + count, 2))
+                    continue;
                 struct msm_problem problem = msm_problem_random(curve_of(names[c]), n, c);
                 const pool_msm_params params = {
                     .struct_size = sizeof(params), .curve = problem.curve};

@@ -16,4 +16,9 @@ static inline bool is_sampled(size_t index, size_t stride)
     return index % stride == 0 || !getenv("DEVICEPOOL_TEST_SAMPLE");
 }
 
+static inline bool takes_a_sample(void)
+{
+    return !is_sampled(1, 2);
+}
+
 #endif
