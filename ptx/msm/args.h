@@ -260,6 +260,36 @@ struct msm_reduce_tree_args {
     DEVICE_POINTER(struct xyzz) window_sums;
 };
 
+/* ---- small_sort.cu, small_accumulate.cu, small_reduce.cu ---------------------------------------
+ */
+
+#define MSM_SMALL_SORT_THREADS 512
+#define MSM_SMALL_THREADS 128 /* that accumulate and whose slots are merged together */
+#define MSM_SMALL_LEVELS 6    /* of the tree, that a block of msm_small_reduce joins at most */
+#define MSM_SMALL_COUNTERS 2  /* per bucket set: blocks that accumulated, and that reduced */
+
+/*
+ * `list` is that of the first bucket set; those of the others follow. bucket_count and threads are
+ * those of a set, bucket_offsets has bucket_count + 1 words per set. Each of the parts * merges
+ * groups of MSM_SMALL_THREADS threads has MSM_MERGE_THREADS slots of partial and two of next.
+ */
+struct msm_small_accumulate_args {
+    struct msm_accumulate_args list;
+    struct msm_partial_buckets next;
+    DEVICE_POINTER(unsigned) blocks_done; /* as msm_small_sort leaves them */
+    unsigned set_entries;                 /* entries from one set's first to the next one's */
+    unsigned parts;                       /* blocks per set */
+    unsigned merges;                      /* groups per block: 1 or 2 */
+};
+
+struct msm_small_reduce_args {
+    struct msm_reduce_tree_args tree; /* of the first levels */
+    DEVICE_POINTER(const struct xyzz) buckets;
+    DEVICE_POINTER(const unsigned) bucket_offsets;
+    DEVICE_POINTER(unsigned) blocks_done;
+    unsigned log_buckets; /* log2 of the buckets of a set */
+};
+
 /* ---- window_combine.cu ----------------------------------------------------------------------- */
 
 #define MSM_COMBINE_THREADS 32

@@ -2,50 +2,17 @@
 /*
  * Recodes scalars to signed digits and counts the digits of each partition. The block that finishes
  * last turns the counts into indices.
- *
- * The digits of a scalar s are the windows of s + offset, minus 2^(c - 1) each, where the recoding
- * offset has 2^(c - 1) in every window but the top one. No digit then depends on a carry from the
- * window below. Where n = order - s is smaller than s, the digits of n are computed and negated:
- * with 2^(c - 1) - 1 in each window of the offset, the digits of -n are the bitwise complements.
  */
+#define RECODE_THREADS MSM_DIGITS_THREADS
+
+#include "base/last_block.cuh"
 #include "base/launch.cuh"
 #include "fr.cuh"
-#include "msm/scalars.cuh"
+#include "msm/recode.cuh"
 #include "msm/sort.cuh"
 
-#define THREADS MSM_DIGITS_THREADS
+#define THREADS RECODE_THREADS
 #define SCAN_ITEMS 8 /* partitions that a thread scans at once */
-
-/* Stores s plus its recoding offset, or order - s where that is smaller, to the thread's column of
- * shared memory, one word longer than s. Returns whether s was negated. */
-__device__ __forceinline__ bool scalar_recode(
-    const struct msm_sort_args &args, fr s, unsigned *recoded)
-{
-    bool is_negated = false;
-    if (args.negates_large) {
-        fr negative = fr_neg(s);
-        is_negated = fr_less(negative, s);
-        s = fr_select(is_negated, negative, s);
-    }
-    u64 sum = 0;
-#pragma unroll
-    for (int w = 0; w < FR_WORDS; w++) {
-        sum += (u64)s.word[w] +
-               (is_negated ? args.recoding_offsets[1][w] : args.recoding_offsets[0][w]);
-        recoded[w * THREADS] = (unsigned)sum;
-        sum >>= 32;
-    }
-    recoded[FR_WORDS * THREADS] = (unsigned)sum + (is_negated ? args.recoding_offsets[1][FR_WORDS]
-                                                              : args.recoding_offsets[0][FR_WORDS]);
-    return is_negated;
-}
-
-/* Returns the 32 bits from bit `bit` on. */
-__device__ __forceinline__ unsigned bits_from(const unsigned *recoded, unsigned bit)
-{
-    const unsigned *word = recoded + bit / 32 * THREADS;
-    return __funnelshift_r(word[0], word[THREADS], bit);
-}
 
 /* Stores a digit, given as digit + 2^(c - 1), and counts it. `start` is the first bucket of its
  * set, relative to the first bucket of partition counts[0]. */
@@ -77,9 +44,8 @@ __device__ __forceinline__ void store_digits(const struct msm_sort_args &args,
             start = first_start;
         }
     }
-    unsigned digit = min(bits_from(recoded, top * c), args.max_top_digit);
-    digit = is_negated ? half - digit : half + digit;
-    store_digit(args, digit, half, start, out + (u64)top * scalars, counts);
+    store_digit(
+        args, top_digit(args, recoded, is_negated), half, start, out + (u64)top * scalars, counts);
 }
 
 /* Appends the oversized partitions among the SCAN_ITEMS that each thread has scanned to the list.
@@ -144,18 +110,6 @@ __device__ __forceinline__ void indices_from_counts(const struct msm_sort_args &
     }
 }
 
-/* Whether all other blocks have called this before. */
-__device__ __forceinline__ bool is_last_block(unsigned *blocks_done)
-{
-    __shared__ unsigned before;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0)
-        before = atomicAdd(blocks_done, 1);
-    __syncthreads();
-    return before + 1 == gridDim.x;
-}
-
 /* Recodes the scalars of a tile; first_bin is the partition that counts[0] belongs to. */
 template <typename stored>
 __device__ __forceinline__ void recode_tile(const struct msm_sort_args &args,
@@ -190,7 +144,7 @@ __device__ __forceinline__ void recode_block_tile(const struct msm_sort_args &ar
             if (counts[i] != 0)
                 atomicAdd(args.cursors + first_bin + i, counts[i]);
     }
-    if (is_last_block(&args.state->digit_blocks_done))
+    if (is_last_block(&args.state->digit_blocks_done, gridDim.x))
         indices_from_counts(args);
 }
 

@@ -6,6 +6,9 @@
 #ifndef TESTS_SUPPORT_POOL_H
 #define TESTS_SUPPORT_POOL_H
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include <devicepool.h>
 
 static const char *device_text = "sim"; /* as pool_params takes it; a main may set another */
@@ -27,12 +30,36 @@ static inline pool_exec exec_within(uint64_t memory_limit)
     return exec;
 }
 
+/* Tuned numbers of the pool, NAME=VALUE,...; a main may set others. NULL: those of the device. */
+static const char *tuning_text;
+
+static inline int set_numbers(pool_tuning *tuning, const char *text)
+{
+    char name[64];
+    unsigned value;
+    int length = 0;
+
+    for (; sscanf(text, "%63[^=]=%u%n", name, &value, &length) == 2; text += *text == ',') {
+        text += length;
+        if (pool_tuning_set(tuning, name, value))
+            return -1;
+    }
+    return *text ? -1 : 0;
+}
+
+/* DEVICEPOOL_TEST_TUNING has tuned numbers too, for further runs of the same tests. */
 static inline int open_pool(void **state)
 {
+    const char *numbers = tuning_text ? tuning_text : getenv("DEVICEPOOL_TEST_TUNING");
     pool_params params = {.struct_size = sizeof(params), .devices = device_text};
+    pool_tuning *tuning = NULL;
+    int failed = numbers && (pool_tuning_create(NULL, &tuning) || set_numbers(tuning, numbers));
 
     (void)state;
-    return pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+    params.tuning = tuning;
+    failed = failed || pool_create(&pool, &params) || pool_device_at(pool, 0, &device);
+    pool_tuning_destroy(&tuning);
+    return failed;
 }
 
 static inline int close_pool(void **state)

@@ -16,6 +16,7 @@
 
 #include "base/math.h"
 #include "msm/affine_args.h"
+#include "pool/tuning/tuning.h"
 #include "zk/msm/msm.h"
 
 static const struct chip chip = {.multiprocessors = 132, .shared_bytes = 227 << 10};
@@ -341,10 +342,79 @@ static void test_split(void **state)
     assert_true(split.negates_large);
 }
 
+/* ---- few terms ------------------------------------------------------------------------------- */
+
+/* What the stages of a small plan use at the same time, in the order of the workspace. */
+static void check_small(const struct chip *of, const struct msm_plan *plan)
+{
+    const struct msm_small_plan *small = &plan->small;
+    const uint64_t xyzz = 16 * (uint64_t)plan->job.coordinate_words, sets = plan->bucket_sets;
+    const uint64_t groups = sets * small->parts * small->merges;
+    const uint64_t windows = base_ceil_div(plan->windows, plan->sets_per_msm);
+
+    assert_true(small->merges == 1 || small->merges == 2);
+    assert_true(small->parts == 1 || small->parts * sets <= of->multiprocessors);
+    assert_true(small->parts * small->merges <= MSM_MERGE_THREADS / 2);
+    assert_true(small->set_entries >= windows * plan->job.count);
+    assert_true(small->shared_bytes + 1024 <= of->shared_bytes);
+    assert_true(plan->buckets_at + plan->buckets * xyzz <= plan->bucket_offsets_at);
+    assert_true(plan->bucket_offsets_at + 4 * (plan->buckets + sets) <= plan->entries_at);
+    assert_true(plan->entries_at + 4 * sets * small->set_entries <= small->counters_at);
+    assert_true(small->counters_at + 4 * MSM_SMALL_COUNTERS * sets <= plan->window_sums_at);
+    assert_true(plan->window_sums_at + sets * xyzz <= plan->scratch_at);
+    assert_true(plan->scratch_at + 2 * plan->buckets * xyzz <= plan->bytes);
+    assert_int_equal(plan->merge_levels, 2);
+    for (uint32_t level = 0; level < 2; level++) {
+        const struct msm_merge_level *merge = &plan->merge[level];
+        const uint64_t end = level ? plan->bytes : plan->merge[1].sums_at;
+
+        assert_int_equal(merge->slots, groups * (level ? 2 : MSM_MERGE_THREADS));
+        assert_true(merge->sums_at >= plan->scratch_at);
+        assert_true(merge->sums_at + merge->slots * xyzz <= merge->buckets_at);
+        assert_true(merge->buckets_at + 4 * merge->slots <= end);
+    }
+}
+
+static void test_small(void **state)
+{
+    struct tuning numbers = *tuning_default();
+    struct chip few = chip;
+    struct msm_plan plan;
+
+    (void)state;
+    for (int i = 0; i < TUNING_MSM_WIDTHS; i++)
+        numbers.msm[i].small_max_terms = 1 << 13;
+    few.tuning = &numbers;
+    for (uint64_t i = 0; i < 20000; i++) {
+        const uint32_t *curve = curves[i % 4];
+        struct msm_job job = {.coordinate_words = curve[0],
+            .scalar_words = curve[1],
+            .order_bits = curve[2],
+            .count = 1 + random_size(14),
+            .batch = 1 + random_size(4),
+            .precompute_factor = i % 5 ? 1 : 1 + (uint32_t)(next_random() % 40),
+            .window_bits = i % 3 ? 0 : 2 + (uint32_t)(next_random() % 12)};
+        bool is_small;
+
+        job.chunk_count = job.count;
+        few.multiprocessors = 1 + (uint32_t)random_size(8);
+        assert_int_equal(msm_plan_make(&few, &job, &plan), POOL_OK);
+        is_small = plan.small.parts > 0;
+        if (is_small)
+            check_small(&few, &plan);
+        assert_true(!is_small || job.count * job.batch <= 1 << 13);
+        assert_true(is_small || job.count * job.batch > 1 << 13 || job.window_bits > 12 ||
+                    job.precompute_factor > 1);
+        assert_int_equal(msm_plan_make(&chip, &job, &plan), POOL_OK);
+        assert_int_equal(plan.small.parts, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_thousands),
-        cmocka_unit_test(test_giants), cmocka_unit_test(test_passes), cmocka_unit_test(test_split)};
+        cmocka_unit_test(test_giants), cmocka_unit_test(test_passes), cmocka_unit_test(test_split),
+        cmocka_unit_test(test_small)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"
 
 enum { SIDE = 4, WAIT_US = 10000000 };
-enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS };
+enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS - MSM_SMALL_PROGRAMS };
 
 static struct fake_nvrtc *fake;
 static struct world world;

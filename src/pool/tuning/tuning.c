@@ -107,6 +107,7 @@ static const struct row msm_rows[] = {
         .windows = {4, 2}},
     {MSM(split_min_terms), 0, 0, UINT32_MAX, .standard = {1 << 15, 1 << 15, 1 << 15, 1 << 15}},
     {MSM(split_max_terms), 0, 0, UINT32_MAX, .standard = {1 << 16, 1 << 18, 1 << 18, 0}},
+    {MSM(small_max_terms), 0, 0, 1 << 15, .standard = {0}},
     {MSM(table_factor), 0, 0, 256, .standard = {0}, TRY(2, 4, 8)},
     {MSM(affine_passes), 0, 0, 2, .standard = {0, 2, 2, 0}},
     {MSM(affine_min_bucket_entries), 0, 0, 1 << 20, .standard = {20, 20, 20, 20}},
@@ -364,6 +365,9 @@ bool tuning_needs_compiler(const struct tuning *tuning)
 {
     const struct ntt_numbers *usual = tuning_default()->ntt, *ntt = tuning->ntt;
 
+    for (uint32_t i = 0; i < TUNING_MSM_WIDTHS; i++)
+        if (tuning->msm[i].small_max_terms && !tuning_default()->msm[i].small_max_terms)
+            return true;
     for (uint32_t i = 0; i < TUNING_NTT_WIDTHS; i++)
         if (is_other_kernel(&ntt[i].usual, &usual[i].usual) ||
             is_other_kernel(&ntt[i].other, &usual[i].other) ||

@@ -32,6 +32,7 @@ struct msm_numbers {
      * has an endomorphism: half the windows for twice the terms. */
     uint32_t split_min_terms;
     uint32_t split_max_terms; /* 0: none are split */
+    uint32_t small_max_terms; /* of all MSMs of a call that has few launches; 0: none has */
     uint32_t table_factor;    /* of POOL_PRECOMPUTE_AUTO; 0: one multiple per window */
     /* Affine passes before the accumulation; 0: none. Made for at least that many entries. */
     uint32_t affine_passes;

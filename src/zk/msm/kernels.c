@@ -9,10 +9,11 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "zk/curve/emit_curve.h"
-#include "zk/field/emit_field.h"
 #include "pool/module/program.h"
 #include "pool/stream/stream.h"
+#include "pool/tuning/tuning.h"
+#include "zk/curve/emit_curve.h"
+#include "zk/field/emit_field.h"
 
 /*
  * Those that every MSM needs come first, and of these and of the others those that take longest to
@@ -35,6 +36,9 @@ enum program {
     COPY_STRIDED,
     SPLIT_SCALARS,
     MAP_BASES,
+    SMALL_SORT,
+    SMALL_ACCUMULATE,
+    SMALL_REDUCE,
     AFFINE_GROUPS,
     AFFINE_PASSES,
 };
@@ -80,6 +84,9 @@ static const struct module_program_type programs[MSM_PROGRAMS] = {
     [COPY_STRIDED] = {.file = "msm/copy_strided.cu"},
     [SPLIT_SCALARS] = {.file = "msm/split_scalars.cu", .subject = &scalar_subject},
     [MAP_BASES] = {.file = "msm/map_bases.cu", .subject = &curve_subject},
+    [SMALL_SORT] = {.file = "msm/small_sort.cu", .subject = &scalar_subject},
+    [SMALL_ACCUMULATE] = {.file = "msm/small_accumulate.cu", .subject = &curve_subject},
+    [SMALL_REDUCE] = {.file = "msm/small_reduce.cu", .subject = &curve_subject},
     [AFFINE_GROUPS] = {.file = "msm/affine_groups.cu"},
     [AFFINE_PASSES] = {.file = "msm/affine_passes.cu",
         .subject = &curve_subject,
@@ -88,6 +95,7 @@ static const struct module_program_type programs[MSM_PROGRAMS] = {
 
 static_assert(sizeof(programs) / sizeof(programs[0]) == AFFINE_PASSES + 1, "MSM_PROGRAMS");
 static_assert(MSM_PROGRAMS - MSM_AFFINE_PROGRAMS == AFFINE_GROUPS, "MSM_AFFINE_PROGRAMS");
+static_assert(AFFINE_GROUPS - MSM_SMALL_PROGRAMS == SMALL_SORT, "MSM_SMALL_PROGRAMS");
 static_assert(MSM_REQUIRED_PROGRAMS == SORT_BUCKETS + 1, "MSM_REQUIRED_PROGRAMS");
 
 static const struct module_kernel_type kernels[] = {
@@ -102,6 +110,9 @@ static const struct module_kernel_type kernels[] = {
     [MSM_REDUCE_SEGMENTS] = {&programs[REDUCE_SEGMENTS], "msm_reduce_segments"},
     [MSM_REDUCE_TREE] = {&programs[REDUCE_TREE], "msm_reduce_tree"},
     [MSM_WINDOW_COMBINE] = {&programs[WINDOW_COMBINE], "msm_window_combine"},
+    [MSM_SMALL_SORT] = {&programs[SMALL_SORT], "msm_small_sort"},
+    [MSM_SMALL_ACCUMULATE] = {&programs[SMALL_ACCUMULATE], "msm_small_accumulate"},
+    [MSM_SMALL_REDUCE] = {&programs[SMALL_REDUCE], "msm_small_reduce"},
     [MSM_CONVERT_BASES] = {&programs[CONVERT_BASES], "msm_convert_bases"},
     [MSM_DOUBLE_BASES] = {&programs[DOUBLE_BASES], "msm_double_bases"},
     [MSM_COPY_STRIDED] = {&programs[COPY_STRIDED], "msm_copy_strided"},
@@ -140,13 +151,26 @@ static struct module_program_key program_key(
     return key;
 }
 
+static bool is_of_small_plans(int program)
+{
+    return program >= SMALL_SORT && program < SMALL_SORT + MSM_SMALL_PROGRAMS;
+}
+
+static bool has_small_plans(const struct tuning *tuning, uint32_t coordinate_words)
+{
+    return tuning->msm[tuning_msm_width(coordinate_words)].small_max_terms > 0;
+}
+
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user)
 {
+    const uint32_t words = (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
     pool_status status = POOL_OK;
 
     for (int i = 0; i < MSM_PROGRAMS && !status; i++) {
         const struct module_program_key key = program_key(curve, &programs[i]);
 
+        if (is_of_small_plans(i) && !has_small_plans(tuning_default(), words))
+            continue;
         status = module_program_generate(curve, &key, visit, user);
     }
     return status;
@@ -156,12 +180,14 @@ pool_status msm_load_programs(pool_device *device, const pool_curve *curve)
 {
     struct module_program_key keys[MSM_PROGRAMS];
     const struct chip chip = chip_of(device);
-    const bool is_affine = msm_affine_default_passes(
-                               &chip, (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t))) > 0;
-    const size_t count = MSM_PROGRAMS - (is_affine ? 0 : MSM_AFFINE_PROGRAMS);
+    const uint32_t words = (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
+    const bool is_affine = msm_affine_default_passes(&chip, words) > 0;
+    const int end = MSM_PROGRAMS - (is_affine ? 0 : MSM_AFFINE_PROGRAMS);
+    size_t count = 0;
 
-    for (size_t i = 0; i < count; i++)
-        keys[i] = program_key(curve, &programs[i]);
+    for (int i = 0; i < end; i++)
+        if (!is_of_small_plans(i) || has_small_plans(chip_tuning(&chip), words))
+            keys[count++] = program_key(curve, &programs[i]);
     return module_load_keys(device, curve, keys, count);
 }
 
@@ -173,9 +199,18 @@ static const uint32_t extra_of[MSM_PROGRAMS] = {
     [DOUBLE_BASES] = MSM_DOUBLES_BASES,
     [SPLIT_SCALARS] = MSM_SPLITS_TERMS,
     [MAP_BASES] = MSM_SPLITS_TERMS,
+    [SMALL_SORT] = MSM_IS_SMALL,
+    [SMALL_ACCUMULATE] = MSM_IS_SMALL,
+    [SMALL_REDUCE] = MSM_IS_SMALL,
     [AFFINE_GROUPS] = MSM_PASSES_AFFINE,
     [AFFINE_PASSES] = MSM_PASSES_AFFINE,
 };
+
+/* Small plans have stages of their own. */
+static bool is_required(int program, uint32_t extras)
+{
+    return program < MSM_REQUIRED_PROGRAMS && !(extras & MSM_IS_SMALL);
+}
 
 /*
  * With a missing program, all programs that every MSM needs are loaded, and those that this call
@@ -191,7 +226,7 @@ static pool_status load_with_others(pool_device *device, const pool_curve *curve
 
     for (int i = 0; i < MSM_PROGRAMS; i++)
         if (missing == &programs[i] ||
-            (is_parallel && (i < MSM_REQUIRED_PROGRAMS || (extra_of[i] & extras))))
+            (is_parallel && (is_required(i, extras) || (extra_of[i] & extras))))
             keys[count++] = program_key(curve, &programs[i]);
     return module_load_keys(device, curve, keys, count);
 }

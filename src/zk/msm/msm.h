@@ -32,6 +32,9 @@ enum msm_kernel {
     MSM_REDUCE_SEGMENTS,
     MSM_REDUCE_TREE,
     MSM_WINDOW_COMBINE,
+    MSM_SMALL_SORT,
+    MSM_SMALL_ACCUMULATE,
+    MSM_SMALL_REDUCE,
     MSM_CONVERT_BASES,
     MSM_DOUBLE_BASES,
     MSM_COPY_STRIDED,
@@ -52,11 +55,16 @@ enum msm_kernel {
     MSM_AFFINE_SUMS,
 };
 
-/* Programs of a curve, those of them that every MSM needs, and those that only affine passes need.
- */
-enum { MSM_PROGRAMS = 17, MSM_REQUIRED_PROGRAMS = 7, MSM_AFFINE_PROGRAMS = 2 };
+/* Programs of a curve, those of them that every MSM needs, and those that only affine passes and
+ * small plans need. */
+enum {
+    MSM_PROGRAMS = 20,
+    MSM_REQUIRED_PROGRAMS = 7,
+    MSM_AFFINE_PROGRAMS = 2,
+    MSM_SMALL_PROGRAMS = 3
+};
 
-/* Visits every program of a curve; they are the same on every chip. */
+/* Visits every program of a curve that default plans need; they are the same on every chip. */
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user);
 
 /* Compiles and loads all that calls need which do not ask for affine passes, in parallel. */
@@ -70,6 +78,7 @@ enum msm_extra {
     MSM_DOUBLES_BASES = 8,
     MSM_PASSES_AFFINE = 16,
     MSM_SPLITS_TERMS = 32,
+    MSM_IS_SMALL = 64,
 };
 
 /* Returns a kernel for a curve. At the first call its program is compiled and loaded, in parallel
@@ -132,6 +141,9 @@ pool_status msm_run_clear(const struct msm_run *run);
 pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk);
 pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk);
 
+/* The slots of a level of the merge. */
+struct msm_partial_buckets msm_partial_buckets_of(const struct msm_run *run, uint32_t level);
+
 /* A sorted list of entries that is added to the buckets. */
 struct msm_entry_list {
     CUdeviceptr entries;
@@ -149,6 +161,11 @@ pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_ope
  * memory, and makes these the operands. */
 pool_status msm_split_terms(const struct msm_run *run, struct msm_chunk_operands *chunk,
     CUdeviceptr halves, CUdeviceptr mapped);
+
+/* small.c: the three stages of a chunk where the plan is small. */
+pool_status msm_small_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk);
+pool_status msm_small_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk);
+pool_status msm_small_reduce(const struct msm_run *run);
 
 /* Reduces each bucket set to its window sum, in canonical XYZZ coordinates at plan->window_sums_at.
  */

@@ -263,7 +263,8 @@ pool_status msm_plan_make(const struct chip *chip, const struct msm_job *job, st
             plan->window_bits);
     plan_threads(chip, plan);
     msm_sort_plan_make(chip, plan);
-    msm_affine_plan_make(chip, plan_workspace(plan), plan);
+    if (!msm_small_plan_make(chip, plan))
+        msm_affine_plan_make(chip, plan_workspace(plan), plan);
     return POOL_OK;
 }
 

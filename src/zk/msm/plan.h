@@ -107,6 +107,20 @@ struct msm_affine_plan {
     uint64_t array_at[MSM_ARRAYS]; /* offsets in the workspace in bytes */
 };
 
+/*
+ * Few terms in few launches: a block per bucket set sorts, `parts` blocks per set accumulate and
+ * merge, and one launch reduces (ptx/msm/small_sort.cu, small_accumulate.cu, small_reduce.cu). Of
+ * the plan, sort.max_top_digit and the first two merge levels are used; each set has its own
+ * entries and offsets.
+ */
+struct msm_small_plan {
+    uint32_t parts;        /* 0: the plan is not small */
+    uint32_t merges;       /* 1, or 2 where all threads of a block accumulate */
+    uint32_t set_entries;  /* of a bucket set, at most */
+    uint32_t shared_bytes; /* of msm_small_sort */
+    uint64_t counters_at;  /* in the workspace */
+};
+
 struct msm_plan {
     struct msm_job job; /* of the halves, where terms are split */
     uint32_t window_bits;
@@ -129,6 +143,7 @@ struct msm_plan {
     uint64_t bytes;
     struct msm_sort_plan sort;
     struct msm_affine_plan affine;
+    struct msm_small_plan small;
 };
 
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
@@ -153,6 +168,12 @@ struct msm_accumulate_bounds {
     uint32_t blocks;  /* per multiprocessor */
 };
 struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words);
+
+/* ---- small_plan.c ---------------------------------------------------------------------------- */
+
+/* Makes the rest of a plan, whose windows and sort are planned, small where the tuned numbers say
+ * so and it fits; false, and the plan is unchanged: it is not. */
+bool msm_small_plan_make(const struct chip *chip, struct msm_plan *plan);
 
 /* ---- affine_plan.c --------------------------------------------------------------------------- */
 

@@ -22,6 +22,8 @@ pool_status msm_run_clear(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
 
+    if (plan->small.parts)
+        return POOL_OK; /* its kernels know the empty buckets */
     return msm_clear_words(
         run, run->workspace + plan->buckets_at, plan->buckets * 4 * plan->job.coordinate_words);
 }
@@ -45,7 +47,7 @@ static pool_status add_products(struct msm_run *run, const struct msm_chunk_oper
 
 /* ---- accumulation ---------------------------------------------------------------------------- */
 
-static struct msm_partial_buckets partial_buckets(const struct msm_run *run, uint32_t level)
+struct msm_partial_buckets msm_partial_buckets_of(const struct msm_run *run, uint32_t level)
 {
     const struct msm_merge_level *merge = &run->plan->merge[level];
 
@@ -60,8 +62,8 @@ static pool_status merge(
     const struct msm_plan *plan = run->plan;
     bool is_last = slots <= MSM_MERGE_THREADS;
     const struct msm_bucket_merge_args args = {
-        .partial = partial_buckets(run, level),
-        .next = is_last ? (struct msm_partial_buckets){0} : partial_buckets(run, level + 1),
+        .partial = msm_partial_buckets_of(run, level),
+        .next = is_last ? (struct msm_partial_buckets){0} : msm_partial_buckets_of(run, level + 1),
         .buckets = run->workspace + plan->buckets_at,
         .count = slots,
         .is_last = is_last,
@@ -114,7 +116,7 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
         .entries = list->entries,
         .bucket_offsets = list->bucket_offsets,
         .buckets = run->workspace + plan->buckets_at,
-        .partial = partial_buckets(run, 0),
+        .partial = msm_partial_buckets_of(run, 0),
         .bases = list->bases,
         .base_stride = list->base_stride,
         .bucket_count = (uint32_t)plan->buckets,
@@ -156,6 +158,12 @@ pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk
         .adds_to_buckets = run->chunks > 0,
     };
 
+    struct phase phase;
+
+    if (plan->small.parts) {
+        phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
+        return phase_end(&phase, msm_small_accumulate(run, chunk));
+    }
     return plan->affine.passes ? msm_run_affine(run, chunk) : msm_run_accumulate_list(run, &list);
 }
 
@@ -224,6 +232,8 @@ pool_status msm_run_reduce(const struct msm_run *run)
     pool_status status;
 
     phase_begin(&phase, run->device, run->stream, "msm", "reduce");
+    if (run->plan->small.parts)
+        return phase_end(&phase, msm_small_reduce(run));
     status = reduce_segments(run);
     return phase_end(&phase, status ? status : reduce_tree(run));
 }
@@ -436,7 +446,8 @@ static uint32_t extras_of(const struct msm_call *call)
            (call->job.converts_bases ? MSM_CONVERTS_BASES : 0) |
            (checks_bases ? MSM_CHECKS_BASES : 0) |
            (call->job.msm.half_bits ? MSM_SPLITS_TERMS : 0) |
-           (call->plan.plans[0].affine.passes ? MSM_PASSES_AFFINE : 0);
+           (call->plan.plans[0].affine.passes ? MSM_PASSES_AFFINE : 0) |
+           (call->plan.plans[0].small.parts ? MSM_IS_SMALL : 0);
 }
 
 pool_status msm_call_run(void *user)

@@ -128,6 +128,8 @@ pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_opera
 
     if (chunk->count == 0 || plan->job.batch == 0)
         return msm_clear_words(run, run->workspace + plan->bucket_offsets_at, plan->buckets + 1);
+    if (plan->small.parts)
+        return msm_small_sort(run, chunk);
     msm_sort_args_init(run, chunk, &args);
     for (int stage = 0; stage < MSM_SORT_STAGES && !status; stage++)
         status = msm_sort_enqueue(run, &args, (enum msm_sort_stage)stage);
