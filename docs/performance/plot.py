@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURE = os.path.join(HERE, "..", "performance.svg")
 PROOF = os.path.join(HERE, "..", "proof.svg")
 README = os.path.join(HERE, "..", "..", "README.md")
-PAGE = os.path.join(HERE, "..", "performance.md")
+PAGES = [os.path.join(HERE, "..", "performance.md"), os.path.join(HERE, "notes.md")]
 END = "<!-- end of figures -->"
 FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldilocks",
           "babybear": "BabyBear", "koalabear": "KoalaBear"}
@@ -36,6 +36,7 @@ SKEWS = {"equal": "all equal", "zeros": "99 % zeros", "bits": "zeros and ones", 
 # Mixed additions of BN254 G1 on an H200 in 10^9 per second: field_point_h200.
 MIXED_SUMS = 6.54
 SCALAR_BITS = 254
+SMALL_TREE = 16  # log2 of the leaves
 
 
 def newest(kind):
@@ -150,12 +151,15 @@ def rows_of(group):
 
 
 def msm_table():
-    return markdown(["curve", "n", "precomputed multiples", "ms", "best peer", "target"],
-                    [[CURVES[row["subject"]],
-                      count_of(row) + (", " + SKEWS[row["scalars"]] if "scalars" in row else "")
-                      + ", scalars from the host" * row.get("from_host", False),
-                      "all" if row.get("tables") else "no", f"{row['figure']:.3f}", beside(row, "peer"), beside(row, "target")]
-                     for row in rows_of("msm")])
+    """A line per curve and number of terms: without precomputed multiples, and with all of them."""
+    lines = {}
+    for row in rows_of("msm"):
+        what = (CURVES[row["subject"]], count_of(row) + (", " + SKEWS[row["scalars"]] if "scalars" in row else "")
+                + ", scalars from the host" * row.get("from_host", False))
+        line = lines.setdefault(what, [*what, *[""] * 6])
+        first = 5 if row.get("tables") else 2
+        line[first:first + 3] = f"{row['figure']:.3f}", beside(row, "peer"), beside(row, "target")
+    return markdown(["curve", "n", "ms", "best peer", "target", "ms, precomputed", "best peer", "target"], list(lines.values()))
 
 
 def stages_table():
@@ -213,7 +217,19 @@ def tree_table():
     return markdown(["parameter set", "leaves", "arity", "where", "speed or time", "best peer", "target"],
                     [[row["subject"], f"2^{row['log_size']}", str(row["arity"]), places[row.get("on_host")],
                       f"{row['figure']:.4g} {row['unit']}", beside(row, "peer"), beside(row, "target")]
-                     for row in rows_of("tree")])
+                     for row in rows_of("tree") if row["log_size"] > SMALL_TREE])
+
+
+def small_tree_table():
+    """Milliseconds of small trees, a column per size."""
+    rows = [row for row in rows_of("tree") if row["log_size"] <= SMALL_TREE]
+    sizes = sorted({row["log_size"] for row in rows})
+    lines = {}
+    for row in rows:
+        assert row["unit"] == "ms" and row["arity"] == 2
+        lines.setdefault(row["subject"], [row["subject"], *[""] * len(sizes)])[1 + sizes.index(row["log_size"])] = \
+            f"{row['figure']:.4g}"
+    return markdown(["ms, arity 2, on the device"] + [f"2^{size} leaves" for size in sizes], list(lines.values()))
 
 
 def calls_table(group):
@@ -304,8 +320,8 @@ def workers_table():
     return markdown(["measured", "in the process", "through a worker"], rows)
 
 
-TABLES = {"msm": msm_table, "stages": stages_table, "ntt": ntt_table, "extend": extend_table, "poseidon": poseidon_table,
-          "trees": tree_table, "pool": lambda: calls_table("pool"), "starts": lambda: calls_table("start"),
+TABLES = {"figures": figures, "msm": msm_table, "stages": stages_table, "ntt": ntt_table, "extend": extend_table, "poseidon": poseidon_table,
+          "trees": tree_table, "small_trees": small_tree_table, "pool": lambda: calls_table("pool"), "starts": lambda: calls_table("start"),
           "copies": lambda: calls_table("copy"), "first": first_table, "predicted": predicted_table,
           "commitments": lambda: plain_table("commit"), "folds": lambda: plain_table("fold"),
           "evaluations": lambda: plain_table("evaluate"), "missed": missed_table, "workers": workers_table,
@@ -378,7 +394,7 @@ def main():
     rows = [(text, ratio) for text, ratio, _ in rows]
     table = "".join(f'"{text}" {ratio:.4f}\n' for text, ratio in rows)
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
-    pages = {README: with_figures(README, {"figures": figures}), PAGE: with_figures(PAGE, TABLES)}
+    pages = {path: with_figures(path, TABLES) for path in (README, *PAGES)}
     proof = proof_picture()
     if "--check" in sys.argv:
         with open(PROOF, encoding="utf-8") as file:
