@@ -102,6 +102,11 @@ def check_lists(snapshot, requests):
 
 
 def main():
+    try:
+        os.close(os.openpty()[0])
+    except OSError as error:
+        print(f"skipped: no terminal can be opened: {error}")
+        sys.exit(77)
     with tempfile.TemporaryDirectory() as directory:
         path = f"{directory}/socket"
         service = start_service(path)
