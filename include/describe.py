@@ -168,14 +168,16 @@ class Parser:
     # types
 
     def specifiers(self, owner):
-        """`const struct x`, `unsigned int` or a name, as one string."""
+        """`const struct x`, `unsigned int` or a name, as one string; without `struct` in members and parameters, where it
+        only stands before a type of a header that is not included."""
         qualifiers, words = [], []
         while True:
             token = self.peek()
             if token.text in ("const", "volatile"):
                 qualifiers.append(self.take().text)
             elif token.text in ("struct", "enum", "union") and not words:
-                words.append(self.compound(owner))
+                word = self.compound(owner)
+                words.append(word.removeprefix("struct ") if owner else word)
             elif token.text in BASE_WORDS and (not words or words[-1] in BASE_WORDS):
                 words.append(self.take().text)
             elif token.kind == "name" and not words:

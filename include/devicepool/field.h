@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <devicepool/span.h>
 #include <devicepool/status.h>
 
 #ifdef __cplusplus
@@ -31,12 +32,6 @@ extern "C" {
  * of threads may use one at once. Built-in fields are never freed; created ones count references.
  */
 typedef struct pool_field pool_field;
-
-/* How an element x is represented in memory. */
-typedef enum pool_form {
-    POOL_FORM_STANDARD = 0,  /* x itself */
-    POOL_FORM_MONTGOMERY = 1 /* x * R mod p */
-} pool_form;
 
 /* Byte order of serialised values; elements in memory are always little-endian. */
 typedef enum pool_byte_order { POOL_LITTLE_ENDIAN = 0, POOL_BIG_ENDIAN = 1 } pool_byte_order;

@@ -10,16 +10,17 @@
 #include <stdint.h>
 
 #include <devicepool/cancel.h>
-#include <devicepool/curve.h>
-#include <devicepool/exec.h>
-#include <devicepool/field.h>
 #include <devicepool/pool.h>
-#include <devicepool/poseidon.h>
 #include <devicepool/stream.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct pool_field;    /* of field.h */
+struct pool_curve;    /* of curve.h */
+struct pool_poseidon; /* of poseidon.h */
+struct pool_exec;     /* of exec.h */
 
 /*
  * A loaded module: code and variables on one device. Any thread may use it. It must be destroyed
@@ -51,9 +52,9 @@ typedef struct pool_module_header {
  */
 typedef struct pool_module_arithmetic {
     const char *prefix;
-    const pool_field *field;
-    const pool_curve *curve;
-    const pool_poseidon *poseidon;
+    const struct pool_field *field;
+    const struct pool_curve *curve;
+    const struct pool_poseidon *poseidon;
 } pool_module_arithmetic;
 
 /* Zero is the default of every member but struct_size and source. */
@@ -260,8 +261,8 @@ POOL_API pool_status pool_launch(
  * other modules are still compiled; the first failure is returned. `exec` as for other warm-ups
  * (exec.h), but `device` NULL, and `exec` NULL, stand for all usable devices.
  */
-POOL_API pool_status pool_warm_up(
-    device_pool *pool, const pool_exec *exec, const pool_module_params *modules, size_t count);
+POOL_API pool_status pool_warm_up(device_pool *pool, const struct pool_exec *exec,
+    const pool_module_params *modules, size_t count);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <devicepool/exec.h>
+#include <devicepool/field.h>
 #include <devicepool/span.h>
 
 #ifdef __cplusplus

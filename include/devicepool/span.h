@@ -9,11 +9,15 @@
 
 #include <stdint.h>
 
-#include <devicepool/field.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* How an element x of a field is represented in memory; field.h defines R. */
+typedef enum pool_form {
+    POOL_FORM_STANDARD = 0,  /* x itself */
+    POOL_FORM_MONTGOMERY = 1 /* x * R mod p */
+} pool_form;
 
 /* The memory space of a span. */
 typedef enum pool_memory_space {

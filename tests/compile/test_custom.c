@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "budget.h"
 #include "zk/custom/header.h"
+#include "zk/curve/curve.h"
+#include "zk/poseidon/poseidon.h"
 
 static const struct budget budgets[] = {
 #include "custom_budgets.def"

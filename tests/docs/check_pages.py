@@ -26,6 +26,7 @@ SECONDS = 300
 SKIPPED = 77
 MANUAL = "docs/devicepool.1"
 INDEX = "docs/README.md"
+TIERS = "| tier | header | content |"
 PUBLIC_WRAPPERS = {"job.c": "docs/examples/frame.c"}  # which readers use as well
 # A public name, but no file's name and no start of names (pool_copy_…).
 NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
@@ -37,7 +38,8 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-
 
 
 def default_pages(root):
-    return ["README.md"] + sorted(os.path.relpath(page, root) for page in glob.glob(f"{root}/docs/*.md"))
+    return ["README.md"] + sorted(os.path.relpath(page, root)
+                                    for page in glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/docs/performance/*.md"))
 
 
 def run(command, **options):
@@ -188,6 +190,22 @@ class Checker:
             if name == INDEX:
                 self.index(set(pages.links(text)))
                 self.manual()
+            if TIERS in text:
+                self.tiers(name, text)
+
+    def tiers(self, name, text):
+        """A header includes only headers of its own tier of the page's table or of those above it."""
+        tier, number = {}, 0
+        for first, header in re.findall(r"^\|([^|]*)\| \[(\w+\.h)\]\(include/", text, re.MULTILINE):
+            number += bool(first.strip())
+            tier[header] = number
+        for path in glob.glob(f"{self.root}/include/devicepool/*.h"):
+            header = os.path.basename(path)
+            if header not in tier:
+                self.fail(f"{name}: the table of headers lacks {header}")
+            for other in re.findall(r"^#include <devicepool/(\w+\.h)>", self.read(os.path.relpath(path, self.root)), re.MULTILINE):
+                if tier.get(other, 0) > tier.get(header, number):
+                    self.fail(f"{path}: includes {other}, which is of a higher tier in {name}")
 
     def index(self, listed):
         """Every page and every example is in the index."""

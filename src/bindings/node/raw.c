@@ -228,141 +228,141 @@ uint64_t raw_call(uint32_t function, const uint64_t *a)
     case 105:
         return (uint64_t)pool_get_lease_counts((device_pool *)(uintptr_t)a[0], (pool_lease_counts *)(uintptr_t)a[1]);
     case 106:
-        return (uint64_t)pool_field_count();
-    case 107:
-        return (uint64_t)(uintptr_t)pool_field_at((size_t)a[0]);
-    case 108:
-        return (uint64_t)(uintptr_t)pool_field_by_name((const char *)(uintptr_t)a[0]);
-    case 109:
-        pool_field_params_init((pool_field_params *)(uintptr_t)a[0], (size_t)a[1]);
-        return 0;
-    case 110:
-        return (uint64_t)pool_field_create((const pool_field_params *)(uintptr_t)a[0], (pool_field **)(uintptr_t)a[1]);
-    case 111:
-        return (uint64_t)(uintptr_t)pool_field_retain((const pool_field *)(uintptr_t)a[0]);
-    case 112:
-        pool_field_destroy((pool_field **)(uintptr_t)a[0]);
-        return 0;
-    case 113:
-        return (uint64_t)(uintptr_t)pool_field_name((const pool_field *)(uintptr_t)a[0]);
-    case 114:
-        return (uint64_t)pool_field_bits((const pool_field *)(uintptr_t)a[0]);
-    case 115:
-        return (uint64_t)pool_field_element_bytes((const pool_field *)(uintptr_t)a[0]);
-    case 116:
-        return (uint64_t)pool_field_two_adicity((const pool_field *)(uintptr_t)a[0]);
-    case 117:
-        return (uint64_t)pool_field_degree((const pool_field *)(uintptr_t)a[0]);
-    case 118:
-        return (uint64_t)(uintptr_t)pool_field_base((const pool_field *)(uintptr_t)a[0]);
-    case 119:
-        return (uint64_t)pool_field_fingerprint((const pool_field *)(uintptr_t)a[0], (uint8_t *)(uintptr_t)a[1]);
-    case 120:
-        return (uint64_t)pool_field_modulus((const pool_field *)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
-    case 121:
-        return (uint64_t)pool_field_generator((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (void *)(uintptr_t)a[2]);
-    case 122:
-        return (uint64_t)pool_field_root_of_unity((const pool_field *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2], (pool_form)a[3], (void *)(uintptr_t)a[4]);
-    case 123:
-        return (uint64_t)pool_field_parse((const pool_field *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (pool_form)a[2], (void *)(uintptr_t)a[3]);
-    case 124:
-        return (uint64_t)pool_field_format((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (const void *)(uintptr_t)a[2], (pool_radix)a[3], (char *)(uintptr_t)a[4], (size_t)a[5], (size_t *)(uintptr_t)a[6]);
-    case 125:
-        return (uint64_t)pool_field_check((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (size_t *)(uintptr_t)a[3]);
-    case 126:
-        return (uint64_t)pool_field_to_montgomery((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (void *)(uintptr_t)a[3]);
-    case 127:
-        return (uint64_t)pool_field_from_montgomery((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (void *)(uintptr_t)a[3]);
-    case 128:
-        return (uint64_t)pool_field_from_bytes((const pool_field *)(uintptr_t)a[0], (size_t)a[1], (pool_byte_order)a[2], (const uint8_t *)(uintptr_t)a[3], (size_t)a[4], (pool_form)a[5], (void *)(uintptr_t)a[6]);
-    case 129:
-        return (uint64_t)pool_field_to_bytes((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (const void *)(uintptr_t)a[2], (size_t)a[3], (size_t)a[4], (pool_byte_order)a[5], (uint8_t *)(uintptr_t)a[6]);
-    case 130:
-        return (uint64_t)pool_field_reduce_bytes((const pool_field *)(uintptr_t)a[0], (size_t)a[1], (pool_byte_order)a[2], (const uint8_t *)(uintptr_t)a[3], (size_t)a[4], (pool_form)a[5], (void *)(uintptr_t)a[6]);
-    case 131:
-        return (uint64_t)pool_random_scalars((const pool_field *)(uintptr_t)a[0], (uint64_t)a[1], (size_t)a[2], (pool_form)a[3], (void *)(uintptr_t)a[4]);
-    case 132:
         pool_buffer_params_init((pool_buffer_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 133:
+    case 107:
         return (uint64_t)pool_buffer_create((pool_device *)(uintptr_t)a[0], (const pool_buffer_params *)(uintptr_t)a[1], (pool_buffer **)(uintptr_t)a[2]);
-    case 134:
+    case 108:
         return (uint64_t)pool_buffer_alloc((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_buffer **)(uintptr_t)a[2]);
-    case 135:
+    case 109:
         return (uint64_t)pool_buffer_zeroed((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_buffer **)(uintptr_t)a[2]);
-    case 136:
+    case 110:
         return (uint64_t)pool_buffer_from_host((pool_device *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
-    case 137:
+    case 111:
         return (uint64_t)pool_buffer_adopt((pool_device *)(uintptr_t)a[0], (CUdeviceptr)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
-    case 138:
+    case 112:
         return (uint64_t)pool_buffer_slice((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
-    case 139:
+    case 113:
         return (uint64_t)pool_buffer_destroy((pool_buffer **)(uintptr_t)a[0]);
-    case 140:
+    case 114:
         return (uint64_t)pool_buffer_destroy_on((pool_buffer **)(uintptr_t)a[0], (pool_stream *)(uintptr_t)a[1]);
-    case 141:
+    case 115:
         return (uint64_t)pool_buffer_share((pool_buffer *)(uintptr_t)a[0], (pool_shared_buffer *)(uintptr_t)a[1]);
-    case 142:
+    case 116:
         return (uint64_t)pool_buffer_open((pool_device *)(uintptr_t)a[0], (const pool_shared_buffer *)(uintptr_t)a[1], (pool_buffer **)(uintptr_t)a[2]);
-    case 143:
+    case 117:
         return (uint64_t)pool_buffer_address((const pool_buffer *)(uintptr_t)a[0], (CUdeviceptr *)(uintptr_t)a[1]);
-    case 144:
+    case 118:
         return (uint64_t)pool_buffer_bytes((const pool_buffer *)(uintptr_t)a[0]);
-    case 145:
+    case 119:
         return (uint64_t)pool_buffer_flags((const pool_buffer *)(uintptr_t)a[0]);
-    case 146:
+    case 120:
         return (uint64_t)(uintptr_t)pool_buffer_device((const pool_buffer *)(uintptr_t)a[0]);
-    case 147:
+    case 121:
         return (uint64_t)pool_buffer_span((const pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_form)a[3], (pool_span *)(uintptr_t)a[4]);
-    case 148:
+    case 122:
         return (uint64_t)pool_buffer_fill8((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (uint8_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 149:
+    case 123:
         return (uint64_t)pool_buffer_fill16((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (uint16_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 150:
+    case 124:
         return (uint64_t)pool_buffer_fill32((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (uint32_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 151:
+    case 125:
         return (uint64_t)pool_copy_to_device((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (const void *)(uintptr_t)a[2], (uint64_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 152:
+    case 126:
         return (uint64_t)pool_copy_to_host((void *)(uintptr_t)a[0], (const pool_buffer *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 153:
+    case 127:
         return (uint64_t)pool_copy_device((pool_buffer *)(uintptr_t)a[0], (uint64_t)a[1], (const pool_buffer *)(uintptr_t)a[2], (uint64_t)a[3], (uint64_t)a[4], (pool_stream *)(uintptr_t)a[5]);
-    case 154:
+    case 128:
         return (uint64_t)pool_copy_2d((const pool_pitched *)(uintptr_t)a[0], (const pool_pitched *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (pool_stream *)(uintptr_t)a[4]);
-    case 155:
+    case 129:
         return (uint64_t)pool_device_enable_peer((pool_device *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1]);
-    case 156:
+    case 130:
         return (uint64_t)pool_pinned_create((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (uint32_t)a[2], (pool_pinned **)(uintptr_t)a[3]);
-    case 157:
+    case 131:
         return (uint64_t)pool_pinned_register((pool_device *)(uintptr_t)a[0], (void *)(uintptr_t)a[1], (uint64_t)a[2], (uint32_t)a[3], (pool_pinned **)(uintptr_t)a[4]);
-    case 158:
+    case 132:
         return (uint64_t)pool_pinned_destroy((pool_pinned **)(uintptr_t)a[0]);
-    case 159:
+    case 133:
         return (uint64_t)(uintptr_t)pool_pinned_data((const pool_pinned *)(uintptr_t)a[0]);
-    case 160:
+    case 134:
         return (uint64_t)pool_pinned_bytes((const pool_pinned *)(uintptr_t)a[0]);
-    case 161:
+    case 135:
         return (uint64_t)pool_pinned_flags((const pool_pinned *)(uintptr_t)a[0]);
-    case 162:
+    case 136:
         return (uint64_t)(uintptr_t)pool_pinned_device((const pool_pinned *)(uintptr_t)a[0]);
-    case 163:
+    case 137:
         return (uint64_t)pool_memory_get_info((pool_device *)(uintptr_t)a[0], (pool_memory_info *)(uintptr_t)a[1]);
-    case 164:
+    case 138:
         return (uint64_t)pool_memory_reset_high_water((pool_device *)(uintptr_t)a[0]);
-    case 165:
+    case 139:
         return (uint64_t)pool_memory_set_threshold((pool_device *)(uintptr_t)a[0], (uint64_t)a[1]);
-    case 166:
+    case 140:
         return (uint64_t)pool_pinned_set_threshold((pool_device *)(uintptr_t)a[0], (uint64_t)a[1]);
-    case 167:
+    case 141:
         return (uint64_t)pool_memory_trim((pool_device *)(uintptr_t)a[0], (uint64_t)a[1]);
-    case 168:
+    case 142:
         return (uint64_t)pool_memory_handle((pool_device *)(uintptr_t)a[0], (CUmemoryPool *)(uintptr_t)a[1]);
-    case 169:
+    case 143:
         return (uint64_t)pool_memory_adopt((pool_device *)(uintptr_t)a[0], (CUmemoryPool)(uintptr_t)a[1]);
-    case 170:
+    case 144:
         pool_exec_init((pool_exec *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 171:
+    case 145:
         return (uint64_t)pool_measure_rates((device_pool *)(uintptr_t)a[0]);
+    case 146:
+        return (uint64_t)pool_field_count();
+    case 147:
+        return (uint64_t)(uintptr_t)pool_field_at((size_t)a[0]);
+    case 148:
+        return (uint64_t)(uintptr_t)pool_field_by_name((const char *)(uintptr_t)a[0]);
+    case 149:
+        pool_field_params_init((pool_field_params *)(uintptr_t)a[0], (size_t)a[1]);
+        return 0;
+    case 150:
+        return (uint64_t)pool_field_create((const pool_field_params *)(uintptr_t)a[0], (pool_field **)(uintptr_t)a[1]);
+    case 151:
+        return (uint64_t)(uintptr_t)pool_field_retain((const pool_field *)(uintptr_t)a[0]);
+    case 152:
+        pool_field_destroy((pool_field **)(uintptr_t)a[0]);
+        return 0;
+    case 153:
+        return (uint64_t)(uintptr_t)pool_field_name((const pool_field *)(uintptr_t)a[0]);
+    case 154:
+        return (uint64_t)pool_field_bits((const pool_field *)(uintptr_t)a[0]);
+    case 155:
+        return (uint64_t)pool_field_element_bytes((const pool_field *)(uintptr_t)a[0]);
+    case 156:
+        return (uint64_t)pool_field_two_adicity((const pool_field *)(uintptr_t)a[0]);
+    case 157:
+        return (uint64_t)pool_field_degree((const pool_field *)(uintptr_t)a[0]);
+    case 158:
+        return (uint64_t)(uintptr_t)pool_field_base((const pool_field *)(uintptr_t)a[0]);
+    case 159:
+        return (uint64_t)pool_field_fingerprint((const pool_field *)(uintptr_t)a[0], (uint8_t *)(uintptr_t)a[1]);
+    case 160:
+        return (uint64_t)pool_field_modulus((const pool_field *)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
+    case 161:
+        return (uint64_t)pool_field_generator((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (void *)(uintptr_t)a[2]);
+    case 162:
+        return (uint64_t)pool_field_root_of_unity((const pool_field *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2], (pool_form)a[3], (void *)(uintptr_t)a[4]);
+    case 163:
+        return (uint64_t)pool_field_parse((const pool_field *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (pool_form)a[2], (void *)(uintptr_t)a[3]);
+    case 164:
+        return (uint64_t)pool_field_format((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (const void *)(uintptr_t)a[2], (pool_radix)a[3], (char *)(uintptr_t)a[4], (size_t)a[5], (size_t *)(uintptr_t)a[6]);
+    case 165:
+        return (uint64_t)pool_field_check((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (size_t *)(uintptr_t)a[3]);
+    case 166:
+        return (uint64_t)pool_field_to_montgomery((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (void *)(uintptr_t)a[3]);
+    case 167:
+        return (uint64_t)pool_field_from_montgomery((const pool_field *)(uintptr_t)a[0], (const void *)(uintptr_t)a[1], (size_t)a[2], (void *)(uintptr_t)a[3]);
+    case 168:
+        return (uint64_t)pool_field_from_bytes((const pool_field *)(uintptr_t)a[0], (size_t)a[1], (pool_byte_order)a[2], (const uint8_t *)(uintptr_t)a[3], (size_t)a[4], (pool_form)a[5], (void *)(uintptr_t)a[6]);
+    case 169:
+        return (uint64_t)pool_field_to_bytes((const pool_field *)(uintptr_t)a[0], (pool_form)a[1], (const void *)(uintptr_t)a[2], (size_t)a[3], (size_t)a[4], (pool_byte_order)a[5], (uint8_t *)(uintptr_t)a[6]);
+    case 170:
+        return (uint64_t)pool_field_reduce_bytes((const pool_field *)(uintptr_t)a[0], (size_t)a[1], (pool_byte_order)a[2], (const uint8_t *)(uintptr_t)a[3], (size_t)a[4], (pool_form)a[5], (void *)(uintptr_t)a[6]);
+    case 171:
+        return (uint64_t)pool_random_scalars((const pool_field *)(uintptr_t)a[0], (uint64_t)a[1], (size_t)a[2], (pool_form)a[3], (void *)(uintptr_t)a[4]);
     case 172:
         pool_ntt_domain_params_init((pool_ntt_domain_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
@@ -836,9 +836,9 @@ int raw_returns_status(uint32_t function)
         0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1,
         1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
         1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
-        1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1,
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1,
+        1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0,
+        0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0,
+        1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1,
         1, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1,
         1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
         0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,

@@ -109,72 +109,72 @@ exports.functions = {
   pool_lease_get_info: [103, 'i4', ['p', 'p']], // lease, info
   pool_lease_get_usage: [104, 'i4', ['p', 'u4', 'p']], // lease, index, usage
   pool_get_lease_counts: [105, 'i4', ['p', 'p']], // pool, counts
-  pool_field_count: [106, 'u8', []], // 
-  pool_field_at: [107, 'p', ['u8']], // index
-  pool_field_by_name: [108, 'p', ['s']], // name
-  pool_field_params_init: [109, 'v', ['p', 'u8']], // params, struct_size
-  pool_field_create: [110, 'i4', ['p', 'p']], // params, field
-  pool_field_retain: [111, 'p', ['p']], // field
-  pool_field_destroy: [112, 'v', ['p']], // field
-  pool_field_name: [113, 's', ['p']], // field
-  pool_field_bits: [114, 'u4', ['p']], // field
-  pool_field_element_bytes: [115, 'u8', ['p']], // field
-  pool_field_two_adicity: [116, 'u4', ['p']], // field
-  pool_field_degree: [117, 'u4', ['p']], // field
-  pool_field_base: [118, 'p', ['p']], // field
-  pool_field_fingerprint: [119, 'i4', ['p', 'p']], // field, fingerprint
-  pool_field_modulus: [120, 'i4', ['p', 'p']], // field, modulus
-  pool_field_generator: [121, 'i4', ['p', 'u4', 'p']], // field, form, generator
-  pool_field_root_of_unity: [122, 'i4', ['p', 's', 'u4', 'u4', 'p']], // field, convention, log2_order, form, root
-  pool_field_parse: [123, 'i4', ['p', 's', 'u4', 'p']], // field, string, form, element
-  pool_field_format: [124, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p']], // field, form, element, radix, string, bytes, needed
-  pool_field_check: [125, 'i4', ['p', 'p', 'u8', 'p']], // field, elements, count, first_bad
-  pool_field_to_montgomery: [126, 'i4', ['p', 'p', 'u8', 'p']], // field, standard, count, montgomery
-  pool_field_from_montgomery: [127, 'i4', ['p', 'p', 'u8', 'p']], // field, montgomery, count, standard
-  pool_field_from_bytes: [128, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
-  pool_field_to_bytes: [129, 'i4', ['p', 'u4', 'p', 'u8', 'u8', 'u4', 'p']], // field, form, elements, count, value_bytes, byte_order, values
-  pool_field_reduce_bytes: [130, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
-  pool_random_scalars: [131, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // field, seed, count, form, elements
-  pool_buffer_params_init: [132, 'v', ['p', 'u8']], // params, struct_size
-  pool_buffer_create: [133, 'i4', ['p', 'p', 'p']], // device, params, buffer
-  pool_buffer_alloc: [134, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
-  pool_buffer_zeroed: [135, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
-  pool_buffer_from_host: [136, 'i4', ['p', 'p', 'u8', 'p']], // device, data, bytes, buffer
-  pool_buffer_adopt: [137, 'i4', ['p', 'u8', 'u8', 'p']], // device, address, bytes, buffer
-  pool_buffer_slice: [138, 'i4', ['p', 'u8', 'u8', 'p']], // parent, offset, bytes, slice
-  pool_buffer_destroy: [139, 'i4', ['p']], // buffer
-  pool_buffer_destroy_on: [140, 'i4', ['p', 'p']], // buffer, stream
-  pool_buffer_share: [141, 'i4', ['p', 'p']], // buffer, shared
-  pool_buffer_open: [142, 'i4', ['p', 'p', 'p']], // device, shared, buffer
-  pool_buffer_address: [143, 'i4', ['p', 'p']], // buffer, address
-  pool_buffer_bytes: [144, 'u8', ['p']], // buffer
-  pool_buffer_flags: [145, 'u4', ['p']], // buffer
-  pool_buffer_device: [146, 'p', ['p']], // buffer
-  pool_buffer_span: [147, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, form, span
-  pool_buffer_fill8: [148, 'i4', ['p', 'u8', 'u8', 'u1', 'p']], // buffer, offset, count, value, stream
-  pool_buffer_fill16: [149, 'i4', ['p', 'u8', 'u8', 'u2', 'p']], // buffer, offset, count, value, stream
-  pool_buffer_fill32: [150, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, value, stream
-  pool_copy_to_device: [151, 'i4', ['p', 'u8', 'p', 'u8', 'p']], // to, offset, from, bytes, stream
-  pool_copy_to_host: [152, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, offset, bytes, stream
-  pool_copy_device: [153, 'i4', ['p', 'u8', 'p', 'u8', 'u8', 'p']], // to, to_offset, from, from_offset, bytes, stream
-  pool_copy_2d: [154, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, row_bytes, rows, stream
-  pool_device_enable_peer: [155, 'i4', ['p', 'p']], // device, peer
-  pool_pinned_create: [156, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, pinned
-  pool_pinned_register: [157, 'i4', ['p', 'p', 'u8', 'u4', 'p']], // device, data, bytes, flags, pinned
-  pool_pinned_destroy: [158, 'i4', ['p']], // pinned
-  pool_pinned_data: [159, 'p', ['p']], // pinned
-  pool_pinned_bytes: [160, 'u8', ['p']], // pinned
-  pool_pinned_flags: [161, 'u4', ['p']], // pinned
-  pool_pinned_device: [162, 'p', ['p']], // pinned
-  pool_memory_get_info: [163, 'i4', ['p', 'p']], // device, info
-  pool_memory_reset_high_water: [164, 'i4', ['p']], // device
-  pool_memory_set_threshold: [165, 'i4', ['p', 'u8']], // device, bytes
-  pool_pinned_set_threshold: [166, 'i4', ['p', 'u8']], // device, bytes
-  pool_memory_trim: [167, 'i4', ['p', 'u8']], // device, keep_bytes
-  pool_memory_handle: [168, 'i4', ['p', 'p']], // device, handle
-  pool_memory_adopt: [169, 'i4', ['p', 'p']], // device, handle
-  pool_exec_init: [170, 'v', ['p', 'u8']], // exec, struct_size
-  pool_measure_rates: [171, 'i4', ['p']], // pool
+  pool_buffer_params_init: [106, 'v', ['p', 'u8']], // params, struct_size
+  pool_buffer_create: [107, 'i4', ['p', 'p', 'p']], // device, params, buffer
+  pool_buffer_alloc: [108, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
+  pool_buffer_zeroed: [109, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
+  pool_buffer_from_host: [110, 'i4', ['p', 'p', 'u8', 'p']], // device, data, bytes, buffer
+  pool_buffer_adopt: [111, 'i4', ['p', 'u8', 'u8', 'p']], // device, address, bytes, buffer
+  pool_buffer_slice: [112, 'i4', ['p', 'u8', 'u8', 'p']], // parent, offset, bytes, slice
+  pool_buffer_destroy: [113, 'i4', ['p']], // buffer
+  pool_buffer_destroy_on: [114, 'i4', ['p', 'p']], // buffer, stream
+  pool_buffer_share: [115, 'i4', ['p', 'p']], // buffer, shared
+  pool_buffer_open: [116, 'i4', ['p', 'p', 'p']], // device, shared, buffer
+  pool_buffer_address: [117, 'i4', ['p', 'p']], // buffer, address
+  pool_buffer_bytes: [118, 'u8', ['p']], // buffer
+  pool_buffer_flags: [119, 'u4', ['p']], // buffer
+  pool_buffer_device: [120, 'p', ['p']], // buffer
+  pool_buffer_span: [121, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, form, span
+  pool_buffer_fill8: [122, 'i4', ['p', 'u8', 'u8', 'u1', 'p']], // buffer, offset, count, value, stream
+  pool_buffer_fill16: [123, 'i4', ['p', 'u8', 'u8', 'u2', 'p']], // buffer, offset, count, value, stream
+  pool_buffer_fill32: [124, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, value, stream
+  pool_copy_to_device: [125, 'i4', ['p', 'u8', 'p', 'u8', 'p']], // to, offset, from, bytes, stream
+  pool_copy_to_host: [126, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, offset, bytes, stream
+  pool_copy_device: [127, 'i4', ['p', 'u8', 'p', 'u8', 'u8', 'p']], // to, to_offset, from, from_offset, bytes, stream
+  pool_copy_2d: [128, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, row_bytes, rows, stream
+  pool_device_enable_peer: [129, 'i4', ['p', 'p']], // device, peer
+  pool_pinned_create: [130, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, pinned
+  pool_pinned_register: [131, 'i4', ['p', 'p', 'u8', 'u4', 'p']], // device, data, bytes, flags, pinned
+  pool_pinned_destroy: [132, 'i4', ['p']], // pinned
+  pool_pinned_data: [133, 'p', ['p']], // pinned
+  pool_pinned_bytes: [134, 'u8', ['p']], // pinned
+  pool_pinned_flags: [135, 'u4', ['p']], // pinned
+  pool_pinned_device: [136, 'p', ['p']], // pinned
+  pool_memory_get_info: [137, 'i4', ['p', 'p']], // device, info
+  pool_memory_reset_high_water: [138, 'i4', ['p']], // device
+  pool_memory_set_threshold: [139, 'i4', ['p', 'u8']], // device, bytes
+  pool_pinned_set_threshold: [140, 'i4', ['p', 'u8']], // device, bytes
+  pool_memory_trim: [141, 'i4', ['p', 'u8']], // device, keep_bytes
+  pool_memory_handle: [142, 'i4', ['p', 'p']], // device, handle
+  pool_memory_adopt: [143, 'i4', ['p', 'p']], // device, handle
+  pool_exec_init: [144, 'v', ['p', 'u8']], // exec, struct_size
+  pool_measure_rates: [145, 'i4', ['p']], // pool
+  pool_field_count: [146, 'u8', []], // 
+  pool_field_at: [147, 'p', ['u8']], // index
+  pool_field_by_name: [148, 'p', ['s']], // name
+  pool_field_params_init: [149, 'v', ['p', 'u8']], // params, struct_size
+  pool_field_create: [150, 'i4', ['p', 'p']], // params, field
+  pool_field_retain: [151, 'p', ['p']], // field
+  pool_field_destroy: [152, 'v', ['p']], // field
+  pool_field_name: [153, 's', ['p']], // field
+  pool_field_bits: [154, 'u4', ['p']], // field
+  pool_field_element_bytes: [155, 'u8', ['p']], // field
+  pool_field_two_adicity: [156, 'u4', ['p']], // field
+  pool_field_degree: [157, 'u4', ['p']], // field
+  pool_field_base: [158, 'p', ['p']], // field
+  pool_field_fingerprint: [159, 'i4', ['p', 'p']], // field, fingerprint
+  pool_field_modulus: [160, 'i4', ['p', 'p']], // field, modulus
+  pool_field_generator: [161, 'i4', ['p', 'u4', 'p']], // field, form, generator
+  pool_field_root_of_unity: [162, 'i4', ['p', 's', 'u4', 'u4', 'p']], // field, convention, log2_order, form, root
+  pool_field_parse: [163, 'i4', ['p', 's', 'u4', 'p']], // field, string, form, element
+  pool_field_format: [164, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p']], // field, form, element, radix, string, bytes, needed
+  pool_field_check: [165, 'i4', ['p', 'p', 'u8', 'p']], // field, elements, count, first_bad
+  pool_field_to_montgomery: [166, 'i4', ['p', 'p', 'u8', 'p']], // field, standard, count, montgomery
+  pool_field_from_montgomery: [167, 'i4', ['p', 'p', 'u8', 'p']], // field, montgomery, count, standard
+  pool_field_from_bytes: [168, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
+  pool_field_to_bytes: [169, 'i4', ['p', 'u4', 'p', 'u8', 'u8', 'u4', 'p']], // field, form, elements, count, value_bytes, byte_order, values
+  pool_field_reduce_bytes: [170, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
+  pool_random_scalars: [171, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // field, seed, count, form, elements
   pool_ntt_domain_params_init: [172, 'v', ['p', 'u8']], // params, struct_size
   pool_ntt_domain_create: [173, 'i4', ['p', 'p']], // params, domain
   pool_ntt_domain_retain: [174, 'p', ['p']], // domain
@@ -827,13 +827,6 @@ exports.structs = {
     failed: [40, 'u8', 8],
     became_overdue: [48, 'u8', 8],
   } },
-  'pool_field_params': { size: 40, alignment: 8, members: {
-    struct_size: [0, 'u8', 8],
-    modulus: [8, 'p', 8],
-    name: [16, 'p', 8],
-    generator: [24, 'p', 8],
-    root: [32, 'p', 8],
-  } },
   'pool_span': { size: 32, alignment: 8, members: {
     data: [0, 'p', 8],
     count: [8, 'u8', 8],
@@ -907,6 +900,13 @@ exports.structs = {
     timeout_ns: [112, 'u8', 8],
     error: [120, 'p', 8],
     slice_ns: [128, 'u8', 8],
+  } },
+  'pool_field_params': { size: 40, alignment: 8, members: {
+    struct_size: [0, 'u8', 8],
+    modulus: [8, 'p', 8],
+    name: [16, 'p', 8],
+    generator: [24, 'p', 8],
+    root: [32, 'p', 8],
   } },
   'pool_ntt_domain_params': { size: 48, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
@@ -1549,10 +1549,6 @@ exports.constants = {
   POOL_LEASE_SECRET: 1,
   POOL_FORM_STANDARD: 0,
   POOL_FORM_MONTGOMERY: 1,
-  POOL_LITTLE_ENDIAN: 0,
-  POOL_BIG_ENDIAN: 1,
-  POOL_DECIMAL: 0,
-  POOL_HEXADECIMAL: 1,
   POOL_MEMORY_HOST: 0,
   POOL_MEMORY_DEVICE: 1,
   POOL_MEMORY_SHARDED: 2,
@@ -1562,6 +1558,10 @@ exports.constants = {
   POOL_BUFFER_SHAREABLE: 8,
   POOL_PINNED_SECRET: 1,
   POOL_PINNED_WRITE_COMBINED: 2,
+  POOL_LITTLE_ENDIAN: 0,
+  POOL_BIG_ENDIAN: 1,
+  POOL_DECIMAL: 0,
+  POOL_HEXADECIMAL: 1,
   POOL_NTT_FORWARD: 0,
   POOL_NTT_INVERSE: 1,
   POOL_NTT_NN: 0,

@@ -354,20 +354,6 @@ const (
 	FormMontgomery Form = 1
 )
 
-type ByteOrder uint32
-
-const (
-	LittleEndian ByteOrder = 0
-	BigEndian ByteOrder = 1
-)
-
-type Radix uint32
-
-const (
-	Decimal Radix = 0
-	Hexadecimal Radix = 1
-)
-
 type MemorySpace uint32
 
 const (
@@ -390,6 +376,20 @@ type PinnedFlag uint32
 const (
 	PinnedSecret PinnedFlag = 1
 	PinnedWriteCombined PinnedFlag = 2
+)
+
+type ByteOrder uint32
+
+const (
+	LittleEndian ByteOrder = 0
+	BigEndian ByteOrder = 1
+)
+
+type Radix uint32
+
+const (
+	Decimal Radix = 0
+	Hexadecimal Radix = 1
 )
 
 type NttDirection uint32
@@ -1118,19 +1118,6 @@ func NewLeaseCounts() LeaseCounts {
 	return LeaseCounts{StructSize: uint64(unsafe.Sizeof(LeaseCounts{}))}
 }
 
-type FieldParams struct {
-	StructSize uint64
-	Modulus unsafe.Pointer
-	Name unsafe.Pointer
-	Generator unsafe.Pointer
-	Root unsafe.Pointer
-}
-
-// NewFieldParams is one with its size, the rest zero.
-func NewFieldParams() FieldParams {
-	return FieldParams{StructSize: uint64(unsafe.Sizeof(FieldParams{}))}
-}
-
 type Span struct {
 	Data unsafe.Pointer
 	Count uint64
@@ -1224,6 +1211,19 @@ type Exec struct {
 // NewExec is one with its size, the rest zero.
 func NewExec() Exec {
 	return Exec{StructSize: uint64(unsafe.Sizeof(Exec{}))}
+}
+
+type FieldParams struct {
+	StructSize uint64
+	Modulus unsafe.Pointer
+	Name unsafe.Pointer
+	Generator unsafe.Pointer
+	Root unsafe.Pointer
+}
+
+// NewFieldParams is one with its size, the rest zero.
+func NewFieldParams() FieldParams {
+	return FieldParams{StructSize: uint64(unsafe.Sizeof(FieldParams{}))}
 }
 
 type NttDomainParams struct {
@@ -2211,110 +2211,6 @@ func FnGetLeaseCounts(pool unsafe.Pointer, counts *LeaseCounts) Status {
 	return Status(C.pool_get_lease_counts((*C.device_pool)(pool), (*C.pool_lease_counts)(unsafe.Pointer(counts))))
 }
 
-func FnFieldCount() uint64 {
-	return uint64(C.pool_field_count())
-}
-
-func FnFieldAt(index uint64) unsafe.Pointer {
-	return unsafe.Pointer(C.pool_field_at(C.size_t(index)))
-}
-
-func FnFieldByName(name unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(C.pool_field_by_name((*C.char)(name)))
-}
-
-func FnFieldParamsInit(params *FieldParams, struct_size uint64) {
-	C.pool_field_params_init((*C.pool_field_params)(unsafe.Pointer(params)), C.size_t(struct_size))
-}
-
-func FnFieldCreate(params *FieldParams, field *unsafe.Pointer) Status {
-	return Status(C.pool_field_create((*C.pool_field_params)(unsafe.Pointer(params)), (**C.pool_field)(unsafe.Pointer(field))))
-}
-
-func FnFieldRetain(field unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(C.pool_field_retain((*C.pool_field)(field)))
-}
-
-func FnFieldDestroy(field *unsafe.Pointer) {
-	C.pool_field_destroy((**C.pool_field)(unsafe.Pointer(field)))
-}
-
-func FnFieldName(field unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(C.pool_field_name((*C.pool_field)(field)))
-}
-
-func FnFieldBits(field unsafe.Pointer) uint32 {
-	return uint32(C.pool_field_bits((*C.pool_field)(field)))
-}
-
-func FnFieldElementBytes(field unsafe.Pointer) uint64 {
-	return uint64(C.pool_field_element_bytes((*C.pool_field)(field)))
-}
-
-func FnFieldTwoAdicity(field unsafe.Pointer) uint32 {
-	return uint32(C.pool_field_two_adicity((*C.pool_field)(field)))
-}
-
-func FnFieldDegree(field unsafe.Pointer) uint32 {
-	return uint32(C.pool_field_degree((*C.pool_field)(field)))
-}
-
-func FnFieldBase(field unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(C.pool_field_base((*C.pool_field)(field)))
-}
-
-func FnFieldFingerprint(field unsafe.Pointer, fingerprint *byte) Status {
-	return Status(C.pool_field_fingerprint((*C.pool_field)(field), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
-}
-
-func FnFieldModulus(field unsafe.Pointer, modulus unsafe.Pointer) Status {
-	return Status(C.pool_field_modulus((*C.pool_field)(field), modulus))
-}
-
-func FnFieldGenerator(field unsafe.Pointer, form Form, generator unsafe.Pointer) Status {
-	return Status(C.pool_field_generator((*C.pool_field)(field), C.pool_form(form), generator))
-}
-
-func FnFieldRootOfUnity(field unsafe.Pointer, convention unsafe.Pointer, log2_order uint32, form Form, root unsafe.Pointer) Status {
-	return Status(C.pool_field_root_of_unity((*C.pool_field)(field), (*C.char)(convention), C.uint32_t(log2_order), C.pool_form(form), root))
-}
-
-func FnFieldParse(field unsafe.Pointer, string unsafe.Pointer, form Form, element unsafe.Pointer) Status {
-	return Status(C.pool_field_parse((*C.pool_field)(field), (*C.char)(string), C.pool_form(form), element))
-}
-
-func FnFieldFormat(field unsafe.Pointer, form Form, element unsafe.Pointer, radix Radix, string unsafe.Pointer, bytes uint64, needed *uint64) Status {
-	return Status(C.pool_field_format((*C.pool_field)(field), C.pool_form(form), element, C.pool_radix(radix), (*C.char)(string), C.size_t(bytes), (*C.size_t)(unsafe.Pointer(needed))))
-}
-
-func FnFieldCheck(field unsafe.Pointer, elements unsafe.Pointer, count uint64, first_bad *uint64) Status {
-	return Status(C.pool_field_check((*C.pool_field)(field), elements, C.size_t(count), (*C.size_t)(unsafe.Pointer(first_bad))))
-}
-
-func FnFieldToMontgomery(field unsafe.Pointer, standard unsafe.Pointer, count uint64, montgomery unsafe.Pointer) Status {
-	return Status(C.pool_field_to_montgomery((*C.pool_field)(field), standard, C.size_t(count), montgomery))
-}
-
-func FnFieldFromMontgomery(field unsafe.Pointer, montgomery unsafe.Pointer, count uint64, standard unsafe.Pointer) Status {
-	return Status(C.pool_field_from_montgomery((*C.pool_field)(field), montgomery, C.size_t(count), standard))
-}
-
-func FnFieldFromBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
-	return Status(C.pool_field_from_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
-}
-
-func FnFieldToBytes(field unsafe.Pointer, form Form, elements unsafe.Pointer, count uint64, value_bytes uint64, byte_order ByteOrder, values *byte) Status {
-	return Status(C.pool_field_to_bytes((*C.pool_field)(field), C.pool_form(form), elements, C.size_t(count), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values))))
-}
-
-func FnFieldReduceBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
-	return Status(C.pool_field_reduce_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
-}
-
-func FnRandomScalars(field unsafe.Pointer, seed uint64, count uint64, form Form, elements unsafe.Pointer) Status {
-	return Status(C.pool_random_scalars((*C.pool_field)(field), C.uint64_t(seed), C.size_t(count), C.pool_form(form), elements))
-}
-
 func FnBufferParamsInit(params *BufferParams, struct_size uint64) {
 	C.pool_buffer_params_init((*C.pool_buffer_params)(unsafe.Pointer(params)), C.size_t(struct_size))
 }
@@ -2473,6 +2369,110 @@ func FnExecInit(exec *Exec, struct_size uint64) {
 
 func FnMeasureRates(pool unsafe.Pointer) Status {
 	return Status(C.pool_measure_rates((*C.device_pool)(pool)))
+}
+
+func FnFieldCount() uint64 {
+	return uint64(C.pool_field_count())
+}
+
+func FnFieldAt(index uint64) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_field_at(C.size_t(index)))
+}
+
+func FnFieldByName(name unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_field_by_name((*C.char)(name)))
+}
+
+func FnFieldParamsInit(params *FieldParams, struct_size uint64) {
+	C.pool_field_params_init((*C.pool_field_params)(unsafe.Pointer(params)), C.size_t(struct_size))
+}
+
+func FnFieldCreate(params *FieldParams, field *unsafe.Pointer) Status {
+	return Status(C.pool_field_create((*C.pool_field_params)(unsafe.Pointer(params)), (**C.pool_field)(unsafe.Pointer(field))))
+}
+
+func FnFieldRetain(field unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_field_retain((*C.pool_field)(field)))
+}
+
+func FnFieldDestroy(field *unsafe.Pointer) {
+	C.pool_field_destroy((**C.pool_field)(unsafe.Pointer(field)))
+}
+
+func FnFieldName(field unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_field_name((*C.pool_field)(field)))
+}
+
+func FnFieldBits(field unsafe.Pointer) uint32 {
+	return uint32(C.pool_field_bits((*C.pool_field)(field)))
+}
+
+func FnFieldElementBytes(field unsafe.Pointer) uint64 {
+	return uint64(C.pool_field_element_bytes((*C.pool_field)(field)))
+}
+
+func FnFieldTwoAdicity(field unsafe.Pointer) uint32 {
+	return uint32(C.pool_field_two_adicity((*C.pool_field)(field)))
+}
+
+func FnFieldDegree(field unsafe.Pointer) uint32 {
+	return uint32(C.pool_field_degree((*C.pool_field)(field)))
+}
+
+func FnFieldBase(field unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(C.pool_field_base((*C.pool_field)(field)))
+}
+
+func FnFieldFingerprint(field unsafe.Pointer, fingerprint *byte) Status {
+	return Status(C.pool_field_fingerprint((*C.pool_field)(field), (*C.uint8_t)(unsafe.Pointer(fingerprint))))
+}
+
+func FnFieldModulus(field unsafe.Pointer, modulus unsafe.Pointer) Status {
+	return Status(C.pool_field_modulus((*C.pool_field)(field), modulus))
+}
+
+func FnFieldGenerator(field unsafe.Pointer, form Form, generator unsafe.Pointer) Status {
+	return Status(C.pool_field_generator((*C.pool_field)(field), C.pool_form(form), generator))
+}
+
+func FnFieldRootOfUnity(field unsafe.Pointer, convention unsafe.Pointer, log2_order uint32, form Form, root unsafe.Pointer) Status {
+	return Status(C.pool_field_root_of_unity((*C.pool_field)(field), (*C.char)(convention), C.uint32_t(log2_order), C.pool_form(form), root))
+}
+
+func FnFieldParse(field unsafe.Pointer, string unsafe.Pointer, form Form, element unsafe.Pointer) Status {
+	return Status(C.pool_field_parse((*C.pool_field)(field), (*C.char)(string), C.pool_form(form), element))
+}
+
+func FnFieldFormat(field unsafe.Pointer, form Form, element unsafe.Pointer, radix Radix, string unsafe.Pointer, bytes uint64, needed *uint64) Status {
+	return Status(C.pool_field_format((*C.pool_field)(field), C.pool_form(form), element, C.pool_radix(radix), (*C.char)(string), C.size_t(bytes), (*C.size_t)(unsafe.Pointer(needed))))
+}
+
+func FnFieldCheck(field unsafe.Pointer, elements unsafe.Pointer, count uint64, first_bad *uint64) Status {
+	return Status(C.pool_field_check((*C.pool_field)(field), elements, C.size_t(count), (*C.size_t)(unsafe.Pointer(first_bad))))
+}
+
+func FnFieldToMontgomery(field unsafe.Pointer, standard unsafe.Pointer, count uint64, montgomery unsafe.Pointer) Status {
+	return Status(C.pool_field_to_montgomery((*C.pool_field)(field), standard, C.size_t(count), montgomery))
+}
+
+func FnFieldFromMontgomery(field unsafe.Pointer, montgomery unsafe.Pointer, count uint64, standard unsafe.Pointer) Status {
+	return Status(C.pool_field_from_montgomery((*C.pool_field)(field), montgomery, C.size_t(count), standard))
+}
+
+func FnFieldFromBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
+	return Status(C.pool_field_from_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
+}
+
+func FnFieldToBytes(field unsafe.Pointer, form Form, elements unsafe.Pointer, count uint64, value_bytes uint64, byte_order ByteOrder, values *byte) Status {
+	return Status(C.pool_field_to_bytes((*C.pool_field)(field), C.pool_form(form), elements, C.size_t(count), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values))))
+}
+
+func FnFieldReduceBytes(field unsafe.Pointer, value_bytes uint64, byte_order ByteOrder, values *byte, count uint64, form Form, elements unsafe.Pointer) Status {
+	return Status(C.pool_field_reduce_bytes((*C.pool_field)(field), C.size_t(value_bytes), C.pool_byte_order(byte_order), (*C.uint8_t)(unsafe.Pointer(values)), C.size_t(count), C.pool_form(form), elements))
+}
+
+func FnRandomScalars(field unsafe.Pointer, seed uint64, count uint64, form Form, elements unsafe.Pointer) Status {
+	return Status(C.pool_random_scalars((*C.pool_field)(field), C.uint64_t(seed), C.size_t(count), C.pool_form(form), elements))
 }
 
 func FnNttDomainParamsInit(params *NttDomainParams, struct_size uint64) {

@@ -268,10 +268,6 @@ POOL_EVENT_SHAREABLE = 4
 POOL_LEASE_SECRET = 1
 POOL_FORM_STANDARD = 0
 POOL_FORM_MONTGOMERY = 1
-POOL_LITTLE_ENDIAN = 0
-POOL_BIG_ENDIAN = 1
-POOL_DECIMAL = 0
-POOL_HEXADECIMAL = 1
 POOL_MEMORY_HOST = 0
 POOL_MEMORY_DEVICE = 1
 POOL_MEMORY_SHARDED = 2
@@ -281,6 +277,10 @@ POOL_BUFFER_DURABLE = 4
 POOL_BUFFER_SHAREABLE = 8
 POOL_PINNED_SECRET = 1
 POOL_PINNED_WRITE_COMBINED = 2
+POOL_LITTLE_ENDIAN = 0
+POOL_BIG_ENDIAN = 1
+POOL_DECIMAL = 0
+POOL_HEXADECIMAL = 1
 POOL_NTT_FORWARD = 0
 POOL_NTT_INVERSE = 1
 POOL_NTT_NN = 0
@@ -508,10 +508,6 @@ class pool_lease_counts(Structure):
     SIZE = 56
 
 
-class pool_field_params(Structure):
-    SIZE = 40
-
-
 class pool_span(Structure):
     SIZE = 32
 
@@ -534,6 +530,10 @@ class pool_memory_info(Structure):
 
 class pool_exec(Structure):
     SIZE = 136
+
+
+class pool_field_params(Structure):
+    SIZE = 40
 
 
 class pool_ntt_domain_params(Structure):
@@ -1158,14 +1158,6 @@ pool_lease_counts._fields_ = [
     ("became_overdue", c_uint64),
 ]
 
-pool_field_params._fields_ = [
-    ("struct_size", c_uint64),
-    ("modulus", c_char_p),
-    ("name", c_char_p),
-    ("generator", c_char_p),
-    ("root", c_char_p),
-]
-
 pool_span._fields_ = [
     ("data", c_void_p),
     ("count", c_uint64),
@@ -1244,6 +1236,14 @@ pool_exec._fields_ = [
     ("timeout_ns", c_uint64),
     ("error", POINTER(pool_error_slot)),
     ("slice_ns", c_uint64),
+]
+
+pool_field_params._fields_ = [
+    ("struct_size", c_uint64),
+    ("modulus", c_char_p),
+    ("name", c_char_p),
+    ("generator", c_char_p),
+    ("root", c_char_p),
 ]
 
 pool_ntt_domain_params._fields_ = [
@@ -1871,58 +1871,6 @@ FUNCTIONS = {
     "pool_lease_get_usage": (c_int32, [c_void_p, c_uint32, POINTER(pool_lease_usage)]),
     # (pool, counts)
     "pool_get_lease_counts": (c_int32, [c_void_p, POINTER(pool_lease_counts)]),
-    # ()
-    "pool_field_count": (c_uint64, []),
-    # (index)
-    "pool_field_at": (c_void_p, [c_uint64]),
-    # (name)
-    "pool_field_by_name": (c_void_p, [c_char_p]),
-    # (params, struct_size)
-    "pool_field_params_init": (None, [POINTER(pool_field_params), c_uint64]),
-    # (params, field)
-    "pool_field_create": (c_int32, [POINTER(pool_field_params), POINTER(c_void_p)]),
-    # (field)
-    "pool_field_retain": (c_void_p, [c_void_p]),
-    # (field)
-    "pool_field_destroy": (None, [POINTER(c_void_p)]),
-    # (field)
-    "pool_field_name": (c_char_p, [c_void_p]),
-    # (field)
-    "pool_field_bits": (c_uint32, [c_void_p]),
-    # (field)
-    "pool_field_element_bytes": (c_uint64, [c_void_p]),
-    # (field)
-    "pool_field_two_adicity": (c_uint32, [c_void_p]),
-    # (field)
-    "pool_field_degree": (c_uint32, [c_void_p]),
-    # (field)
-    "pool_field_base": (c_void_p, [c_void_p]),
-    # (field, fingerprint)
-    "pool_field_fingerprint": (c_int32, [c_void_p, c_void_p]),
-    # (field, modulus)
-    "pool_field_modulus": (c_int32, [c_void_p, c_void_p]),
-    # (field, form, generator)
-    "pool_field_generator": (c_int32, [c_void_p, c_uint32, c_void_p]),
-    # (field, convention, log2_order, form, root)
-    "pool_field_root_of_unity": (c_int32, [c_void_p, c_char_p, c_uint32, c_uint32, c_void_p]),
-    # (field, string, form, element)
-    "pool_field_parse": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p]),
-    # (field, form, element, radix, string, bytes, needed)
-    "pool_field_format": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_uint64, POINTER(c_uint64)]),
-    # (field, elements, count, first_bad)
-    "pool_field_check": (c_int32, [c_void_p, c_void_p, c_uint64, POINTER(c_uint64)]),
-    # (field, standard, count, montgomery)
-    "pool_field_to_montgomery": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
-    # (field, montgomery, count, standard)
-    "pool_field_from_montgomery": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
-    # (field, value_bytes, byte_order, values, count, form, elements)
-    "pool_field_from_bytes": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_uint64, c_uint32, c_void_p]),
-    # (field, form, elements, count, value_bytes, byte_order, values)
-    "pool_field_to_bytes": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_uint64, c_uint32, c_void_p]),
-    # (field, value_bytes, byte_order, values, count, form, elements)
-    "pool_field_reduce_bytes": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_uint64, c_uint32, c_void_p]),
-    # (field, seed, count, form, elements)
-    "pool_random_scalars": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint32, c_void_p]),
     # (params, struct_size)
     "pool_buffer_params_init": (None, [POINTER(pool_buffer_params), c_uint64]),
     # (device, params, buffer)
@@ -2003,6 +1951,58 @@ FUNCTIONS = {
     "pool_exec_init": (None, [POINTER(pool_exec), c_uint64]),
     # (pool)
     "pool_measure_rates": (c_int32, [c_void_p]),
+    # ()
+    "pool_field_count": (c_uint64, []),
+    # (index)
+    "pool_field_at": (c_void_p, [c_uint64]),
+    # (name)
+    "pool_field_by_name": (c_void_p, [c_char_p]),
+    # (params, struct_size)
+    "pool_field_params_init": (None, [POINTER(pool_field_params), c_uint64]),
+    # (params, field)
+    "pool_field_create": (c_int32, [POINTER(pool_field_params), POINTER(c_void_p)]),
+    # (field)
+    "pool_field_retain": (c_void_p, [c_void_p]),
+    # (field)
+    "pool_field_destroy": (None, [POINTER(c_void_p)]),
+    # (field)
+    "pool_field_name": (c_char_p, [c_void_p]),
+    # (field)
+    "pool_field_bits": (c_uint32, [c_void_p]),
+    # (field)
+    "pool_field_element_bytes": (c_uint64, [c_void_p]),
+    # (field)
+    "pool_field_two_adicity": (c_uint32, [c_void_p]),
+    # (field)
+    "pool_field_degree": (c_uint32, [c_void_p]),
+    # (field)
+    "pool_field_base": (c_void_p, [c_void_p]),
+    # (field, fingerprint)
+    "pool_field_fingerprint": (c_int32, [c_void_p, c_void_p]),
+    # (field, modulus)
+    "pool_field_modulus": (c_int32, [c_void_p, c_void_p]),
+    # (field, form, generator)
+    "pool_field_generator": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    # (field, convention, log2_order, form, root)
+    "pool_field_root_of_unity": (c_int32, [c_void_p, c_char_p, c_uint32, c_uint32, c_void_p]),
+    # (field, string, form, element)
+    "pool_field_parse": (c_int32, [c_void_p, c_char_p, c_uint32, c_void_p]),
+    # (field, form, element, radix, string, bytes, needed)
+    "pool_field_format": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint32, c_void_p, c_uint64, POINTER(c_uint64)]),
+    # (field, elements, count, first_bad)
+    "pool_field_check": (c_int32, [c_void_p, c_void_p, c_uint64, POINTER(c_uint64)]),
+    # (field, standard, count, montgomery)
+    "pool_field_to_montgomery": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    # (field, montgomery, count, standard)
+    "pool_field_from_montgomery": (c_int32, [c_void_p, c_void_p, c_uint64, c_void_p]),
+    # (field, value_bytes, byte_order, values, count, form, elements)
+    "pool_field_from_bytes": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_uint64, c_uint32, c_void_p]),
+    # (field, form, elements, count, value_bytes, byte_order, values)
+    "pool_field_to_bytes": (c_int32, [c_void_p, c_uint32, c_void_p, c_uint64, c_uint64, c_uint32, c_void_p]),
+    # (field, value_bytes, byte_order, values, count, form, elements)
+    "pool_field_reduce_bytes": (c_int32, [c_void_p, c_uint64, c_uint32, c_void_p, c_uint64, c_uint32, c_void_p]),
+    # (field, seed, count, form, elements)
+    "pool_random_scalars": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint32, c_void_p]),
     # (params, struct_size)
     "pool_ntt_domain_params_init": (None, [POINTER(pool_ntt_domain_params), c_uint64]),
     # (params, domain)

@@ -64,12 +64,6 @@ pub struct pool_ticket {
 }
 
 #[repr(C)]
-pub struct pool_field {
-    _data: [u8; 0],
-    _marker: PhantomData<(*mut u8, PhantomPinned)>,
-}
-
-#[repr(C)]
 pub struct pool_buffer {
     _data: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
@@ -77,6 +71,12 @@ pub struct pool_buffer {
 
 #[repr(C)]
 pub struct pool_pinned {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
+pub struct pool_field {
     _data: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -454,14 +454,6 @@ pub type pool_form = u32;
 pub const POOL_FORM_STANDARD: pool_form = 0;
 pub const POOL_FORM_MONTGOMERY: pool_form = 1;
 
-pub type pool_byte_order = u32;
-pub const POOL_LITTLE_ENDIAN: pool_byte_order = 0;
-pub const POOL_BIG_ENDIAN: pool_byte_order = 1;
-
-pub type pool_radix = u32;
-pub const POOL_DECIMAL: pool_radix = 0;
-pub const POOL_HEXADECIMAL: pool_radix = 1;
-
 pub type pool_memory_space = u32;
 pub const POOL_MEMORY_HOST: pool_memory_space = 0;
 pub const POOL_MEMORY_DEVICE: pool_memory_space = 1;
@@ -476,6 +468,14 @@ pub const POOL_BUFFER_SHAREABLE: pool_buffer_flag = 8;
 pub type pool_pinned_flag = u32;
 pub const POOL_PINNED_SECRET: pool_pinned_flag = 1;
 pub const POOL_PINNED_WRITE_COMBINED: pool_pinned_flag = 2;
+
+pub type pool_byte_order = u32;
+pub const POOL_LITTLE_ENDIAN: pool_byte_order = 0;
+pub const POOL_BIG_ENDIAN: pool_byte_order = 1;
+
+pub type pool_radix = u32;
+pub const POOL_DECIMAL: pool_radix = 0;
+pub const POOL_HEXADECIMAL: pool_radix = 1;
 
 pub type pool_ntt_direction = u32;
 pub const POOL_NTT_FORWARD: pool_ntt_direction = 0;
@@ -1710,25 +1710,6 @@ impl Default for pool_lease_counts {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct pool_field_params {
-    pub struct_size: usize,
-    pub modulus: *const c_char,
-    pub name: *const c_char,
-    pub generator: *const c_char,
-    pub root: *const c_char,
-}
-impl Default for pool_field_params {
-    /// All zeros, and the size.
-    fn default() -> Self {
-        // All members are integers, pointers, options of functions: zeros are valid.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = core::mem::size_of::<Self>();
-        made
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct pool_span {
     pub data: *mut c_void,
     pub count: u64,
@@ -1861,6 +1842,25 @@ pub struct pool_exec {
     pub slice_ns: u64,
 }
 impl Default for pool_exec {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_field_params {
+    pub struct_size: usize,
+    pub modulus: *const c_char,
+    pub name: *const c_char,
+    pub generator: *const c_char,
+    pub root: *const c_char,
+}
+impl Default for pool_field_params {
     /// All zeros, and the size.
     fn default() -> Self {
         // All members are integers, pointers, options of functions: zeros are valid.
@@ -2778,32 +2778,6 @@ extern "C" {
     pub fn pool_lease_get_info(lease: *const pool_lease, info: *mut pool_lease_info) -> pool_status;
     pub fn pool_lease_get_usage(lease: *const pool_lease, index: u32, usage: *mut pool_lease_usage) -> pool_status;
     pub fn pool_get_lease_counts(pool: *mut device_pool, counts: *mut pool_lease_counts) -> pool_status;
-    pub fn pool_field_count() -> usize;
-    pub fn pool_field_at(index: usize) -> *const pool_field;
-    pub fn pool_field_by_name(name: *const c_char) -> *const pool_field;
-    pub fn pool_field_params_init(params: *mut pool_field_params, struct_size: usize);
-    pub fn pool_field_create(params: *const pool_field_params, field: *mut *mut pool_field) -> pool_status;
-    pub fn pool_field_retain(field: *const pool_field) -> *mut pool_field;
-    pub fn pool_field_destroy(field: *mut *mut pool_field);
-    pub fn pool_field_name(field: *const pool_field) -> *const c_char;
-    pub fn pool_field_bits(field: *const pool_field) -> u32;
-    pub fn pool_field_element_bytes(field: *const pool_field) -> usize;
-    pub fn pool_field_two_adicity(field: *const pool_field) -> u32;
-    pub fn pool_field_degree(field: *const pool_field) -> u32;
-    pub fn pool_field_base(field: *const pool_field) -> *const pool_field;
-    pub fn pool_field_fingerprint(field: *const pool_field, fingerprint: *mut u8) -> pool_status;
-    pub fn pool_field_modulus(field: *const pool_field, modulus: *mut c_void) -> pool_status;
-    pub fn pool_field_generator(field: *const pool_field, form: pool_form, generator: *mut c_void) -> pool_status;
-    pub fn pool_field_root_of_unity(field: *const pool_field, convention: *const c_char, log2_order: u32, form: pool_form, root: *mut c_void) -> pool_status;
-    pub fn pool_field_parse(field: *const pool_field, string: *const c_char, form: pool_form, element: *mut c_void) -> pool_status;
-    pub fn pool_field_format(field: *const pool_field, form: pool_form, element: *const c_void, radix: pool_radix, string: *mut c_char, bytes: usize, needed: *mut usize) -> pool_status;
-    pub fn pool_field_check(field: *const pool_field, elements: *const c_void, count: usize, first_bad: *mut usize) -> pool_status;
-    pub fn pool_field_to_montgomery(field: *const pool_field, standard: *const c_void, count: usize, montgomery: *mut c_void) -> pool_status;
-    pub fn pool_field_from_montgomery(field: *const pool_field, montgomery: *const c_void, count: usize, standard: *mut c_void) -> pool_status;
-    pub fn pool_field_from_bytes(field: *const pool_field, value_bytes: usize, byte_order: pool_byte_order, values: *const u8, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
-    pub fn pool_field_to_bytes(field: *const pool_field, form: pool_form, elements: *const c_void, count: usize, value_bytes: usize, byte_order: pool_byte_order, values: *mut u8) -> pool_status;
-    pub fn pool_field_reduce_bytes(field: *const pool_field, value_bytes: usize, byte_order: pool_byte_order, values: *const u8, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
-    pub fn pool_random_scalars(field: *const pool_field, seed: u64, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
     pub fn pool_buffer_params_init(params: *mut pool_buffer_params, struct_size: usize);
     pub fn pool_buffer_create(device: *mut pool_device, params: *const pool_buffer_params, buffer: *mut *mut pool_buffer) -> pool_status;
     pub fn pool_buffer_alloc(device: *mut pool_device, bytes: u64, buffer: *mut *mut pool_buffer) -> pool_status;
@@ -2844,6 +2818,32 @@ extern "C" {
     pub fn pool_memory_adopt(device: *mut pool_device, handle: CUmemoryPool) -> pool_status;
     pub fn pool_exec_init(exec: *mut pool_exec, struct_size: usize);
     pub fn pool_measure_rates(pool: *mut device_pool) -> pool_status;
+    pub fn pool_field_count() -> usize;
+    pub fn pool_field_at(index: usize) -> *const pool_field;
+    pub fn pool_field_by_name(name: *const c_char) -> *const pool_field;
+    pub fn pool_field_params_init(params: *mut pool_field_params, struct_size: usize);
+    pub fn pool_field_create(params: *const pool_field_params, field: *mut *mut pool_field) -> pool_status;
+    pub fn pool_field_retain(field: *const pool_field) -> *mut pool_field;
+    pub fn pool_field_destroy(field: *mut *mut pool_field);
+    pub fn pool_field_name(field: *const pool_field) -> *const c_char;
+    pub fn pool_field_bits(field: *const pool_field) -> u32;
+    pub fn pool_field_element_bytes(field: *const pool_field) -> usize;
+    pub fn pool_field_two_adicity(field: *const pool_field) -> u32;
+    pub fn pool_field_degree(field: *const pool_field) -> u32;
+    pub fn pool_field_base(field: *const pool_field) -> *const pool_field;
+    pub fn pool_field_fingerprint(field: *const pool_field, fingerprint: *mut u8) -> pool_status;
+    pub fn pool_field_modulus(field: *const pool_field, modulus: *mut c_void) -> pool_status;
+    pub fn pool_field_generator(field: *const pool_field, form: pool_form, generator: *mut c_void) -> pool_status;
+    pub fn pool_field_root_of_unity(field: *const pool_field, convention: *const c_char, log2_order: u32, form: pool_form, root: *mut c_void) -> pool_status;
+    pub fn pool_field_parse(field: *const pool_field, string: *const c_char, form: pool_form, element: *mut c_void) -> pool_status;
+    pub fn pool_field_format(field: *const pool_field, form: pool_form, element: *const c_void, radix: pool_radix, string: *mut c_char, bytes: usize, needed: *mut usize) -> pool_status;
+    pub fn pool_field_check(field: *const pool_field, elements: *const c_void, count: usize, first_bad: *mut usize) -> pool_status;
+    pub fn pool_field_to_montgomery(field: *const pool_field, standard: *const c_void, count: usize, montgomery: *mut c_void) -> pool_status;
+    pub fn pool_field_from_montgomery(field: *const pool_field, montgomery: *const c_void, count: usize, standard: *mut c_void) -> pool_status;
+    pub fn pool_field_from_bytes(field: *const pool_field, value_bytes: usize, byte_order: pool_byte_order, values: *const u8, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
+    pub fn pool_field_to_bytes(field: *const pool_field, form: pool_form, elements: *const c_void, count: usize, value_bytes: usize, byte_order: pool_byte_order, values: *mut u8) -> pool_status;
+    pub fn pool_field_reduce_bytes(field: *const pool_field, value_bytes: usize, byte_order: pool_byte_order, values: *const u8, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
+    pub fn pool_random_scalars(field: *const pool_field, seed: u64, count: usize, form: pool_form, elements: *mut c_void) -> pool_status;
     pub fn pool_ntt_domain_params_init(params: *mut pool_ntt_domain_params, struct_size: usize);
     pub fn pool_ntt_domain_create(params: *const pool_ntt_domain_params, domain: *mut *mut pool_ntt_domain) -> pool_status;
     pub fn pool_ntt_domain_retain(domain: *mut pool_ntt_domain) -> *mut pool_ntt_domain;
