@@ -9,8 +9,7 @@
 
 #include <devicepool/commit.h>
 
-#include "zk/operation/exec.h"
-#include "zk/operation/operand.h"
+#include "zk/operation/operation.h"
 #include "zk/poseidon/poseidon.h"
 
 enum { COMMIT_MAX_MATRICES = 4096, COMMIT_MAX_LOG_HEIGHT = 40 };
@@ -39,9 +38,7 @@ struct commit_tree {
     uint64_t level_target[COMMIT_MAX_LOG_HEIGHT + 1]; /* of kept levels: first item of `levels` */
 };
 
-/* A copy of validated params, but for the levels that they choose. */
-pool_status commit_params_read(
-    const char *call, const pool_matrix_commit_params *given, pool_matrix_commit_params *params);
+extern const struct base_struct commit_params_type;
 
 /* `call` is the public function. Reads nothing of the matrices' spans. */
 pool_status commit_tree_init(const char *call, const pool_matrix_commit_params *given,
@@ -85,17 +82,6 @@ static inline struct span_item commit_item_of(const pool_field *field, const poo
         .kind = "rows or columns",
         .name = field->name};
 }
-
-/* Checks the spans of all matrices, with `site` also their data; NULL: without. */
-pool_status commit_check_matrices(
-    const char *call, const struct commit_tree *tree, const struct exec_target *site);
-
-/* Refuses data at NULL in the matrices in host memory; commit_check_matrices does for all. */
-pool_status commit_check_host_data(const char *call, const struct commit_tree *tree);
-
-/* Checks the span of the levels, but not its data. */
-pool_status commit_check_levels(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels);
 
 /* The sponge of a row of `elements` elements. */
 struct poseidon_sponge commit_row_sponge(const struct commit_tree *tree, uint32_t elements);
@@ -174,28 +160,53 @@ bool commit_plan_make(const struct commit_tree *tree, bool levels_are_on_host, b
 struct commit_chunks commit_plan_chunks(
     const struct commit_plan *plan, const struct commit_tree *tree, const pool_matrix *matrix);
 
-/* ---- commit.c: for validated arguments ------------------------------------------------------- */
+/* ---- commit.c -------------------------------------------------------------------------------- */
 
-/* What commitments support of a pool_exec. */
-extern const struct exec_rules commit_exec_rules;
-/* Refuses a workspace of `exec` that overlaps matrices, traces or levels. */
-pool_status commit_check_workspace(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels);
-/* Computes the levels on `site`, whose device memory is validated, and ends the call. */
-pool_status commit_compute(const struct commit_tree *tree, const struct exec_target *site,
-    const pool_span *levels, struct progress *progress);
-/* Refuses levels without data or in memory of another device, and initialises `site`. */
-pool_status commit_init_site(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, struct exec_target *site);
-/* The device memory that commit_compute allocates. */
-pool_status commit_forecast(const char *call, const struct commit_tree *tree, const pool_exec *exec,
+/* A call of pool_matrix_commit, pool_matrix_commit_shards or pool_extend_commit, or of a part. */
+struct commit_call {
+    struct operation_call frame;
+    const pool_matrix_commit_params *given;
+    const pool_matrix *matrices;
+    const pool_extension *extensions; /* instead of matrices */
+    uint32_t count;
+    const pool_span *levels;
+    uint64_t *digests; /* of each shard of the levels, by pool_matrix_commit_shards */
+    pool_matrix_commit_params params;
+    struct commit_tree tree;
+    struct commit_plan plan;
+};
+
+/* Steps of all calls. */
+#define COMMIT_RULES                                                                               \
+    .checks = POOL_CHECK_CANONICAL, .has_async = true, .has_workspace = true,                      \
+    .has_memory_limit = true, .has_devices = true
+void commit_set_items(void *call);
+pool_status commit_check_levels(void *call);
+pool_status commit_plan(void *call, uint64_t limit);
+
+/* Operands: a matrix of a tree, and the refusal of one with another number of items. */
+void commit_list_matrix(
+    const struct commit_tree *tree, uint32_t index, struct operation_operand *operand);
+pool_status commit_check_matrices(const char *call, const struct commit_tree *tree);
+
+/* A tree that the call consists of: computes its levels on the device of `exec` or, with `bytes`,
+ * forecasts. */
+pool_status commit_compute(const char *call, const struct commit_tree *tree, const pool_exec *exec,
     const pool_span *levels, uint64_t *bytes);
+
+/* extend.c, extend_devices.c: one device, or the jobs of several. */
+pool_status commit_read_extension(
+    const struct commit_call *call, const pool_extension *given, pool_ntt_extend_params *params);
+/* Refuses an extension over another field than the tree's. */
+pool_status commit_check_field(
+    const struct commit_call *call, const pool_ntt_domain *domain, uint32_t index);
+pool_status commit_read_jobs(struct commit_call *call);
+pool_status commit_divide_jobs(void *call, struct operation_division *division);
 
 /* ---- run.c ----------------------------------------------------------------------------------- */
 
-/* Computes the kept levels for validated arguments; the caller ends the call on the device. */
-pool_status commit_run(const struct commit_tree *tree, const struct commit_plan *plan,
-    const struct exec_target *site, const pool_span *levels, struct progress *progress);
+/* Enqueues the computation of the kept levels. */
+pool_status commit_run(void *call);
 
 /* The progress of a call. */
 uint64_t commit_work(const struct commit_tree *tree);

@@ -36,8 +36,8 @@ static pool_status read_rows(
     const uint32_t level = commit_matrix_level(division->tree, matrix);
     uint64_t rows[EXEC_MAX_DEVICES + 1];
 
-    devices_divide(&division->devices, &matrix->span, 1, rows);
-    for (uint32_t i = 0; i <= division->devices.count; i++) {
+    devices_divide(division->devices, &matrix->span, 1, rows);
+    for (uint32_t i = 0; i <= division->devices->count; i++) {
         rows[i] <<= level;
         if (*by != UINT32_MAX && rows[i] != first[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
@@ -67,11 +67,11 @@ static pool_status fit_rows(struct commit_division *division)
     if (status || !division->has_row_shards)
         return status;
     division->cut = (uint32_t)base_max(division->cut, least);
-    for (uint32_t i = 0; i <= division->devices.count; i++)
+    for (uint32_t i = 0; i <= division->devices->count; i++)
         if (division->first[i])
             division->cut =
                 (uint32_t)base_min(division->cut, (uint32_t)__builtin_ctzll(division->first[i]));
-    for (uint32_t i = 0; i <= division->devices.count; i++)
+    for (uint32_t i = 0; i <= division->devices->count; i++)
         division->first[i] >>= division->cut;
     return POOL_OK;
 }
@@ -79,7 +79,7 @@ static pool_status fit_rows(struct commit_division *division)
 static pool_status choose_cut(struct commit_division *division)
 {
     const struct commit_tree *tree = division->tree;
-    const uint32_t count = division->devices.count;
+    const uint32_t count = division->devices->count;
     pool_status status;
 
     division->cut = highest_level(tree, (uint64_t)POSEIDON_SUBTREES * count);
@@ -88,16 +88,14 @@ static pool_status choose_cut(struct commit_division *division)
     status = fit_rows(division);
     if (!status && !division->has_row_shards)
         devices_split(
-            &division->devices, commit_level_nodes(tree, division->cut), 1, division->first);
+            division->devices, commit_level_nodes(tree, division->cut), 1, division->first);
     return status;
 }
 
 pool_status commit_divide(struct commit_division *division)
 {
-    pool_status status = devices_read(division->call, division->exec, &division->devices);
+    pool_status status = commit_check_shards(division);
 
-    if (!status)
-        status = commit_check_shards(division);
     return status ? status : choose_cut(division);
 }
 
@@ -132,7 +130,7 @@ void commit_count_shards(const struct commit_division *division, uint64_t *diges
 {
     uint64_t all = 0;
 
-    for (uint32_t i = 0; i < division->devices.count; i++)
+    for (uint32_t i = 0; i < division->devices->count; i++)
         all += digests[i] = kept_digests(division, i);
     digests[0] += division->tree->digest_count - all;
 }
@@ -147,34 +145,16 @@ pool_span commit_top_levels(
                                                 : *levels;
 }
 
-pool_status commit_check_level_space(
-    const struct commit_division *division, const pool_span *levels)
-{
-    if (levels->space != POOL_MEMORY_HOST && levels->space != POOL_MEMORY_SHARDED)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value %d for `space` of `levels`; with `device_count` %u it must be "
-            "POOL_MEMORY_HOST or POOL_MEMORY_SHARDED",
-            division->call, (int)levels->space, division->exec->device_count);
-    return levels->space == POOL_MEMORY_HOST && division->has_data && !levels->data
-               ? base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: the data of `levels` must not be NULL",
-                     division->call)
-               : POOL_OK;
-}
-
-pool_status commit_check_level_shards(
+static pool_status check_level_shards(
     const struct commit_division *division, const pool_span *levels)
 {
     const pool_span *shards = levels->data;
     uint64_t wanted[EXEC_MAX_DEVICES];
-    pool_status status;
 
     if (levels->space != POOL_MEMORY_SHARDED)
         return POOL_OK;
-    status = devices_check_span(division->call, &division->devices, levels, "levels");
-    if (status)
-        return status;
     commit_count_shards(division, wanted);
-    for (uint32_t i = 0; i < division->devices.count; i++) {
+    for (uint32_t i = 0; i < division->devices->count; i++) {
         if (shards[i].count != wanted[i])
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "%s: shard %u of `levels` has %llu digests; pool_matrix_commit_shards reports %llu",
@@ -191,16 +171,23 @@ pool_status commit_check_level_shards(
     return POOL_OK;
 }
 
+pool_status commit_connect(struct commit_division *division, const pool_span *levels)
+{
+    pool_status status = check_level_shards(division, levels);
+
+    return status ? status : commit_link_devices(division);
+}
+
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-struct devices_run {
+struct commit_devices {
     struct commit_division division;
     const pool_span *levels;
-    unsigned char *nodes; /* of the cut, packed */
+    unsigned char nodes[]; /* of the cut, packed */
 };
 
 /* Where a part's levels are stored. */
-static pool_span levels_of_part(const struct devices_run *run, uint32_t index)
+static pool_span levels_of_part(const struct commit_devices *run, uint32_t index)
 {
     const struct commit_division *division = &run->division;
     const pool_span *shards = run->levels->data;
@@ -210,69 +197,13 @@ static pool_span levels_of_part(const struct devices_run *run, uint32_t index)
             &shards[index], division->tree->digest_bytes, 0, kept_digests(division, index));
     if (commit_keeps_cut(division))
         return *run->levels;
-    return (pool_span){.data = run->nodes,
+    return (pool_span){.data = (void *)(uintptr_t)run->nodes,
         .count = commit_level_nodes(division->tree, division->cut),
         .form = run->levels->form};
 }
 
-static uint64_t less(uint64_t limit, uint64_t reserved)
-{
-    return limit > reserved ? limit - reserved : 1;
-}
-
-/* While the call runs, what is left of a lease's budget does not contain reserved memory. */
-pool_status commit_part_exec(
-    const struct commit_division *division, const pool_exec *given, uint32_t index, pool_exec *exec)
-{
-    const uint64_t reserved = division->reserved ? division->reserved[index] : 0;
-    pool_exec part = *given;
-    pool_status status;
-
-    if (division->has_data && part.memory_limit)
-        part.memory_limit = less(part.memory_limit, reserved);
-    status = exec_read(division->call, &part, &commit_exec_rules, exec);
-    if (!status && !division->has_data && exec->memory_limit)
-        exec->memory_limit = less(exec->memory_limit, reserved);
-    return status;
-}
-
-static pool_status compute(const struct devices_run *run, uint32_t index,
-    const struct commit_part *part, const pool_exec *given, const pool_span *levels, uint64_t done)
-{
-    struct progress progress = {.call = run->division.call, .done = done, .reported = done};
-    struct exec_target site;
-    pool_exec exec;
-    pool_status status = commit_part_exec(&run->division, given, index, &exec);
-
-    progress.exec = &exec;
-    progress.total = done + commit_work(&part->tree);
-    if (!status)
-        status = commit_init_site(run->division.call, &part->tree, &exec, levels, &site);
-    if (!status) /* whether the call was cancelled */
-        status = progress_add(&progress, 0);
-    return status ? status : commit_compute(&part->tree, &site, levels, &progress);
-}
-
-static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
-{
-    const struct devices_run *run = user;
-    const struct commit_division *division = &run->division;
-    const pool_span levels = levels_of_part(run, index);
-    struct commit_part part;
-    pool_status status;
-
-    if (!nodes_of(division, index))
-        return POOL_OK;
-    status = commit_part_open(
-        division, index, division->cut, division->first[index], nodes_of(division, index), &part);
-    if (!status)
-        status = compute(run, index, &part, exec, &levels, 0);
-    commit_part_close(&part);
-    return status;
-}
-
 /* The top's leaves are packed, the kept levels may have gaps. */
-static void copy_nodes(const struct devices_run *run)
+static void copy_nodes(struct commit_devices *run)
 {
     const struct commit_tree *tree = run->division.tree;
     const uint64_t start = commit_level_start(tree, run->division.cut);
@@ -283,7 +214,7 @@ static void copy_nodes(const struct devices_run *run)
 }
 
 /* From the shards; all parts have ended. */
-static pool_status download_nodes(const struct devices_run *run)
+static pool_status download_nodes(struct commit_devices *run)
 {
     const struct commit_division *division = &run->division;
     const size_t digest = division->tree->digest_bytes;
@@ -291,13 +222,13 @@ static pool_status download_nodes(const struct devices_run *run)
     struct base_error_copy first;
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
+    for (uint32_t i = 0; i < division->devices->count && !status; i++) {
         const uint64_t bytes = nodes_of(division, i) * digest;
         pool_buffer *view = NULL;
 
         if (!bytes)
             continue;
-        status = pool_buffer_adopt(division->devices.device[i],
+        status = pool_buffer_adopt(division->devices->device[i],
             (CUdeviceptr)(uintptr_t)shards[i].data + commit_first_of_cut(division, i) * digest,
             bytes, &view);
         if (!status)
@@ -311,7 +242,7 @@ static pool_status download_nodes(const struct devices_run *run)
     return status;
 }
 
-static pool_status gather_nodes(const struct devices_run *run)
+static pool_status gather_nodes(struct commit_devices *run)
 {
     if (!commit_keeps_cut(&run->division))
         return POOL_OK;
@@ -321,172 +252,96 @@ static pool_status gather_nodes(const struct devices_run *run)
     return POOL_OK;
 }
 
-static pool_status compute_top(const struct devices_run *run)
+bool commit_make_part(const void *call, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *part)
 {
-    const struct commit_division *division = &run->division;
-    const pool_exec exec = devices_exec(&division->devices, division->exec, 0);
-    struct commit_part top;
-    pool_span levels;
-    pool_status status;
+    const struct commit_devices *run = division->memory;
 
-    if (division->cut == division->tree->height)
-        return POOL_OK;
-    status = gather_nodes(run);
-    if (status)
-        return status;
-    status = commit_top_open(division, run->nodes, &top);
-    levels = commit_top_levels(division, run->levels, &top.tree);
-    if (!status)
-        status = compute(
-            run, 0, &top, &exec, &levels, commit_work(division->tree) - commit_work(&top.tree));
-    commit_part_close(&top);
-    return status;
+    (void)call, (void)part;
+    return !number && (division->is_joining || nodes_of(&run->division, index));
 }
 
-static pool_status allocate_nodes(struct devices_run *run)
+pool_status commit_open_part(void *user, const struct operation_division *division, uint32_t index)
 {
-    const struct commit_tree *tree = run->division.tree;
-
-    if (run->division.cut == tree->height)
-        return POOL_OK;
-    run->nodes = base_calloc(commit_level_nodes(tree, run->division.cut), tree->digest_bytes);
-    return run->nodes ? POOL_OK : base_fail_memory("a level of a tree");
-}
-
-/* ---- forecast -------------------------------------------------------------------------------- */
-
-static pool_status forecast_part(const struct devices_run *run, uint32_t index,
-    const struct commit_part *part, bool has_shard, uint64_t *bytes)
-{
-    const struct commit_division *division = &run->division;
-    const pool_exec given = devices_exec(&division->devices, division->exec, index);
-    const pool_span levels = {.space = has_shard && run->levels->space == POOL_MEMORY_SHARDED
-                                           ? POOL_MEMORY_DEVICE
-                                           : POOL_MEMORY_HOST};
-    uint64_t needed = 0;
-    pool_exec exec;
-    pool_status status = commit_part_exec(division, &given, index, &exec);
-
-    if (!status)
-        status = commit_forecast(division->call, &part->tree, &exec, &levels, &needed);
-    *bytes = base_max(*bytes, needed);
-    return status;
-}
-
-static pool_status forecast_index(const struct devices_run *run, uint32_t index, uint64_t *bytes)
-{
-    const struct commit_division *division = &run->division;
-    struct commit_part part;
-    pool_status status;
-
-    *bytes = 0;
-    if (nodes_of(division, index)) {
-        status = commit_part_open(division, index, division->cut, division->first[index],
-            nodes_of(division, index), &part);
-        if (!status)
-            status = forecast_part(run, index, &part, commit_keeps_cut(division), bytes);
-        commit_part_close(&part);
-        if (status)
-            return status;
-    }
-    if (index || division->cut == division->tree->height)
-        return POOL_OK;
-    /* Only whether there are leaves matters. */
-    status = commit_top_open(division, (const unsigned char *)"", &part);
-    if (!status)
-        status = forecast_part(run, 0, &part, true, bytes);
-    commit_part_close(&part);
-    return status;
-}
-
-static pool_status forecast(const struct devices_run *run, uint64_t *needed)
-{
+    struct commit_devices *run = division->memory;
+    const struct commit_division *cut = &run->division;
+    struct commit_call *part = user;
+    struct commit_part opened = {.memory = NULL};
+    pool_span *levels = &part->frame.part[0];
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < run->division.devices.count && !status; i++)
-        status = forecast_index(run, i, &needed[i]);
-    return status;
-}
-
-static pool_status check_workspaces(const struct devices_run *run)
-{
-    const struct commit_division *division = &run->division;
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status;
-
-    if (!division->exec->workspaces)
-        return POOL_OK;
-    status = forecast(run, needed);
-    return status ? status
-                  : devices_check_workspaces(
-                        division->call, &division->devices, division->exec, needed);
+    if (division->is_joining && !part->frame.is_forecast)
+        status = gather_nodes(run);
+    if (!status)
+        status = division->is_joining ? commit_top_open(cut, run->nodes, &opened)
+                                      : commit_part_open(cut, index, cut->cut, cut->first[index],
+                                            nodes_of(cut, index), &opened);
+    part->frame.host_memory = opened.memory;
+    if (status)
+        return status;
+    if (division->is_joining)
+        part->frame.work_before = part->frame.work - commit_work(&opened.tree);
+    *levels = division->is_joining ? commit_top_levels(cut, run->levels, &opened.tree)
+                                   : levels_of_part(run, index);
+    part->tree = opened.tree;
+    part->levels = levels;
+    return POOL_OK;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved)
+pool_status commit_divide_call(void *user, struct operation_division *division)
 {
-    struct devices_run run = {.division = {.call = call,
-                                  .tree = tree,
-                                  .exec = exec,
-                                  .has_data = true,
-                                  .reserved = reserved},
-        .levels = levels};
-    const struct parts parts = {.exec = exec,
-        .devices = &run.division.devices,
-        .total = commit_work(tree),
-        .compute = compute_part,
-        .user = &run};
-    pool_status status = commit_check_level_space(&run.division, levels);
+    const struct commit_call *call = user;
+    const struct commit_tree *tree = &call->tree;
+    struct commit_devices *run;
+    struct commit_division cut = {.call = call->frame.name,
+        .tree = tree,
+        .exec = &call->frame.exec,
+        .devices = &division->devices,
+        .has_data = !call->frame.is_forecast && !call->extensions}; /* not yet computed */
+    pool_status status = commit_divide(&cut);
+    const bool has_nodes = !status && !call->frame.is_forecast && cut.cut < tree->height;
 
-    if (!status)
-        status = commit_divide(&run.division);
-    if (!status)
-        status = commit_check_level_shards(&run.division, levels);
-    if (!status)
-        status = commit_link_devices(&run.division);
-    if (!status)
-        status = check_workspaces(&run);
-    if (!status)
-        status = allocate_nodes(&run);
-    if (!status)
-        status = parts_run(&parts);
-    if (!status)
-        status = compute_top(&run);
-    base_free(run.nodes);
-    return status;
+    if (status)
+        return status;
+    run = base_calloc(
+        1, sizeof(*run) + (has_nodes ? commit_level_nodes(tree, cut.cut) : 0) * tree->digest_bytes);
+    if (!run)
+        return base_fail_memory("a level of a tree");
+    run->division = cut;
+    run->levels = call->levels;
+    division->memory = run;
+    division->joins = cut.cut < tree->height;
+    return commit_connect(&run->division, call->levels);
 }
 
-pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes)
+pool_status commit_count_call(void *user)
 {
-    struct devices_run run = {
-        .division = {.call = call, .tree = tree, .exec = exec, .reserved = reserved},
-        .levels = levels};
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status = commit_check_level_space(&run.division, levels);
+    const struct commit_call *call = user;
+    struct devices devices;
+    struct commit_division division = {.call = call->frame.name,
+        .tree = &call->tree,
+        .exec = &call->frame.exec,
+        .devices = &devices};
+    pool_status status;
 
-    if (!status)
-        status = commit_divide(&run.division);
-    if (!status)
-        status = commit_check_level_shards(&run.division, levels);
-    if (!status)
-        status = commit_link_devices(&run.division);
-    if (!status)
-        status = forecast(&run, needed);
-    for (uint32_t i = 0; !status && i < run.division.devices.count; i++)
-        bytes[i] = needed[i];
-    return status;
-}
+    if (!call->frame.exec.device_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: unsupported value 0 for `device_count`; levels have shards over several devices",
+            call->frame.name);
+    status = devices_read(call->frame.name, &call->frame.exec, &devices);
+    for (uint32_t i = 0; i < call->count && !status; i++) {
+        struct operation_operand operand;
 
-pool_status commit_devices_shards(
-    const char *call, const struct commit_tree *tree, const pool_exec *exec, uint64_t *digests)
-{
-    struct commit_division division = {.call = call, .tree = tree, .exec = exec};
-    pool_status status = commit_divide(&division);
-
+        commit_list_matrix(&call->tree, i, &operand);
+        status = devices_check_span(call->frame.name, &devices, operand.span, operand.name);
+    }
     if (!status)
-        commit_count_shards(&division, digests);
+        status = commit_check_matrices(call->frame.name, &call->tree);
+    if (!status)
+        status = commit_divide(&division);
+    if (!status)
+        commit_count_shards(&division, call->digests);
     return status;
 }

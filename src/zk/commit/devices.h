@@ -15,13 +15,11 @@ struct commit_division {
     const char *call;               /* the public function */
     const struct commit_tree *tree; /* the whole one; matrices in host memory or sharded */
     const pool_exec *exec;          /* of the call */
-    struct devices devices;
+    const struct devices *devices;
     uint32_t cut;                         /* the level */
     uint64_t first[EXEC_MAX_DEVICES + 1]; /* nodes of that level, of each device */
     bool has_data;                        /* not a forecast */
     bool has_row_shards;                  /* which the cut follows */
-    /* Device memory that the call has allocated before, and that limits count; NULL: none. */
-    const uint64_t *reserved;
     /* [reader][owner]: the device can address the other one's memory. */
     bool is_direct[EXEC_MAX_DEVICES][EXEC_MAX_DEVICES];
 };
@@ -29,13 +27,12 @@ struct commit_division {
 /* The rows below some nodes of a level, as a tree whose last level these are. */
 struct commit_part {
     struct commit_tree tree;
-    pool_matrix *matrices;
-    struct commit_source *sources;
+    void *memory; /* of its matrices and their sources */
 };
 
 /* ---- sources.c ------------------------------------------------------------------------------- */
 
-/* Checks that matrices are in host memory or have valid shards; with has_data also their data. */
+/* Checks the shards of matrices; with has_data also their data. */
 pool_status commit_check_shards(const struct commit_division *division);
 /* Finds out which devices can address which memory, and waits for work that has been enqueued on
  * the devices' streams, because other devices read its results. */
@@ -53,12 +50,11 @@ void commit_part_close(struct commit_part *part);
 
 /* ---- devices.c ------------------------------------------------------------------------------- */
 
-/* Reads the devices, checks the matrices' spans and chooses the cut. */
+/* Checks the matrices' shards and chooses the cut. */
 pool_status commit_divide(struct commit_division *division);
+/* Once the cut is chosen: checks the levels' shards and links the devices. */
+pool_status commit_connect(struct commit_division *division, const pool_span *levels);
 
-/* Refuses levels that are neither in host memory nor sharded; with has_data also without data. */
-pool_status commit_check_level_space(
-    const struct commit_division *division, const pool_span *levels);
 /* Once the cut is chosen: that shards of levels have what commit_count_shards counts. */
 pool_status commit_check_level_shards(
     const struct commit_division *division, const pool_span *levels);
@@ -72,28 +68,11 @@ uint64_t commit_first_of_cut(const struct commit_division *division, uint32_t in
 pool_span commit_top_levels(
     const struct commit_division *division, const pool_span *levels, const struct commit_tree *top);
 
-/* pool_matrix_commit for validated params, levels and exec, except for the devices. */
-pool_status commit_devices_run(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved);
-/* bytes[i] is what device i allocates. */
-pool_status commit_devices_forecast(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels, const uint64_t *reserved, uint64_t *bytes);
-
-/* digests[i] is what shard i of the levels has. */
-pool_status commit_devices_shards(
-    const char *call, const struct commit_tree *tree, const pool_exec *exec, uint64_t *digests);
-
-/* The exec of the part on device `index`, whose limit is what `reserved` leaves. */
-pool_status commit_part_exec(const struct commit_division *division, const pool_exec *given,
-    uint32_t index, pool_exec *exec);
-
-/* ---- extend_devices.c: for a validated exec -------------------------------------------------- */
-
-pool_status commit_extend_on_devices(const char *call, const pool_matrix_commit_params *params,
-    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
-    const pool_span *levels);
-pool_status commit_extend_forecast(const char *call, const pool_matrix_commit_params *params,
-    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
-    const pool_span *levels, uint64_t *bytes);
+/* Steps of struct commit_call. */
+pool_status commit_divide_call(void *call, struct operation_division *division);
+bool commit_make_part(const void *call, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *part);
+pool_status commit_open_part(void *part, const struct operation_division *division, uint32_t index);
+pool_status commit_count_call(void *call);
 
 #endif

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/devices.h"
 #include "zk/ntt/extend.h"
-#include "zk/operation/timeout.h"
 
 const struct commit_extension *commit_extension_of(
     const struct commit_tree *tree, const pool_matrix *matrix)
@@ -85,187 +83,160 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     return scratch_free(target, &scratch, status);
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-struct extend_commit {
-    pool_exec exec;
-    struct exec_target site;
-    struct commit_tree tree;
-    pool_matrix *matrices;
-    struct commit_extension *extensions;
-};
-
-static void free_call(struct extend_commit *call)
+pool_status commit_read_extension(
+    const struct commit_call *call, const pool_extension *given, pool_ntt_extend_params *params)
 {
-    base_free(call->matrices);
-    base_free(call->extensions);
-}
-
-/* The call without data validates everything else. */
-static pool_status read_extension(const char *name, const struct extend_commit *call,
-    const pool_extension *given, pool_matrix *matrix, struct commit_extension *extension)
-{
-    const pool_exec exec = {.struct_size = sizeof(exec), .device = call->site.device};
-    pool_span out = given->extended;
-    uint64_t bytes, batch;
+    const char *name = call->frame.name;
     pool_status status = base_check_pointers(name, {"extensions->params", given->params});
 
     if (!status)
-        status = ntt_extend_params_read(name, given->params, &extension->params);
+        status = ntt_extend_params_read(name, given->params, params);
+    if (!status && params->layout != POOL_NTT_ROWS)
+        status = base_fail(POOL_ERR_UNSUPPORTED,
+            "%s: unsupported value %d for `layout`; columns are stored one after another", name,
+            (int)params->layout);
+    if (!status && params->batch > UINT32_MAX)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %llu for `batch`",
+            name, (unsigned long long)params->batch);
+    return status;
+}
+
+/* The call without data validates everything else. */
+static pool_status read_extension(const struct commit_call *call, pool_device *device,
+    const pool_extension *given, pool_matrix *matrix, struct commit_extension *extension)
+{
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = device};
+    pool_span out = given->extended;
+    uint64_t bytes, height;
+    pool_status status = commit_read_extension(call, given, &extension->params);
+
     if (status)
         return status;
-    batch = extension->params.batch;
-    if (extension->params.layout != POOL_NTT_ROWS)
-        return base_fail(POOL_ERR_UNSUPPORTED,
-            "%s: unsupported value %d for `layout`; columns are stored one after another", name,
-            (int)extension->params.layout);
-    if (batch > UINT32_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %llu for `batch`", name,
-            (unsigned long long)batch);
+    height = UINT64_C(1) << pool_ntt_domain_log_size(extension->params.domain);
     extension->is_kept = given->extended.count != 0;
-    extension->device = call->site.device;
+    extension->device = device;
     extension->trace = given->trace;
     if (!extension->is_kept)
-        out = (pool_span){.count = batch << pool_ntt_domain_log_size(extension->params.domain),
+        out = (pool_span){.count = extension->params.batch * height,
             .form = given->trace.form,
             .space = POOL_MEMORY_DEVICE};
     status =
         pool_ntt_extend_workspace(&extension->params, &exec, &given->trace, NULL, &out, &bytes);
-    extension->trace.count = out.count = batch;
+    extension->trace.count = out.count = extension->params.batch;
     extension->trace.stride = out.stride = 0;
-    *matrix = (pool_matrix){.span = out,
-        .height = UINT64_C(1) << pool_ntt_domain_log_size(extension->params.domain),
-        .width = (uint32_t)batch};
+    *matrix =
+        (pool_matrix){.span = out, .height = height, .width = (uint32_t)extension->params.batch};
     return status;
 }
 
-static pool_status read_extensions(
-    const char *name, struct extend_commit *call, const pool_extension *extensions, uint32_t count)
+static pool_status read_extensions(struct commit_call *call)
 {
-    pool_status status = POOL_OK;
+    const uint32_t count = call->count;
+    pool_matrix *matrices = base_calloc(count, sizeof(*matrices) + sizeof(struct commit_extension));
+    struct commit_extension *extensions = (struct commit_extension *)(matrices + count);
+    pool_device *device;
+    pool_status status = device_or_bound(call->frame.exec.device, &device);
 
-    call->matrices = base_calloc(count, sizeof(*call->matrices));
-    call->extensions = base_calloc(count, sizeof(*call->extensions));
-    if (!call->matrices || !call->extensions)
+    call->frame.host_memory = matrices;
+    if (!matrices)
         return base_fail_memory("extensions");
     for (uint32_t i = 0; i < count && !status; i++)
-        status =
-            read_extension(name, call, &extensions[i], &call->matrices[i], &call->extensions[i]);
+        status = read_extension(call, device, &call->extensions[i], &matrices[i], &extensions[i]);
+    if (!status)
+        status = commit_tree_init(call->frame.name, &call->params, matrices, count, &call->tree);
+    if (!status)
+        call->tree.extensions = extensions;
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = commit_check_field(call, extensions[i].params.domain, i);
     return status;
 }
 
-static pool_status check_fields(const char *name, const struct commit_tree *tree)
+pool_status commit_check_field(
+    const struct commit_call *call, const pool_ntt_domain *domain, uint32_t index)
 {
-    for (uint32_t i = 0; i < tree->count; i++) {
-        const pool_field *field = pool_ntt_domain_field(tree->extensions[i].params.domain);
+    const pool_field *field = domain->field;
 
-        if (memcmp(field->fingerprint, tree->field->fingerprint, POOL_FINGERPRINT_BYTES))
-            return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "%s: extension %u is over %s, the parameter set over %s", name, i, field->name,
-                tree->field->name);
-    }
-    return POOL_OK;
+    if (!memcmp(field->fingerprint, call->tree.field->fingerprint, POOL_FINGERPRINT_BYTES))
+        return POOL_OK;
+    return base_fail(POOL_ERR_INVALID_ARGUMENT,
+        "%s: extension %u is over %s, the parameter set over %s", call->frame.name, index,
+        field->name, call->tree.field->name);
 }
 
-static pool_status read_exec(const char *name, const pool_exec *given,
-    const pool_extension *extensions, uint32_t count, pool_exec *exec)
+static pool_status read_call(void *user)
 {
-    pool_status status = exec_read(name, given, &commit_exec_rules, exec);
+    struct commit_call *call = user;
+    pool_status status =
+        base_check_ranges(call->frame.name, {"count", call->count, 1, COMMIT_MAX_MATRICES});
 
-    if (!status)
-        status = base_check_pointers(name, {"extensions", extensions});
-    return status ? status : base_check_ranges(name, {"count", count, 1, COMMIT_MAX_MATRICES});
-}
-
-/* Everything but the spans' data, for call->exec. The caller frees the call in any case. */
-static pool_status read_call(const char *name, const pool_matrix_commit_params *params,
-    const pool_extension *extensions, uint32_t count, const pool_span *levels,
-    struct extend_commit *call)
-{
-    pool_status status = exec_target_init(&call->site, &call->exec);
-    if (!status)
-        status = read_extensions(name, call, extensions, count);
-    if (!status)
-        status = commit_tree_init(name, params, call->matrices, count, &call->tree);
     if (status)
         return status;
-    call->tree.extensions = call->extensions;
-    status = check_fields(name, &call->tree);
-    return status ? status : commit_check_levels(name, &call->tree, &call->exec, levels);
+    return call->frame.exec.device_count ? commit_read_jobs(call) : read_extensions(call);
 }
 
-static pool_status check_data(const struct extend_commit *call)
+/* The traces and the extensions that are kept, in turn. */
+static bool list_extensions(const void *user, uint32_t index, struct operation_operand *operand)
 {
-    const uint64_t element = call->tree.field->bytes;
-    pool_status status = POOL_OK;
+    const struct commit_call *call = user;
+    const pool_extension *extension = &call->extensions[index / 2];
+    const pool_field *field = call->tree.field;
 
-    for (uint32_t i = 0; i < call->tree.count && !status; i++) {
-        const struct commit_extension *extension = &call->extensions[i];
-        const pool_matrix *matrix = &call->matrices[i];
-        const struct span_item in = {.bytes = commit_trace_height(extension) * element,
-            .kind = "columns",
-            .name = call->tree.field->name};
-        const struct span_item out = {
-            .bytes = matrix->height * element, .kind = "columns", .name = call->tree.field->name};
-
-        status = span_check(&call->site, &extension->trace, &in, "trace");
-        if (!status && extension->is_kept)
-            status = span_check(&call->site, &matrix->span, &out, "extension");
-    }
-    return status;
+    if (call->tree.sources || index / 2 >= call->count)
+        return false;
+    operand->span = index % 2 == 0              ? &extension->trace
+                    : extension->extended.count ? &extension->extended
+                                                : NULL;
+    operand->item =
+        (struct span_item){.bytes = field->bytes, .kind = "elements", .name = field->name};
+    (void)strcpy(operand->name, index % 2 ? "extension" : "trace");
+    return true;
 }
 
-static pool_status extend_commit_timed(void *const *a)
-{
-    return pool_extend_commit(a[0], a[1], a[2], *(uint32_t *)a[3], a[4]);
-}
+static const struct operation operation = {.counter = "commit",
+    .call_bytes = sizeof(struct commit_call),
+    .rules = {COMMIT_RULES},
+    .arguments = {{"params", offsetof(struct commit_call, given), OPERATION_PARAMS,
+                      .type = &commit_params_type, .copy_at = offsetof(struct commit_call, params)},
+        {"extensions", offsetof(struct commit_call, extensions), OPERATION_ARRAY,
+            .copy_at = offsetof(struct commit_call, count), .bytes = sizeof(pool_extension),
+            .most = COMMIT_MAX_MATRICES},
+        {"levels", offsetof(struct commit_call, levels), OPERATION_SPAN, .operand = "levels"}},
+    .list = list_extensions,
+    .forecasts_by_chip = true,
+    .read = read_call,
+    .prepare = commit_set_items,
+    .check = commit_check_levels,
+    .plan = commit_plan,
+    .run = commit_run,
+    .divide = commit_divide_jobs,
+    .part = commit_make_part,
+    .open_part = commit_open_part};
+
+/* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_extend_commit(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_extension *extensions, uint32_t count, const pool_span *levels)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(extend_commit_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
-            TIMED_BYTES(extensions, count <= COMMIT_MAX_MATRICES ? count * sizeof(*extensions) : 0),
-            TIMED_VALUE(count), TIMED_SPAN(levels));
-    EXEC_SCOPE(exec);
-    struct extend_commit call = {0};
-    struct progress progress = {.call = __func__, .exec = &call.exec};
-    pool_status status = read_exec(__func__, exec, extensions, count, &call.exec);
+    struct commit_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .given = params,
+        .extensions = extensions,
+        .count = count,
+        .levels = levels};
 
-    if (status)
-        return status;
-    if (call.exec.device_count)
-        return commit_extend_on_devices(__func__, params, &call.exec, extensions, count, levels);
-    status = read_call(__func__, params, extensions, count, levels, &call);
-
-    if (!status)
-        status = check_data(&call);
-    if (!status)
-        status = commit_init_site(__func__, &call.tree, &call.exec, levels, &call.site);
-    progress.total = status ? 0 : commit_work(&call.tree);
-    if (!status)
-        status = commit_compute(&call.tree, &call.site, levels, &progress);
-    free_call(&call);
-    return status;
+    return operation_run(&call.frame);
 }
 
 pool_status pool_extend_commit_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_extension *extensions, uint32_t count,
     const pool_span *levels, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    struct extend_commit call = {0};
-    pool_status status = bytes ? read_exec(__func__, exec, extensions, count, &call.exec)
-                               : base_fail_null(__func__, "bytes");
+    struct commit_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .given = params,
+        .extensions = extensions,
+        .count = count,
+        .levels = levels};
 
-    if (status)
-        return status;
-    if (call.exec.device_count)
-        return commit_extend_forecast(
-            __func__, params, &call.exec, extensions, count, levels, bytes);
-    status = read_call(__func__, params, extensions, count, levels, &call);
-    if (!status)
-        status = commit_forecast(__func__, &call.tree, &call.exec, levels, bytes);
-    free_call(&call);
-    return status;
+    return operation_forecast(&call.frame, bytes);
 }

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/devices.h"
 #include "zk/ntt/extend.h"
-#include "zk/operation/workspace.h"
 
 struct job {
     struct ntt_extend_call extend;
@@ -22,24 +22,22 @@ struct job {
     pool_span columns[EXEC_MAX_DEVICES];  /* of any in shards, as the items of a matrix */
 };
 
-struct extend_commit {
-    const char *name;
-    pool_exec exec;
-    uint32_t count;
-    bool has_data;
-    struct job *jobs;
-    pool_matrix *matrices;
-    struct commit_tree tree;
-    uint64_t reserved[EXEC_MAX_DEVICES];    /* bytes of extensions that are not kept */
-    pool_buffer *scratch[EXEC_MAX_DEVICES]; /* of these bytes */
-    /* Of the caller's workspaces, after those bytes; NULL: nothing is left, or there are none. */
-    pool_buffer *rest[EXEC_MAX_DEVICES];
+/* Of a call, behind which the matrices follow that are committed to. */
+struct extensions {
+    uint64_t reserved[EXEC_MAX_DEVICES]; /* bytes of extensions that are not kept */
+    struct operation_reserve *reserves;  /* of these bytes, of each device */
+    struct job jobs[];
 };
+
+static struct extensions *extensions_of(const struct operation_call *call)
+{
+    return call->host_memory;
+}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Shards of the extension in device memory, which are allocated later. */
-static void set_scratch_shards(struct extend_commit *call, struct job *job)
+static void set_scratch_shards(struct extensions *all, struct job *job)
 {
     const struct operation_division *division = &job->division;
     const uint32_t log_size = job->extend.job.log_size;
@@ -50,7 +48,7 @@ static void set_scratch_shards(struct extend_commit *call, struct job *job)
         job->elements[i] = (pool_span){.count = columns << log_size,
             .form = job->extend.in->form,
             .space = POOL_MEMORY_DEVICE};
-        call->reserved[i] +=
+        all->reserved[i] +=
             memory_scratch_bytes(job->elements[i].count * job->extend.params.domain->field->bytes);
     }
     job->out.data = job->elements;
@@ -79,20 +77,11 @@ static void set_matrix(struct job *job, pool_matrix *matrix)
 }
 
 static pool_status read_extension(
-    struct extend_commit *call, const pool_extension *given, struct job *job, pool_matrix *matrix)
+    struct commit_call *call, const pool_extension *given, struct job *job, pool_matrix *matrix)
 {
     pool_ntt_extend_params params;
-    pool_status status = base_check_pointers(call->name, {"extensions->params", given->params});
+    pool_status status = commit_read_extension(call, given, &params);
 
-    if (!status)
-        status = ntt_extend_params_read(call->name, given->params, &params);
-    if (!status && params.layout != POOL_NTT_ROWS)
-        status = base_fail(POOL_ERR_UNSUPPORTED,
-            "%s: unsupported value %d for `layout`; columns are stored one after another",
-            call->name, (int)params.layout);
-    if (!status && params.batch > UINT32_MAX)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: unsupported value %llu for `batch`",
-            call->name, (unsigned long long)params.batch);
     if (status)
         return status;
     job->is_kept = given->extended.count != 0;
@@ -100,147 +89,84 @@ static pool_status read_extension(
     if (!job->is_kept)
         job->out = (pool_span){
             .count = params.batch << params.domain->log_size, .form = given->trace.form};
-    job->extend = (struct ntt_extend_call){.frame = {.operation = &ntt_extend_operation,
-                                               .name = call->name,
-                                               .given = &call->exec,
-                                               .is_forecast = !call->has_data || !job->is_kept},
-        .given = given->params,
-        .in = &given->trace,
-        .out = &job->out};
+    job->extend =
+        (struct ntt_extend_call){.frame = {.operation = &ntt_extend_operation,
+                                     .name = call->frame.name,
+                                     .given = &call->frame.exec,
+                                     .is_forecast = call->frame.is_forecast || !job->is_kept},
+            .given = given->params,
+            .in = &given->trace,
+            .out = &job->out};
     job->division.call = &job->extend.frame;
     status = operation_divide(&job->division);
-    job->extend.frame.is_forecast = !call->has_data;
+    job->extend.frame.is_forecast = call->frame.is_forecast;
     if (status)
         return status;
     if (!job->is_kept)
-        set_scratch_shards(call, job);
+        set_scratch_shards(extensions_of(&call->frame), job);
     set_matrix(job, matrix);
     return POOL_OK;
 }
 
-static pool_status check_field(const struct extend_commit *call, uint32_t index)
+pool_status commit_read_jobs(struct commit_call *call)
 {
-    const pool_field *field = call->jobs[index].extend.params.domain->field;
-
-    if (!memcmp(field->fingerprint, call->tree.field->fingerprint, POOL_FINGERPRINT_BYTES))
-        return POOL_OK;
-    return base_fail(POOL_ERR_INVALID_ARGUMENT,
-        "%s: extension %u is over %s, the parameter set over %s", call->name, index, field->name,
-        call->tree.field->name);
-}
-
-/* The caller frees the call in any case. */
-static pool_status read_call(struct extend_commit *call, const pool_matrix_commit_params *params,
-    const pool_extension *extensions, const pool_span *levels)
-{
+    const uint32_t count = call->count;
+    struct extensions *all =
+        base_calloc(1, sizeof(*all) + count * (sizeof(all->jobs[0]) + sizeof(pool_matrix)));
+    pool_matrix *matrices;
     pool_status status = POOL_OK;
 
-    call->jobs = base_calloc(call->count, sizeof(*call->jobs));
-    call->matrices = base_calloc(call->count, sizeof(*call->matrices));
-    if (!call->jobs || !call->matrices)
+    call->frame.host_memory = all;
+    if (!all)
         return base_fail_memory("extensions");
-    for (uint32_t i = 0; i < call->count && !status; i++)
-        status = read_extension(call, &extensions[i], &call->jobs[i], &call->matrices[i]);
+    matrices = (pool_matrix *)(void *)&all->jobs[count];
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = read_extension(call, &call->extensions[i], &all->jobs[i], &matrices[i]);
     if (!status)
-        status = commit_tree_init(call->name, params, call->matrices, call->count, &call->tree);
-    for (uint32_t i = 0; i < call->count && !status; i++)
-        status = check_field(call, i);
-    return status ? status : commit_check_levels(call->name, &call->tree, &call->exec, levels);
+        status = commit_tree_init(call->frame.name, &call->params, matrices, count, &call->tree);
+    for (uint32_t i = 0; i < count && !status; i++)
+        status = commit_check_field(call, all->jobs[i].extend.params.domain, i);
+    return status;
 }
 
-static void free_call(struct extend_commit *call)
-{
-    base_free(call->jobs);
-    base_free(call->matrices);
-}
+/* ---- the run --------------------------------------------------------------------------------- */
 
-/* ---- extensions ------------------------------------------------------------------------------ */
-
-static struct commit_division limits_of(const struct extend_commit *call)
+static uint32_t count_jobs(const struct operation_division *division)
 {
-    return (struct commit_division){
-        .call = call->name, .has_data = call->has_data, .reserved = call->reserved};
+    return ((const struct commit_call *)(const void *)division->call)->count;
 }
 
 static pool_status extend_part(void *user, uint32_t index, const pool_exec *given)
 {
-    const struct extend_commit *call = user;
-    const struct commit_division limits = limits_of(call);
-    pool_exec exec;
-    pool_status status = commit_part_exec(&limits, given, index, &exec);
-
-    for (uint32_t i = 0; i < call->count && !status; i++)
-        status = operation_compute_part(&call->jobs[i].division, index, &exec);
-    return status;
-}
-
-static pool_status init_target(
-    const struct extend_commit *call, uint32_t index, pool_exec *exec, struct exec_target *target)
-{
-    const struct devices *devices = &call->jobs[0].division.devices;
-    const pool_exec given = devices_exec(devices, &call->exec, index);
-    pool_status status = exec_read(call->name, &given, &commit_exec_rules, exec);
-
-    if (!status && call->reserved[index] > exec_limit(exec))
-        status = exec_fail_limit(call->name, exec_limit(exec), call->reserved[index]);
-    return status ? status : exec_target_init(target, exec);
-}
-
-static const pool_span *shard_of(const pool_span *span, uint32_t index)
-{
-    return span->space == POOL_MEMORY_SHARDED ? &((const pool_span *)span->data)[index] : NULL;
-}
-
-/* Of all jobs, before anything is written to the workspace. */
-static pool_status check_overlaps(
-    const struct extend_commit *call, uint32_t index, const pool_exec *exec)
-{
+    const struct operation_division *division = user;
+    const struct extensions *all = extensions_of(division->call);
+    const pool_exec exec = operation_reserve_exec(&all->reserves[index], given);
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < call->count && !status; i++) {
-        const struct job *job = &call->jobs[i];
-        const uint64_t bytes = job->extend.params.domain->field->bytes;
-        const struct workspace_span spans[] = {{shard_of(job->extend.in, index), bytes, "trace"},
-            {job->is_kept ? shard_of(&job->out, index) : NULL, bytes, "extension"}};
-
-        status = workspace_check_spans(call->name, exec, spans, 2);
-    }
+    for (uint32_t i = 0; i < count_jobs(division) && !status; i++)
+        status = operation_compute_part(&all->jobs[i].division, index, &exec);
     return status;
 }
 
-/* What the extensions leave of the device's workspace. */
-static pool_status take_rest(
-    struct extend_commit *call, uint32_t index, const struct exec_target *target)
+static pool_status commit_rows(void *user, uint32_t index, const pool_exec *given)
 {
-    const uint64_t all = call->exec.workspaces && call->exec.workspaces[index]
-                             ? pool_buffer_bytes(call->exec.workspaces[index])
-                             : 0;
-    const uint64_t rest = all - call->reserved[index];
-    CUdeviceptr address;
+    const struct operation_division *division = user;
+    const struct extensions *all = extensions_of(division->call);
+    const pool_exec exec = operation_reserve_exec(&all->reserves[index], given);
 
-    return all && rest >= MEMORY_SCRATCH_ALIGNMENT
-               ? scratch_allocate(target,
-                     rest / MEMORY_SCRATCH_ALIGNMENT * MEMORY_SCRATCH_ALIGNMENT, &call->rest[index],
-                     &address)
-               : POOL_OK;
+    return operation_compute_part(division, index, &exec);
 }
 
-static pool_status allocate_on(struct extend_commit *call, uint32_t index)
+static pool_status allocate_on(const struct operation_division *division, uint32_t index)
 {
-    struct workspace workspace;
-    struct exec_target target;
-    CUdeviceptr address = 0;
-    pool_exec exec;
-    pool_status status = init_target(call, index, &exec, &target);
+    const pool_exec exec = devices_exec(&division->devices, &division->call->exec, index);
+    struct extensions *all = extensions_of(division->call);
+    struct operation_reserve *reserve = &all->reserves[index];
+    pool_status status = operation_reserve(division->call, all->reserved[index], &exec, reserve);
+    CUdeviceptr address = reserve->address;
 
-    if (!status)
-        status = workspace_open(&workspace, call->name, &exec, call->reserved[index], &target);
-    if (!status)
-        status = check_overlaps(call, index, &exec);
-    if (!status && call->reserved[index])
-        status = scratch_allocate(&target, call->reserved[index], &call->scratch[index], &address);
-    for (uint32_t i = 0; i < call->count && !status; i++) {
-        struct job *job = &call->jobs[i];
+    for (uint32_t i = 0; i < count_jobs(division) && !status; i++) {
+        struct job *job = &all->jobs[i];
         const uint64_t bytes = job->elements[index].count * job->extend.params.domain->field->bytes;
 
         if (bytes)
@@ -249,101 +175,113 @@ static pool_status allocate_on(struct extend_commit *call, uint32_t index)
             job->columns[index].data = job->elements[index].data;
         address += memory_scratch_bytes(bytes);
     }
-    return status ? status : take_rest(call, index, &target);
-}
-
-/* Nothing of the call runs any more. */
-static pool_status free_scratch(struct extend_commit *call, pool_status status)
-{
-    for (uint32_t k = 0; k < call->jobs[0].division.devices.count; k++) {
-        const struct exec_target target = {.device = call->jobs[0].division.devices.device[k]};
-
-        status = scratch_free(&target, &call->scratch[k], status);
-        status = scratch_free(&target, &call->rest[k], status);
-    }
     return status;
 }
 
-/* Extensions are below the modulus, and progress is that of the commitment. */
-static pool_status run_jobs(struct extend_commit *call, const pool_span *levels)
+/* Once the extensions have memory. */
+static pool_status connect(struct operation_division *division)
 {
+    const struct commit_call *call = (const void *)division->call;
+    struct commit_division *cut = division->memory;
+    pool_status status;
+
+    cut->has_data = true;
+    status = commit_check_shards(cut);
+    return status ? status : commit_connect(cut, call->levels);
+}
+
+/* Extensions are below the modulus, and progress is that of the commitment. */
+static pool_status run_jobs(struct operation_division *division)
+{
+    const struct operation_call *call = division->call;
     pool_exec extends = call->exec, commits = call->exec;
-    const struct devices *devices = &call->jobs[0].division.devices;
-    const struct parts parts = {
-        .exec = &extends, .devices = devices, .compute = extend_part, .user = call};
+    const struct parts extensions = {.call = call->name,
+        .exec = &extends,
+        .devices = &division->devices,
+        .compute = extend_part,
+        .user = division};
+    const struct parts trees = {.call = call->name,
+        .exec = &commits,
+        .devices = &division->devices,
+        .total = call->work,
+        .compute = commit_rows,
+        .user = division};
     pool_status status = POOL_OK;
 
     extends.progress = NULL;
     commits.checks = POOL_CHECK_NONE;
-    if (call->exec.workspaces)
-        extends.workspaces = commits.workspaces = call->rest;
-    for (uint32_t i = 0; i < devices->count && !status; i++)
-        status = allocate_on(call, i);
+    for (uint32_t i = 0; i < division->devices.count && !status; i++)
+        status = allocate_on(division, i);
     if (!status)
-        status = parts_run(&parts);
+        status = parts_run(&extensions);
     if (!status)
-        status = commit_devices_run(call->name, &call->tree, &commits, levels, call->reserved);
-    return free_scratch(call, status);
+        status = connect(division);
+    if (!status)
+        status = parts_run(&trees);
+    if (!status && division->joins) {
+        const pool_exec first = devices_exec(&division->devices, &commits, 0);
+
+        division->is_joining = true;
+        status = commit_rows(division, 0, &first);
+    }
+    return status;
 }
 
-pool_status commit_extend_on_devices(const char *name, const pool_matrix_commit_params *params,
-    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
-    const pool_span *levels)
+static pool_status run_with_reserves(struct operation_division *division)
 {
-    struct extend_commit call = {.name = name, .exec = *exec, .count = count, .has_data = true};
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status = read_call(&call, params, extensions, levels);
+    struct extensions *all = extensions_of(division->call);
+    pool_status status;
 
-    if (!status && exec->workspaces)
-        status = commit_extend_forecast(name, params, exec, extensions, count, levels, needed);
-    if (!status)
-        status = devices_check_workspaces(name, &call.jobs[0].division.devices, exec, needed);
-    if (!status)
-        status = run_jobs(&call, levels);
-    free_call(&call);
+    all->reserves = base_calloc(division->devices.count, sizeof(*all->reserves));
+    if (!all->reserves)
+        return base_fail_memory("the memory of extensions");
+    status = run_jobs(division);
+    for (uint32_t i = 0; i < division->devices.count; i++)
+        status = operation_reserve_end(&all->reserves[i], status);
+    base_free(all->reserves);
     return status;
 }
 
 /* ---- forecast -------------------------------------------------------------------------------- */
 
-static pool_status forecast_extensions(
-    const struct extend_commit *call, uint32_t index, uint64_t *bytes)
+static pool_status forecast_device(
+    struct operation_division *division, uint32_t index, uint64_t *bytes)
 {
-    const struct commit_division limits = limits_of(call);
-    const pool_exec given = devices_exec(&call->jobs[0].division.devices, &call->exec, index);
-    struct exec_target target;
+    const struct operation_call *call = division->call;
+    const pool_exec given = devices_exec(&division->devices, &call->exec, index);
+    const struct extensions *all = extensions_of(call);
+    uint64_t most = 0, needed = 0;
     pool_exec exec;
-    pool_status status = init_target(call, index, &exec, &target);
+    pool_status status = operation_reserve_forecast(call, all->reserved[index], &given, &exec);
 
-    *bytes = 0;
-    if (!status)
-        status = commit_part_exec(&limits, &given, index, &exec);
-    for (uint32_t i = 0; i < call->count && !status; i++) {
-        uint64_t needed = 0;
-
-        status = operation_forecast_part(&call->jobs[i].division, index, &exec, &needed);
-        *bytes = *bytes > needed ? *bytes : needed;
+    for (uint32_t i = 0; i < count_jobs(division) && !status; i++) {
+        status = operation_forecast_part(&all->jobs[i].division, index, &exec, &needed);
+        most = base_max(most, needed);
     }
+    exec.checks = POOL_CHECK_NONE;
+    if (!status)
+        status = operation_forecast_part(division, index, &exec, &needed);
+    most = base_max(most, needed);
+    division->is_joining = true;
+    if (!status && !index && division->joins)
+        status = operation_forecast_part(division, 0, &exec, &needed);
+    division->is_joining = false;
+    *bytes = all->reserved[index] + base_max(most, needed);
     return status;
 }
 
-pool_status commit_extend_forecast(const char *name, const pool_matrix_commit_params *params,
-    const pool_exec *exec, const pool_extension *extensions, uint32_t count,
-    const pool_span *levels, uint64_t *bytes)
+static pool_status forecast_jobs(struct operation_division *division, uint64_t *bytes)
 {
-    struct extend_commit call = {.name = name, .exec = *exec, .count = count};
-    uint64_t extends[EXEC_MAX_DEVICES], commits[EXEC_MAX_DEVICES];
-    pool_exec commit_exec = *exec;
-    pool_status status = read_call(&call, params, extensions, levels);
+    pool_status status = POOL_OK;
 
-    commit_exec.checks = POOL_CHECK_NONE;
-    for (uint32_t i = 0; !status && i < call.jobs[0].division.devices.count; i++)
-        status = forecast_extensions(&call, i, &extends[i]);
-    if (!status)
-        status =
-            commit_devices_forecast(name, &call.tree, &commit_exec, levels, call.reserved, commits);
-    for (uint32_t i = 0; !status && i < call.jobs[0].division.devices.count; i++)
-        bytes[i] = call.reserved[i] + (extends[i] > commits[i] ? extends[i] : commits[i]);
-    free_call(&call);
+    for (uint32_t i = 0; i < division->devices.count && !status; i++)
+        status = forecast_device(division, i, &bytes[i]);
     return status;
+}
+
+pool_status commit_divide_jobs(void *call, struct operation_division *division)
+{
+    division->run = run_with_reserves;
+    division->forecast = forecast_jobs;
+    return commit_divide_call(call, division);
 }

@@ -7,99 +7,102 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/commit/open.h"
-#include "zk/operation/timeout.h"
-#include "zk/operation/workspace.h"
-#include "zk/poseidon/arguments.h"
 #include "zk/poseidon/kernels.h"
 #include "zk/poseidon/run.h"
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static pool_status check_result(
-    const struct opening *opening, const struct poseidon_operand *out, uint64_t items)
+static pool_status check_indices(const struct opening *opening)
 {
-    pool_status status =
-        poseidon_check_operand(opening->call, opening->tree.field, &opening->exec, out);
+    const uint64_t height = commit_level_nodes(&opening->tree, 0);
 
-    if (status)
-        return status;
-    if (out->span->space != POOL_MEMORY_HOST)
-        return base_fail(
-            POOL_ERR_INVALID_ARGUMENT, "%s: `%s` must be in host memory", opening->call, out->name);
-    if (out->span->count < items)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `%s` has space for %llu items, the call writes %llu", opening->call, out->name,
-            (unsigned long long)out->span->count, (unsigned long long)items);
-    return POOL_OK;
+    for (uint64_t i = 0; i < opening->count && opening->indices; i++)
+        if (opening->indices[i] >= height)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: unsupported value %llu for `indices[%llu]`; the tallest matrix has %llu rows",
+                opening->frame.name, (unsigned long long)opening->indices[i], (unsigned long long)i,
+                (unsigned long long)height);
+    return opening->count && !opening->indices && !opening->frame.is_forecast
+               ? base_fail_null(opening->frame.name, "indices")
+               : POOL_OK;
 }
 
-static pool_status check_results(struct opening *opening)
+static pool_status check_result(
+    const struct opening *opening, const pool_span *out, const char *name)
 {
-    const struct commit_tree *tree = &opening->tree;
-    const struct poseidon_operand rows = {opening->rows, (uint32_t)tree->row_elements, "rows"};
-    const struct poseidon_operand paths = {opening->paths, tree->set->digest_elements, "paths"};
-    uint64_t bytes;
-    pool_status status;
+    return out->space == POOL_MEMORY_HOST
+               ? POOL_OK
+               : base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s` must be in host memory",
+                     opening->frame.name, name);
+}
 
+static pool_status read_opening(void *user)
+{
+    struct opening *opening = user;
+    struct commit_tree *tree = &opening->tree;
+    uint64_t bytes;
+    pool_status status = commit_tree_init(
+        opening->frame.name, &opening->params, opening->matrices, opening->matrix_count, tree);
+
+    opening->frame.exec.progress = NULL; /* that of subtrees is not the call's */
+    if (!status)
+        status = check_result(opening, opening->rows, "rows");
+    if (!status)
+        status = check_result(opening, opening->paths, "paths");
+    if (status)
+        return status;
     opening->row_bytes = tree->row_elements * tree->field->bytes;
     opening->path_bytes = tree->height * tree->digest_bytes;
     if (__builtin_mul_overflow(
             opening->count, opening->row_bytes + opening->path_bytes + sizeof(uint64_t), &bytes) ||
         bytes > INT64_MAX)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: %llu openings are too many", opening->call,
-            (unsigned long long)opening->count);
-    status = check_result(opening, &rows, opening->count);
-    return status ? status : check_result(opening, &paths, opening->count * tree->height);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: %llu openings are too many",
+            opening->frame.name, (unsigned long long)opening->count);
+    return check_indices(opening);
 }
 
-/* Everything but the spans' data and the indices. */
-static pool_status read_opening(const char *call, const pool_matrix_commit_params *params,
-    const pool_exec *exec, const pool_matrix *matrices, uint32_t count, struct opening *opening)
+static void set_items(void *user)
 {
-    static const struct exec_rules rules = {
-        .has_workspace = true, .has_memory_limit = true, .has_devices = true};
-    pool_status status = exec_read(call, exec, &rules, &opening->exec);
+    struct opening *opening = user;
+    const struct commit_tree *tree = &opening->tree;
+    struct span_item *item = opening->frame.item;
 
-    opening->call = call;
-    opening->exec.progress = NULL; /* that of subtrees is not the call's */
+    opening->frame.target.field = tree->field;
+    item[0] = item[2] = poseidon_item(tree->set, tree->set->digest_elements);
+    item[1] = poseidon_item(tree->set, (uint32_t)tree->row_elements);
+}
+
+static bool list_matrices(const void *user, uint32_t index, struct operation_operand *operand)
+{
+    const struct commit_tree *tree = &((const struct opening *)user)->tree;
+
+    if (index >= tree->count)
+        return false;
+    commit_list_matrix(tree, index, operand);
+    return true;
+}
+
+static pool_status check_spaces(void *user)
+{
+    const struct opening *opening = user;
+    const struct commit_tree *tree = &opening->tree;
+    const char *name = opening->frame.name;
+    pool_status status = POOL_OK;
+
+    if (opening->levels->count < tree->digest_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: `levels` has space for %llu digests, the kept levels have %llu", name,
+            (unsigned long long)opening->levels->count, (unsigned long long)tree->digest_count);
+    status = commit_check_matrices(name, tree);
     if (!status)
-        status = commit_tree_init(call, params, matrices, count, &opening->tree);
-    if (!status)
-        status = commit_check_levels(call, &opening->tree, &opening->exec, opening->levels);
-    if (!status && !opening->exec.device_count)
-        status = commit_check_matrices(call, &opening->tree, NULL);
-    return status ? status : check_results(opening);
-}
-
-static pool_status check_indices(const struct opening *opening)
-{
-    const uint64_t height = commit_level_nodes(&opening->tree, 0);
-
-    if (opening->count && !opening->indices)
-        return base_fail_null(opening->call, "indices");
-    for (uint64_t i = 0; i < opening->count; i++)
-        if (opening->indices[i] >= height)
-            return base_fail(POOL_ERR_INVALID_ARGUMENT,
-                "%s: unsupported value %llu for `indices[%llu]`; the tallest matrix has %llu rows",
-                opening->call, (unsigned long long)opening->indices[i], (unsigned long long)i,
-                (unsigned long long)height);
-    return POOL_OK;
-}
-
-static pool_status check_data(const struct opening *opening)
-{
-    const struct poseidon_operand operands[] = {
-        {opening->levels, 0, "levels"}, {opening->rows, 0, "rows"}, {opening->paths, 0, "paths"}};
-    pool_status status = check_indices(opening);
-
-    for (size_t i = 0; i < sizeof(operands) / sizeof(operands[0]) && !status; i++)
-        status = poseidon_check_data(opening->call, &operands[i]);
-    return status;
+        status = poseidon_check_space(&opening->frame, opening->rows, "rows", opening->count);
+    return status ? status
+                  : poseidon_check_space(
+                        &opening->frame, opening->paths, "paths", opening->count * tree->height);
 }
 
 /* ---- on the device --------------------------------------------------------------------------- */
@@ -123,7 +126,7 @@ uint64_t commit_gather_bytes(const struct opening *opening)
 }
 
 /* `args` has what depends on the source; the result is at `offset` of each index's results. */
-static pool_status launch_gather(const struct opening *opening, const struct exec_target *site,
+static pool_status launch_gather(const struct opening *opening, const struct exec_target *target,
     struct poseidon_gather_args *args, pool_form from, pool_form to)
 {
     const pool_form form = poseidon_device_form(opening->tree.row_set);
@@ -131,11 +134,11 @@ static pool_status launch_gather(const struct opening *opening, const struct exe
     args->count = opening->count;
     args->in_is_converted = from != form;
     args->out_is_converted = to != form;
-    return poseidon_launch_gather(opening->tree.row_set, site->device, site->stream, args);
+    return poseidon_launch_gather(opening->tree.row_set, target->device, target->stream, args);
 }
 
 static pool_status gather_rows(
-    const struct opening *opening, const struct exec_target *site, CUdeviceptr scratch)
+    const struct opening *opening, const struct exec_target *target, CUdeviceptr scratch)
 {
     const struct commit_tree *tree = &opening->tree;
     const uint64_t bytes = tree->field->bytes;
@@ -156,14 +159,14 @@ static pool_status gather_rows(
             .shift = commit_matrix_level(tree, matrix)};
 
         if (matrix->span.space == POOL_MEMORY_DEVICE)
-            status = launch_gather(opening, site, &args, matrix->span.form, opening->rows->form);
+            status = launch_gather(opening, target, &args, matrix->span.form, opening->rows->form);
         out += matrix->width * bytes;
     }
     return status;
 }
 
 static pool_status gather_paths(
-    const struct opening *opening, const struct exec_target *site, CUdeviceptr scratch)
+    const struct opening *opening, const struct exec_target *target, CUdeviceptr scratch)
 {
     const struct commit_tree *tree = &opening->tree;
     const uint64_t stride = span_stride(opening->levels, tree->digest_bytes);
@@ -184,63 +187,57 @@ static pool_status gather_paths(
             .shift = level,
             .is_sibling = 1};
 
-        status = launch_gather(opening, site, &args, opening->levels->form, opening->paths->form);
+        status = launch_gather(opening, target, &args, opening->levels->form, opening->paths->form);
     }
     return status;
 }
 
-static pool_status gather_into(
-    const struct opening *opening, const struct exec_target *site, pool_buffer *scratch)
+static pool_status plan_gather(void *user, uint64_t limit)
 {
+    struct opening *opening = user;
+
+    (void)limit;
+    opening->frame.memory.bytes = commit_gather_bytes(opening);
+    return POOL_OK;
+}
+
+static pool_status run_gather(void *user)
+{
+    struct opening *opening = user;
+    const struct exec_target *target = &opening->frame.target;
     const uint64_t index_bytes = opening->count * sizeof(uint64_t);
-    CUdeviceptr address = 0;
-    pool_status status = pool_buffer_address(scratch, &address);
+    const CUdeviceptr address = opening->frame.address;
+    pool_buffer *scratch = opening->frame.block;
+    pool_status status =
+        pool_copy_to_device(scratch, 0, opening->indices, index_bytes, target->stream);
 
     if (!status)
-        status = pool_copy_to_device(scratch, 0, opening->indices, index_bytes, site->stream);
+        status = gather_rows(opening, target, address);
     if (!status)
-        status = gather_rows(opening, site, address);
-    if (!status)
-        status = gather_paths(opening, site, address);
+        status = gather_paths(opening, target, address);
     if (!status)
         status = pool_copy_to_host(opening->packed, scratch, index_bytes,
-            opening->count * (opening->row_bytes + opening->path_bytes), site->stream);
+            opening->count * (opening->row_bytes + opening->path_bytes), target->stream);
     return status;
 }
 
-pool_status commit_gather(const struct opening *opening)
+pool_status commit_gather(const struct opening *whole, const pool_exec *exec)
 {
-    const uint64_t bytes = commit_gather_bytes(opening), limit = exec_limit(&opening->exec);
-    struct workspace workspace;
-    struct exec_target site;
-    pool_buffer *scratch = NULL;
-    CUdeviceptr address;
-    pool_status status;
+    static const struct operation operation = {.is_uncounted = true,
+        .call_bytes = sizeof(struct opening),
+        .rules = {.has_workspace = true, .has_memory_limit = true},
+        .arguments = {{"levels", offsetof(struct opening, levels), OPERATION_SPAN,
+            .operand = "levels"}},
+        .takes_block = true,
+        .list = list_matrices,
+        .prepare = set_items,
+        .plan = plan_gather,
+        .run = run_gather};
+    struct opening opening = *whole;
 
-    if (bytes == 0)
-        return POOL_OK;
-    status = exec_target_init(&site, &opening->exec);
-    if (status)
-        return status;
-    site.field = opening->tree.field;
-    status = commit_check_matrices(opening->call, &opening->tree, &site);
-    if (!status)
-        status = poseidon_check_device_span(
-            &site, opening->levels, opening->tree.digest_bytes, "levels");
-    if (!status && bytes > limit)
-        status = exec_fail_limit(opening->call, limit, bytes);
-    if (!status)
-        status = workspace_open(&workspace, opening->call, &opening->exec, bytes, &site);
-    if (!status)
-        status =
-            commit_check_workspace(opening->call, &opening->tree, &opening->exec, opening->levels);
-    if (status)
-        return status;
-    status = scratch_allocate(&site, bytes, &scratch, &address);
-    if (!status)
-        status = gather_into(opening, &site, scratch);
-    status = scratch_free(&site, &scratch, status);
-    return exec_target_end(&site, 0, status);
+    opening.frame =
+        (struct operation_call){.operation = &operation, .name = whole->frame.name, .given = exec};
+    return commit_gather_bytes(&opening) ? operation_run(&opening.frame) : POOL_OK;
 }
 
 /* ---- on the host ----------------------------------------------------------------------------- */
@@ -343,17 +340,10 @@ static void init_subtree(const struct opening *opening, uint64_t node, pool_matr
 static pool_status compute_subtree(
     const struct opening *opening, uint64_t node, pool_matrix *matrices, const pool_span *digests)
 {
-    struct progress progress = {.call = opening->call, .exec = &opening->exec};
     struct commit_tree subtree;
-    struct exec_target site;
-    pool_status status;
 
     init_subtree(opening, node, matrices, &subtree);
-    progress.total = commit_work(&subtree);
-    status = commit_init_site(opening->call, &subtree, &opening->exec, digests, &site);
-    if (!status)
-        status = commit_check_matrices(opening->call, &subtree, &site);
-    return status ? status : commit_compute(&subtree, &site, digests, &progress);
+    return commit_compute(opening->frame.name, &subtree, &opening->frame.exec, digests, NULL);
 }
 
 static pool_status open_subtree(
@@ -394,20 +384,34 @@ static pool_status open_subtrees(const struct opening *opening)
 static pool_status forecast_subtree(const struct opening *opening, uint64_t *bytes)
 {
     const struct commit_tree *tree = &opening->tree;
-    const pool_span levels = {.space = POOL_MEMORY_HOST};
     pool_matrix *matrices = base_calloc(tree->count, sizeof(*matrices));
     struct commit_tree subtree;
+    pool_span levels = {.space = POOL_MEMORY_HOST};
     pool_status status;
 
     if (!matrices)
         return base_fail_memory("the matrices of a subtree");
     init_subtree(opening, 0, matrices, &subtree);
-    status = commit_forecast(opening->call, &subtree, &opening->exec, &levels, bytes);
+    levels.count = subtree.digest_count;
+    status = commit_compute(opening->frame.name, &subtree, &opening->frame.exec, &levels, bytes);
     base_free(matrices);
     return status;
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static pool_status plan(void *user, uint64_t limit)
+{
+    struct opening *opening = user;
+    const uint64_t gathered = commit_gather_bytes(opening);
+    uint64_t subtree = 0;
+    pool_status status = POOL_OK;
+
+    if (gathered <= limit && opening->tree.first_level && opening->count)
+        status = forecast_subtree(opening, &subtree);
+    opening->frame.memory.bytes = base_max(gathered, subtree);
+    return status;
+}
 
 static void store_results(const struct opening *opening)
 {
@@ -422,8 +426,9 @@ static void store_results(const struct opening *opening)
             paths + i * tree->digest_bytes, tree->digest_bytes);
 }
 
-static pool_status open_rows(struct opening *opening)
+pool_status commit_open_rows(void *user)
 {
+    struct opening *opening = user;
     pool_status status;
 
     if (opening->count == 0)
@@ -431,7 +436,8 @@ static pool_status open_rows(struct opening *opening)
     opening->packed = base_calloc(opening->count, opening->row_bytes + opening->path_bytes);
     if (!opening->packed)
         return base_fail_memory("openings");
-    status = opening->division ? commit_open_gather(opening) : commit_gather(opening);
+    status = opening->division ? commit_open_gather(opening)
+                               : commit_gather(opening, &opening->frame.exec);
     for (uint64_t query = 0; query < opening->count && !status; query++) {
         copy_rows(opening, query);
         copy_kept_siblings(opening, query);
@@ -444,65 +450,55 @@ static pool_status open_rows(struct opening *opening)
     return status;
 }
 
-static pool_status matrix_open_timed(void *const *a)
-{
-    return pool_matrix_open(
-        a[0], a[1], a[2], *(uint32_t *)a[3], a[4], a[5], *(uint64_t *)a[6], a[7], a[8]);
-}
+static const struct operation operation = {.call_bytes = sizeof(struct opening),
+    .rules = {.has_workspace = true, .has_memory_limit = true, .has_devices = true},
+    .arguments = {{"params", offsetof(struct opening, given), OPERATION_PARAMS,
+                      .type = &commit_params_type, .copy_at = offsetof(struct opening, params)},
+        {"matrices", offsetof(struct opening, matrices), OPERATION_ARRAY,
+            .copy_at = offsetof(struct opening, matrix_count), .bytes = sizeof(pool_matrix),
+            .most = COMMIT_MAX_MATRICES},
+        {"levels", offsetof(struct opening, levels), OPERATION_SPAN, .operand = "levels"},
+        {"rows", offsetof(struct opening, rows), OPERATION_SPAN, .operand = "rows"},
+        {"paths", offsetof(struct opening, paths), OPERATION_SPAN, .operand = "paths"}},
+    .list = list_matrices,
+    .read = read_opening,
+    .prepare = set_items,
+    .check = check_spaces,
+    .plan = plan,
+    .run = commit_open_rows,
+    .divide = commit_open_divide};
+
+/* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_matrix_open(const pool_matrix_commit_params *params, const pool_exec *exec,
     const pool_matrix *matrices, uint32_t count, const pool_span *levels, const uint64_t *indices,
     uint64_t index_count, const pool_span *rows, const pool_span *paths)
 {
-    if (exec_has_timeout(exec))
-        return TIMED_RUN(matrix_open_timed, NULL, TIMED_PARAMS(params), TIMED_EXEC(exec),
-            TIMED_BYTES(matrices, count <= COMMIT_MAX_MATRICES ? count * sizeof(*matrices) : 0),
-            TIMED_VALUE(count), TIMED_SPAN(levels), TIMED_POINTER(indices),
-            TIMED_VALUE(index_count), TIMED_SPAN(rows), TIMED_SPAN(paths));
-    EXEC_SCOPE(exec);
-    struct opening opening = {
-        .levels = levels, .indices = indices, .count = index_count, .rows = rows, .paths = paths};
-    struct commit_division division = {.has_data = true};
-    pool_status status = read_opening(__func__, params, exec, matrices, count, &opening);
+    struct opening opening = {.frame = OPERATION_CALL(&operation, exec),
+        .given = params,
+        .matrices = matrices,
+        .matrix_count = count,
+        .levels = levels,
+        .indices = indices,
+        .count = index_count,
+        .rows = rows,
+        .paths = paths};
 
-    if (!status)
-        status = check_data(&opening);
-    if (!status && opening.exec.device_count)
-        status = commit_open_divide(&opening, &division);
-    else if (!status)
-        status = commit_check_host_data(__func__, &opening.tree);
-    if (!status && !opening.exec.device_count)
-        status = commit_check_workspace(__func__, &opening.tree, &opening.exec, levels);
-    else if (!status)
-        status = commit_open_check_workspaces(&opening);
-    return status ? status : open_rows(&opening);
+    return operation_run(&opening.frame);
 }
 
 pool_status pool_matrix_open_workspace(const pool_matrix_commit_params *params,
     const pool_exec *exec, const pool_matrix *matrices, uint32_t count, const pool_span *levels,
     uint64_t index_count, const pool_span *rows, const pool_span *paths, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    struct opening opening = {.levels = levels, .count = index_count, .rows = rows, .paths = paths};
-    uint64_t subtree = 0, gathered, limit;
-    pool_status status = bytes ? read_opening(__func__, params, exec, matrices, count, &opening)
-                               : base_fail_null(__func__, "bytes");
+    struct opening opening = {.frame = OPERATION_CALL(&operation, exec),
+        .given = params,
+        .matrices = matrices,
+        .matrix_count = count,
+        .levels = levels,
+        .count = index_count,
+        .rows = rows,
+        .paths = paths};
 
-    if (!status && opening.exec.device_count) {
-        struct commit_division division = {0};
-
-        status = commit_open_divide(&opening, &division);
-        return status ? status : commit_open_forecast(&opening, bytes);
-    }
-    if (status)
-        return status;
-    gathered = commit_gather_bytes(&opening);
-    limit = exec_limit(&opening.exec);
-    if (gathered > limit)
-        return exec_fail_limit(__func__, limit, gathered);
-    if (opening.tree.first_level && index_count)
-        status = forecast_subtree(&opening, &subtree);
-    if (!status)
-        *bytes = base_max(gathered, subtree);
-    return status;
+    return operation_forecast(&opening.frame, bytes);
 }

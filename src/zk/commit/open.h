@@ -8,8 +8,11 @@
 #include "zk/commit/devices.h"
 
 struct opening {
-    const char *call; /* the public function */
-    pool_exec exec;
+    struct operation_call frame;
+    const pool_matrix_commit_params *given;
+    const pool_matrix *matrices;
+    uint32_t matrix_count;
+    pool_matrix_commit_params params;
     struct commit_tree tree;
     const pool_span *levels;
     const uint64_t *indices; /* NULL: unknown, of a forecast */
@@ -24,23 +27,20 @@ struct opening {
 
 /* ---- open.c ---------------------------------------------------------------------------------- */
 
-/* The rows and siblings that are in the memory of opening->exec's device, to `packed`. */
-pool_status commit_gather(const struct opening *opening);
+/* The rows and siblings that are in the memory of the device of `exec`, to `packed`. */
+pool_status commit_gather(const struct opening *opening, const pool_exec *exec);
 /* The device memory that this takes. */
 uint64_t commit_gather_bytes(const struct opening *opening);
+/* Step of the call. */
+pool_status commit_open_rows(void *opening);
 
 /* ---- open_devices.c -------------------------------------------------------------------------- */
 
-/* Reads the devices of the call and checks matrices and shards. */
-pool_status commit_open_divide(struct opening *opening, struct commit_division *division);
+pool_status commit_open_divide(void *opening, struct operation_division *division);
 /* The rows in shards, to `packed`, each device those in its memory. */
 pool_status commit_open_gather(const struct opening *opening);
 /* The levels below two nodes, whose parent is `node` of the lowest kept level, to `levels`. */
 pool_status commit_open_subtree(
     const struct opening *opening, uint64_t node, const pool_span *levels);
-/* Refuses workspaces that have less than that. */
-pool_status commit_open_check_workspaces(const struct opening *opening);
-/* bytes[i] is what device i allocates. */
-pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes);
 
 #endif

@@ -25,31 +25,13 @@ static pool_status check_subtrees(const struct opening *opening)
     const struct commit_division *division = opening->division;
     const uint64_t rows = UINT64_C(1) << opening->tree.first_level;
 
-    for (uint32_t i = 0; i < division->devices.count && division->has_row_shards; i++)
+    for (uint32_t i = 0; i < division->devices->count && division->has_row_shards; i++)
         if (first_row(division, i) % rows)
             return base_fail(POOL_ERR_UNSUPPORTED,
                 "%s: the shards of rows of device %u begin within the %llu rows of a subtree that "
                 "is built again; `kept_levels` must be larger",
-                opening->call, i, (unsigned long long)rows);
+                opening->frame.name, i, (unsigned long long)rows);
     return POOL_OK;
-}
-
-pool_status commit_open_divide(struct opening *opening, struct commit_division *division)
-{
-    pool_status status;
-
-    division->call = opening->call;
-    division->tree = &opening->tree;
-    division->exec = &opening->exec;
-    opening->division = division;
-    status = commit_check_level_space(division, opening->levels);
-    if (!status)
-        status = commit_divide(division);
-    if (!status)
-        status = commit_check_level_shards(division, opening->levels);
-    if (!status)
-        status = check_subtrees(opening);
-    return status ? status : commit_link_devices(division);
 }
 
 /* ---- rows in shards -------------------------------------------------------------------------- */
@@ -167,16 +149,6 @@ static void copy_rows(const struct opening *whole, uint32_t device, pool_matrix_
     }
 }
 
-static pool_status read_exec(
-    const struct opening *whole, const pool_exec *given, struct opening *part)
-{
-    static const struct exec_rules rules = {.has_workspace = true, .has_memory_limit = true};
-    pool_status status = exec_read(whole->call, given, &rules, &part->exec);
-
-    part->exec.progress = NULL;
-    return status;
-}
-
 static pool_status gather_shards(
     const struct opening *whole, uint32_t device, pool_matrix_layout layout, const pool_exec *exec)
 {
@@ -191,9 +163,7 @@ static pool_status gather_shards(
     if (!part.opening.packed)
         status = base_fail_memory("openings of shards");
     if (!status)
-        status = read_exec(whole, exec, &part.opening);
-    if (!status)
-        status = commit_gather(&part.opening);
+        status = commit_gather(&part.opening, exec);
     if (!status)
         copy_rows(whole, device, layout, &part);
     close_shards(&part);
@@ -313,9 +283,7 @@ static pool_status gather_siblings(
         if (!opening->packed)
             status = base_fail_memory("openings of levels");
         if (!status)
-            status = read_exec(whole, exec, opening);
-        if (!status)
-            status = commit_gather(opening);
+            status = commit_gather(opening, exec);
         if (!status)
             copy_siblings(whole, &part);
     }
@@ -338,7 +306,7 @@ static pool_status copy_node_of_cut(const struct opening *whole, uint64_t query)
 
     while (division->first[device + 1] <= node)
         device++;
-    status = pool_buffer_adopt(division->devices.device[device],
+    status = pool_buffer_adopt(division->devices->device[device],
         (CUdeviceptr)(uintptr_t)shards[device].data +
             (commit_first_of_cut(division, device) + node - division->first[device]) * digest,
         digest, &view);
@@ -367,9 +335,9 @@ static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec
 
 pool_status commit_open_gather(const struct opening *opening)
 {
-    const struct parts parts = {.call = opening->call,
-        .exec = &opening->exec,
-        .devices = &opening->division->devices,
+    const struct parts parts = {.call = opening->frame.name,
+        .exec = &opening->frame.exec,
+        .devices = opening->division->devices,
         .compute = gather_part,
         .user = (void *)(uintptr_t)opening};
 
@@ -415,23 +383,13 @@ static pool_status open_subtree(
 pool_status commit_open_subtree(
     const struct opening *opening, uint64_t node, const pool_span *levels)
 {
-    const struct commit_division *division = opening->division;
     const uint32_t device = device_of_node(opening, node);
-    const pool_exec given = devices_exec(&division->devices, &opening->exec, device);
-    struct progress progress = {.call = opening->call};
-    struct opening part_opening = *opening;
-    struct exec_target site;
+    const pool_exec exec = devices_exec(opening->division->devices, &opening->frame.exec, device);
     struct commit_part part;
     pool_status status = open_subtree(opening, device, node, &part);
 
     if (!status)
-        status = read_exec(opening, &given, &part_opening);
-    progress.exec = &part_opening.exec;
-    progress.total = commit_work(&part.tree);
-    if (!status)
-        status = commit_init_site(opening->call, &part.tree, &part_opening.exec, levels, &site);
-    if (!status)
-        status = commit_compute(&part.tree, &site, levels, &progress);
+        status = commit_compute(opening->frame.name, &part.tree, &exec, levels, NULL);
     commit_part_close(&part);
     return status;
 }
@@ -468,14 +426,15 @@ static pool_status forecast_siblings(
 static pool_status forecast_subtree(
     const struct opening *opening, uint32_t device, const pool_exec *exec, uint64_t *bytes)
 {
-    const pool_span levels = {.space = POOL_MEMORY_HOST};
+    pool_span levels = {.space = POOL_MEMORY_HOST};
     const uint64_t node = first_row(opening->division, device) >> opening->tree.first_level;
     struct commit_part part;
     uint64_t needed = 0;
     pool_status status = open_subtree(opening, device, node, &part);
 
+    levels.count = part.tree.digest_count;
     if (!status)
-        status = commit_forecast(opening->call, &part.tree, exec, &levels, &needed);
+        status = commit_compute(opening->frame.name, &part.tree, exec, &levels, &needed);
     *bytes = base_max(*bytes, needed);
     commit_part_close(&part);
     return status;
@@ -493,57 +452,56 @@ static bool builds_subtrees(const struct opening *opening, uint32_t device)
 
 static pool_status forecast_device(const struct opening *opening, uint32_t device, uint64_t *bytes)
 {
-    const struct commit_division *division = opening->division;
-    const pool_exec given = devices_exec(&division->devices, &opening->exec, device);
-    struct opening part = *opening;
-    uint64_t limit;
-    pool_status status = read_exec(opening, &given, &part);
+    const pool_exec exec = devices_exec(opening->division->devices, &opening->frame.exec, device);
+    const uint64_t limit = exec_limit(&exec);
+    pool_status status;
 
     *bytes = 0;
-    if (!status)
-        status = forecast_shards(opening, device, POOL_MATRIX_COLUMNS, bytes);
+    status = forecast_shards(opening, device, POOL_MATRIX_COLUMNS, bytes);
     if (!status)
         status = forecast_shards(opening, device, POOL_MATRIX_ROWS, bytes);
     for (int is_top = 0; is_top < 2 && !status; is_top++)
         status = forecast_siblings(opening, device, is_top, bytes);
-    if (status)
-        return status;
-    limit = exec_limit(&part.exec);
-    if (*bytes > limit)
-        return exec_fail_limit(opening->call, limit, *bytes);
-    return builds_subtrees(opening, device) ? forecast_subtree(opening, device, &part.exec, bytes)
-                                            : POOL_OK;
+    if (!status && *bytes > limit)
+        status = exec_fail_limit(opening->frame.name, limit, *bytes);
+    return status || !builds_subtrees(opening, device)
+               ? status
+               : forecast_subtree(opening, device, &exec, bytes);
 }
 
-static pool_status forecast(const struct opening *opening, uint64_t *needed)
+static pool_status forecast(struct operation_division *division, uint64_t *needed)
 {
+    const struct opening *opening = (const void *)division->call;
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < opening->division->devices.count && !status; i++)
+    for (uint32_t i = 0; i < division->devices.count && !status; i++)
         status = forecast_device(opening, i, &needed[i]);
     return status;
 }
 
-pool_status commit_open_check_workspaces(const struct opening *opening)
+static pool_status run(struct operation_division *division)
 {
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status;
-
-    if (!opening->exec.workspaces)
-        return POOL_OK;
-    status = forecast(opening, needed);
-    return status ? status
-                  : devices_check_workspaces(
-                        opening->call, &opening->division->devices, &opening->exec, needed);
+    return commit_open_rows(division->call);
 }
 
-pool_status commit_open_forecast(const struct opening *opening, uint64_t *bytes)
+pool_status commit_open_divide(void *user, struct operation_division *division)
 {
-    const uint32_t count = opening->division->devices.count;
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status = forecast(opening, needed);
+    struct opening *opening = user;
+    struct commit_division *cut = division->memory = base_calloc(1, sizeof(*cut));
+    pool_status status;
 
-    for (uint32_t i = 0; i < count && !status; i++)
-        bytes[i] = needed[i];
-    return status;
+    if (!cut)
+        return base_fail_memory("openings");
+    *cut = (struct commit_division){.call = opening->frame.name,
+        .tree = &opening->tree,
+        .exec = &opening->frame.exec,
+        .devices = &division->devices,
+        .has_data = !opening->frame.is_forecast};
+    opening->division = cut;
+    division->run = run;
+    division->forecast = forecast;
+    status = commit_divide(cut);
+    if (!status)
+        status = check_subtrees(opening);
+    return status ? status : commit_connect(cut, opening->levels);
 }

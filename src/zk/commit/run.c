@@ -14,10 +14,10 @@
 #include "zk/poseidon/run.h"
 #include "zk/vector/check.h"
 
-struct commit_call {
+struct stages {
     const struct commit_tree *tree;
     const struct commit_plan *plan;
-    struct exec_target site;
+    struct exec_target target;
     struct progress *progress;
     pool_span kept;       /* the kept levels in device memory */
     pool_buffer *staging; /* the memory of `kept` for levels in host memory */
@@ -31,7 +31,7 @@ struct commit_call {
 
 /* The rows of a level that are hashed. */
 struct row_hash {
-    const struct commit_call *call;
+    const struct stages *call;
     uint32_t level;
     uint64_t width;    /* of the rows of all matrices */
     uint64_t absorbed; /* elements of the matrices before this one */
@@ -42,12 +42,12 @@ struct row_hash {
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static pool_status allocate(
-    const struct commit_call *call, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+    const struct stages *call, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
 {
-    return bytes ? scratch_allocate(&call->site, bytes, buffer, address) : POOL_OK;
+    return bytes ? scratch_allocate(&call->target, bytes, buffer, address) : POOL_OK;
 }
 
-static pool_status allocate_memory(struct commit_call *call, const pool_span *levels)
+static pool_status allocate_memory(struct stages *call, const pool_span *levels)
 {
     const struct commit_plan *plan = call->plan;
     CUdeviceptr staging = 0;
@@ -69,17 +69,17 @@ static pool_status allocate_memory(struct commit_call *call, const pool_span *le
     return status;
 }
 
-static pool_status free_memory(struct commit_call *call, pool_status status)
+static pool_status free_memory(struct stages *call, pool_status status)
 {
-    status = scratch_free(&call->site, &call->staging, status);
+    status = scratch_free(&call->target, &call->staging, status);
     for (int i = 0; i < 2; i++)
-        status = scratch_free(&call->site, &call->scratch[i], status);
-    status = scratch_free(&call->site, &call->pairs, status);
-    return scratch_free(&call->site, &call->states, status);
+        status = scratch_free(&call->target, &call->scratch[i], status);
+    status = scratch_free(&call->target, &call->pairs, status);
+    return scratch_free(&call->target, &call->states, status);
 }
 
 /* The device memory of a level. */
-static pool_span level_span(const struct commit_call *call, uint32_t level)
+static pool_span level_span(const struct stages *call, uint32_t level)
 {
     const struct commit_tree *tree = call->tree;
     const uint64_t nodes = commit_level_nodes(tree, level);
@@ -229,11 +229,11 @@ static void set_extension(const struct row_hash *hash, const struct commit_exten
 
 static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
 {
-    const struct commit_call *call = hash->call;
+    const struct stages *call = hash->call;
     const struct commit_extension *extension = commit_extension_of(call->tree, matrix);
     const uint64_t elements = commit_item_elements(matrix);
     const struct commit_chunks chunks = commit_plan_chunks(call->plan, call->tree, matrix);
-    struct pipeline pipeline = {.target = call->site,
+    struct pipeline pipeline = {.target = call->target,
         .progress = call->progress,
         .weight = elements,
         .count = matrix->span.count,
@@ -260,7 +260,7 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
 
 /* The digests of the rows that belong to a level. */
 static pool_status hash_rows(
-    const struct commit_call *call, uint32_t level, uint64_t width, const pool_span *digests)
+    const struct stages *call, uint32_t level, uint64_t width, const pool_span *digests)
 {
     const struct commit_tree *tree = call->tree;
     struct row_hash hash = {.call = call, .level = level, .width = width, .digests = digests};
@@ -276,7 +276,7 @@ static pool_status hash_rows(
 
 /* Each node is the hash of two of `children`. */
 static pool_status enqueue_nodes(
-    const struct commit_call *call, const pool_span *children, const pool_span *nodes)
+    const struct stages *call, const pool_span *children, const pool_span *nodes)
 {
     const struct commit_tree *tree = call->tree;
     const struct poseidon_operation operation = {.set = tree->set,
@@ -285,13 +285,13 @@ static pool_status enqueue_nodes(
         .out_bytes = tree->digest_bytes,
         .args = {.arity = 2, .input_count = children->count}};
 
-    return poseidon_operation_enqueue(&operation, &call->site, children, nodes);
+    return poseidon_operation_enqueue(&operation, &call->target, children, nodes);
 }
 
 /* The nodes of a level, each compressed with the digest of its row. The pairs of both are in
  * scratch memory. */
-static pool_status compress_with_rows(const struct commit_call *call, uint32_t level,
-    uint64_t width, const pool_span *children, const pool_span *nodes)
+static pool_status compress_with_rows(const struct stages *call, uint32_t level, uint64_t width,
+    const pool_span *children, const pool_span *nodes)
 {
     const struct commit_tree *tree = call->tree;
     const pool_span pairs = {.data = (void *)(uintptr_t)call->pair_address,
@@ -311,7 +311,7 @@ static pool_status compress_with_rows(const struct commit_call *call, uint32_t l
     return status ? status : enqueue_nodes(call, &pairs, nodes);
 }
 
-static pool_status compute_level(const struct commit_call *call, uint32_t level)
+static pool_status compute_level(const struct stages *call, uint32_t level)
 {
     const struct commit_tree *tree = call->tree;
     const uint64_t width = commit_level_width(tree, level);
@@ -320,21 +320,21 @@ static pool_status compute_level(const struct commit_call *call, uint32_t level)
     pool_status status;
 
     if (level == 0 && tree->leaves)
-        return pool_copy_to_device(
-            call->scratch[0], 0, tree->leaves, nodes.count * tree->digest_bytes, call->site.stream);
+        return pool_copy_to_device(call->scratch[0], 0, tree->leaves,
+            nodes.count * tree->digest_bytes, call->target.stream);
     if (level == 0)
         return hash_rows(call, level, width, &nodes);
     children = level_span(call, level - 1);
     status = width ? compress_with_rows(call, level, width, &children, &nodes)
                    : enqueue_nodes(call, &children, &nodes);
     if (!status && progress_waits(call->progress))
-        status = pool_stream_synchronize(call->site.stream);
+        status = pool_stream_synchronize(call->target.stream);
     return status ? status : progress_add(call->progress, nodes.count);
 }
 
 /* Kept levels that are adjacent in `levels`. */
 struct level_run {
-    const struct commit_call *call;
+    const struct stages *call;
     uint64_t first; /* digest of the kept ones */
     uint64_t count;
 };
@@ -351,9 +351,9 @@ static pool_status choose_staging(void *user, struct pipeline_chunk *chunk)
 static pool_status download_run(
     const struct level_run *run, const pool_span *levels, uint64_t target)
 {
-    const struct commit_call *call = run->call;
+    const struct stages *call = run->call;
     const pool_span to = poseidon_span_slice(levels, call->tree->digest_bytes, target, run->count);
-    const struct pipeline pipeline = {.target = call->site,
+    const struct pipeline pipeline = {.target = call->target,
         .progress = call->progress,
         .count = run->count,
         .chunk_items = run->count,
@@ -366,7 +366,7 @@ static pool_status download_run(
     return pipeline_run(&pipeline);
 }
 
-static pool_status download_levels(const struct commit_call *call, const pool_span *levels)
+static pool_status download_levels(const struct stages *call, const pool_span *levels)
 {
     const struct commit_tree *tree = call->tree;
     pool_status status = POOL_OK;
@@ -394,15 +394,20 @@ uint64_t commit_work(const struct commit_tree *tree)
     return work;
 }
 
-pool_status commit_run(const struct commit_tree *tree, const struct commit_plan *plan,
-    const struct exec_target *site, const pool_span *levels, struct progress *progress)
+pool_status commit_run(void *user)
 {
-    struct commit_call call = {.tree = tree, .plan = plan, .site = *site, .progress = progress};
-    pool_status status = allocate_memory(&call, levels);
+    struct commit_call *call = user;
+    struct stages stages = {.tree = &call->tree,
+        .plan = &call->plan,
+        .target = call->frame.target,
+        .progress = &call->frame.progress};
+    pool_status status = progress_add(stages.progress, 0); /* whether the call was cancelled */
 
-    for (uint32_t level = 0; level <= tree->height && !status; level++)
-        status = compute_level(&call, level);
-    if (!status && levels->space == POOL_MEMORY_HOST)
-        status = download_levels(&call, levels);
-    return free_memory(&call, status);
+    if (!status)
+        status = allocate_memory(&stages, call->levels);
+    for (uint32_t level = 0; level <= call->tree.height && !status; level++)
+        status = compute_level(&stages, level);
+    if (!status && call->levels->space == POOL_MEMORY_HOST)
+        status = download_levels(&stages, call->levels);
+    return free_memory(&stages, status);
 }

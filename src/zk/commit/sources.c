@@ -27,38 +27,29 @@ static uint64_t item_bytes(const struct commit_tree *tree, const pool_matrix *ma
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 static pool_status check_span(const struct commit_division *division, uint32_t index,
-    const pool_span *span, const struct exec_target *site, const char *name)
+    const pool_span *span, const struct exec_target *target, const char *name)
 {
     const pool_matrix *matrix = &division->tree->matrices[index];
     const struct span_item item = {.bytes = item_bytes(division->tree, matrix),
         .kind = matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
         .name = division->tree->field->name};
 
-    return division->has_data ? span_check(site, span, &item, name)
+    return division->has_data ? span_check(target, span, &item, name)
                               : span_check_shape(span, &item, name);
 }
 
 static pool_status check_matrix(const struct commit_division *division, uint32_t index)
 {
     const pool_matrix *matrix = &division->tree->matrices[index];
-    const uint64_t items = commit_item_count(matrix);
+    const bool is_sharded = matrix->span.space == POOL_MEMORY_SHARDED;
     char name[64];
-    pool_status status;
+    pool_status status = POOL_OK;
 
-    (void)snprintf(name, sizeof(name), "span of matrix %u", index);
-    status = devices_check_span(division->call, &division->devices, &matrix->span, name);
-    if (!status && matrix->span.count != items)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: the %s must have its %llu %s, %llu are given", division->call, name,
-            (unsigned long long)items, matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
-            (unsigned long long)matrix->span.count);
-    if (!status && matrix->span.space == POOL_MEMORY_HOST)
-        return check_span(division, index, &matrix->span, NULL, name);
-    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
-        const struct exec_target site = {.device = division->devices.device[i]};
+    for (uint32_t i = 0; i < division->devices->count && !status && is_sharded; i++) {
+        const struct exec_target target = {.device = division->devices->device[i]};
 
         (void)snprintf(name, sizeof(name), "shard %u of matrix %u", i, index);
-        status = check_span(division, index, &shards_of(matrix)[i], &site, name);
+        status = check_span(division, index, &shards_of(matrix)[i], &target, name);
     }
     return status;
 }
@@ -67,8 +58,6 @@ pool_status commit_check_shards(const struct commit_division *division)
 {
     pool_status status = POOL_OK;
 
-    if (!division->tree->matrices)
-        return base_fail_null(division->call, "matrices");
     for (uint32_t i = 0; i < division->tree->count && !status; i++)
         status = check_matrix(division, i);
     return status;
@@ -78,27 +67,24 @@ pool_status commit_check_shards(const struct commit_division *division)
 
 static pool_status wait_for_stream(const struct commit_division *division, uint32_t index)
 {
-    const pool_exec given = devices_exec(&division->devices, division->exec, index);
+    const pool_exec exec = devices_exec(division->devices, division->exec, index);
     struct exec_target target;
-    pool_exec exec;
-    pool_status status = exec_read(division->call, &given, &commit_exec_rules, &exec);
+    pool_status status = exec_target_init(&target, &exec);
 
-    if (!status)
-        status = exec_target_init(&target, &exec);
     return status ? status : pool_stream_synchronize(target.stream);
 }
 
 pool_status commit_link_devices(struct commit_division *division)
 {
-    const uint32_t count = division->devices.count;
+    const uint32_t count = division->devices->count;
     bool has_shards = false;
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < division->tree->count; i++)
         has_shards |= division->tree->matrices[i].span.space == POOL_MEMORY_SHARDED;
     for (uint32_t i = 0; i < count * count && !status && has_shards; i++)
-        status = memory_link(division->devices.device[i % count],
-            division->devices.device[i / count], &division->is_direct[i / count][i % count]);
+        status = memory_link(division->devices->device[i % count],
+            division->devices->device[i / count], &division->is_direct[i / count][i % count]);
     for (uint32_t i = 0; i < count && !status && has_shards && division->has_data; i++)
         status = wait_for_stream(division, i);
     return status;
@@ -128,7 +114,7 @@ static pool_status find_pinned(const struct commit_division *division, const str
     if (!division->has_data || !slice->span.data || part->span.stride > INT32_MAX ||
         part->span.stride == item_bytes(division->tree, part))
         return POOL_OK;
-    status = memory_find_kind(division->devices.device[slice->reader], slice->span.data,
+    status = memory_find_kind(division->devices->device[slice->reader], slice->span.data,
         span_extent(
             &slice->span, item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
         &kind);
@@ -143,8 +129,9 @@ static pool_status add_slice(
     const bool has_rows = matrix->layout == POOL_MATRIX_ROWS;
     const uint64_t stride = span_stride(&slice->span, item_bytes(division->tree, matrix));
     const bool is_on_host = slice->span.space == POOL_MEMORY_HOST;
-    pool_matrix *to = &part->matrices[part->tree.count];
-    struct commit_source *source = &part->sources[part->tree.count];
+    pool_matrix *to = (pool_matrix *)part->memory + part->tree.count;
+    struct commit_source *source =
+        (struct commit_source *)(uintptr_t)&part->tree.sources[part->tree.count];
     pool_status status = POOL_OK;
 
     *to = (pool_matrix){.span = slice->span,
@@ -164,7 +151,7 @@ static pool_status add_slice(
         status = find_pinned(division, slice, to, &source->is_fetched);
     } else if (!division->is_direct[slice->reader][slice->owner]) {
         source->is_fetched = true;
-        source->owner = division->devices.device[slice->owner];
+        source->owner = division->devices->device[slice->owner];
     }
     part->tree.count++;
     return status;
@@ -178,7 +165,7 @@ static pool_status add_shards(
     const uint64_t first = slice.first;
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
+    for (uint32_t i = 0; i < division->devices->count && !status; i++) {
         const uint64_t items = shards_of(matrix)[i].count;
 
         slice.owner = i;
@@ -210,15 +197,14 @@ static pool_status add_matrix(const struct commit_division *division, uint32_t r
 
 static pool_status allocate_part(const struct commit_division *division, struct commit_part *part)
 {
-    const size_t most = (size_t)division->tree->count * division->devices.count;
+    const size_t most = (size_t)division->tree->count * division->devices->count;
+    pool_matrix *matrices = base_calloc(most, sizeof(*matrices) + sizeof(struct commit_source));
 
-    *part = (struct commit_part){.tree = *division->tree,
-        .matrices = base_calloc(most, sizeof(*part->matrices)),
-        .sources = base_calloc(most, sizeof(*part->sources))};
-    part->tree.matrices = part->matrices;
-    part->tree.sources = part->sources;
+    *part = (struct commit_part){.tree = *division->tree, .memory = matrices};
+    part->tree.matrices = matrices;
+    part->tree.sources = (struct commit_source *)(matrices + most);
     part->tree.count = 0;
-    return part->matrices && part->sources ? POOL_OK : base_fail_memory("the parts of matrices");
+    return matrices ? POOL_OK : base_fail_memory("the parts of matrices");
 }
 
 static void count_digests(struct commit_tree *tree)
@@ -278,8 +264,7 @@ pool_status commit_top_open(
 
 void commit_part_close(struct commit_part *part)
 {
-    base_free(part->matrices);
-    base_free(part->sources);
+    base_free(part->memory);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

@@ -11,9 +11,8 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "poseidon/args.h"
-#include "zk/poseidon/arguments.h"
 
-static const struct base_struct commit_params_type = BASE_STRUCT(pool_matrix_commit_params);
+const struct base_struct commit_params_type = BASE_STRUCT(pool_matrix_commit_params);
 
 void pool_matrix_commit_params_init(pool_matrix_commit_params *params, size_t struct_size)
 {
@@ -46,7 +45,7 @@ static pool_status check_sets(const char *call, const struct commit_tree *tree)
                                               call, set->name, words, POSEIDON_NODE_WORDS);
 }
 
-pool_status commit_params_read(
+static pool_status read_params(
     const char *call, const pool_matrix_commit_params *given, pool_matrix_commit_params *params)
 {
     pool_status status = base_struct_read(&commit_params_type, call, "params", given, params);
@@ -122,7 +121,7 @@ pool_status commit_tree_init(const char *call, const pool_matrix_commit_params *
     const pool_matrix *matrices, uint32_t count, struct commit_tree *tree)
 {
     pool_matrix_commit_params params;
-    pool_status status = commit_params_read(call, given, &params);
+    pool_status status = read_params(call, given, &params);
 
     if (status)
         return status;
@@ -149,56 +148,31 @@ uint64_t commit_level_width(const struct commit_tree *tree, uint32_t level)
     return width;
 }
 
-static pool_status check_matrix(const char *call, const struct commit_tree *tree, uint32_t index,
-    const struct exec_target *site)
+void commit_list_matrix(
+    const struct commit_tree *tree, uint32_t index, struct operation_operand *operand)
 {
     const pool_matrix *matrix = &tree->matrices[index];
-    const uint64_t items = commit_item_count(matrix);
-    const struct span_item item = {.bytes = commit_item_elements(matrix) * tree->field->bytes,
+
+    operand->span = &matrix->span;
+    operand->item = (struct span_item){.bytes = commit_item_elements(matrix) * tree->field->bytes,
         .kind = matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
         .name = tree->field->name};
-    char name[32];
-    pool_status status;
-
-    (void)snprintf(name, sizeof(name), "span of matrix %u", index);
-    status = span_check_shape(&matrix->span, &item, name);
-    if (!status && matrix->span.count != items)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: the span of matrix %u must have its %llu %s, %llu are given", call, index,
-            (unsigned long long)items, item.kind, (unsigned long long)matrix->span.count);
-    return status || !site ? status : span_check(site, &matrix->span, &item, name);
+    (void)snprintf(operand->name, sizeof(operand->name), "span of matrix %u", index);
 }
 
-pool_status commit_check_matrices(
-    const char *call, const struct commit_tree *tree, const struct exec_target *site)
+pool_status commit_check_matrices(const char *call, const struct commit_tree *tree)
 {
-    pool_status status = POOL_OK;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const pool_matrix *matrix = &tree->matrices[i];
+        const uint64_t items = commit_item_count(matrix);
 
-    for (uint32_t i = 0; i < tree->count && !status; i++)
-        status = check_matrix(call, tree, i, site);
-    return status;
-}
-
-pool_status commit_check_host_data(const char *call, const struct commit_tree *tree)
-{
-    for (uint32_t i = 0; i < tree->count; i++)
-        if (tree->matrices[i].span.space == POOL_MEMORY_HOST && !tree->matrices[i].span.data)
-            return base_fail(
-                POOL_ERR_INVALID_ARGUMENT, "%s: the data of matrix %u must not be NULL", call, i);
+        if (matrix->span.count != items)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "%s: the span of matrix %u must have its %llu %s, %llu are given", call, i,
+                (unsigned long long)items, matrix->layout == POOL_MATRIX_ROWS ? "rows" : "columns",
+                (unsigned long long)matrix->span.count);
+    }
     return POOL_OK;
-}
-
-pool_status commit_check_levels(const char *call, const struct commit_tree *tree,
-    const pool_exec *exec, const pool_span *levels)
-{
-    const struct poseidon_operand out = {levels, tree->set->digest_elements, "levels"};
-    pool_status status = poseidon_check_operand(call, tree->field, exec, &out);
-
-    if (!status && levels->count < tree->digest_count)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `levels` has space for %llu digests, the kept levels have %llu", call,
-            (unsigned long long)levels->count, (unsigned long long)tree->digest_count);
-    return status;
 }
 
 struct poseidon_sponge commit_row_sponge(const struct commit_tree *tree, uint32_t elements)

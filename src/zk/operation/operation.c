@@ -40,25 +40,50 @@ static pool_status read_arguments(struct operation_call *call)
     return status;
 }
 
-/* The operands in their order: each call returns the next argument that is one, or NULL. */
+/* The operands in their order: each call sets the next one, those of the list at last. */
 struct operands {
     const struct operation_call *call;
     const struct operation_argument *argument;
     const pool_span *span; /* NULL: the call has none */
-    uint32_t count;        /* of those before */
+    struct span_item item;
+    const char *name, *what; /* of the argument, and in messages */
+    uint32_t count;          /* of those before */
+    uint32_t listed;         /* of the list, so far */
+    struct operation_operand of_list;
 };
+
+static bool next_of_list(struct operands *operands)
+{
+    const struct operation_call *call = operands->call;
+
+    if (!call->operation->list ||
+        !call->operation->list(call, operands->listed, &operands->of_list))
+        return false;
+    operands->listed++;
+    operands->span = operands->of_list.span;
+    operands->item = operands->of_list.item;
+    operands->name = operands->what = operands->of_list.name;
+    return true;
+}
 
 static bool next_operand(struct operands *operands)
 {
     const struct operation_argument *argument = operands->argument;
 
+    if (operands->listed)
+        return next_of_list(operands);
     argument = argument ? argument + 1 : operands->call->operation->arguments;
     operands->count += operands->argument != NULL;
     while (argument->name && !argument->operand)
         argument++;
     operands->argument = argument;
-    operands->span = argument->name ? pointer_at(operands->call, argument->at) : NULL;
-    return argument->name != NULL;
+    if (!argument->name)
+        return next_of_list(operands);
+    operands->span = pointer_at(operands->call, argument->at);
+    operands->item = operands->call->item[operands->count];
+    operands->name = argument->name;
+    operands->what = argument->operand;
+    return true;
 }
 
 const pool_span *operation_operand(const struct operation_call *call, uint32_t index)
@@ -84,28 +109,30 @@ void operation_set_elements(struct operation_call *call, const pool_field *field
 static bool is_known(const struct operands *operand)
 {
     struct operands before = {.call = operand->call};
-    const struct span_item *item = operand->call->item;
 
-    while (next_operand(&before) && before.count < operand->count)
-        if (before.span && item[before.count].bytes == item[operand->count].bytes &&
+    while (!operand->listed && next_operand(&before) && before.count < operand->count)
+        if (before.span && before.item.bytes == operand->item.bytes &&
             !memcmp(before.span, operand->span, sizeof(*operand->span)))
             return true;
     return false;
 }
 
+static bool has_device(const struct operation_call *call)
+{
+    return !call->exec.on_host && (call->operation->counter || call->operation->is_uncounted);
+}
+
 /* Device memory of a call without a device is checked by the calls that it consists of. */
 static pool_status check_operand(const struct operation_call *call, const struct operands *operand)
 {
-    const struct span_item *item = &call->item[operand->count];
     const pool_span *span = operand->span;
-    const char *what = operand->argument->operand;
 
     if (call->exec.on_host && span->space != POOL_MEMORY_HOST)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: with `on_host` `%s` must be in host memory", call->name, operand->argument->name);
-    return call->is_forecast || (!call->operation->counter && span->space != POOL_MEMORY_HOST)
-               ? span_check_shape(span, item, what)
-               : span_check(&call->target, span, item, what);
+            "%s: with `on_host` `%s` must be in host memory", call->name, operand->name);
+    return call->is_forecast || (!has_device(call) && span->space != POOL_MEMORY_HOST)
+               ? span_check_shape(span, &operand->item, operand->what)
+               : span_check(&call->target, span, &operand->item, operand->what);
 }
 
 /* Those in one memory; shards are checked by the calls on their devices. */
@@ -128,8 +155,8 @@ pool_status operation_check_workspace_overlap(const struct operation_call *call)
 
     while (!status && next_operand(&operand))
         if (operand.span)
-            status = workspace_check_overlap(call->name, call->exec.workspace, operand.span,
-                call->item[operand.count].bytes, operand.argument->operand);
+            status = workspace_check_overlap(
+                call->name, call->exec.workspace, operand.span, operand.item.bytes, operand.what);
     return status;
 }
 
@@ -192,6 +219,8 @@ static pool_status run_on_device(struct operation_call *call)
         status = device_enter(call->target.device, &scope);
     if (status)
         return status;
+    if (call->operation->is_uncounted)
+        return device_leave(&scope, run_entered(call));
     device_operation_begin(
         &counted, call->target.device, call->operation->counter, call->subject, call->items);
     status = device_operation_end(&counted, run_entered(call));
@@ -257,12 +286,16 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
             break;
         part->given = exec;
         status = exec_read(part->name, exec, &operation->rules, &part->exec);
+        if (!status && operation->open_part)
+            status = operation->open_part(part, division, index);
         if (!status && operation->prepare)
             operation->prepare(part);
         if (bytes)
             part->exec.workspace = NULL; /* its size is requested */
         if (!status)
             status = bytes ? forecast_on_device(part, &needed) : run_on_device(part);
+        if (part->host_memory != division->call->host_memory)
+            base_free(part->host_memory);
         if (bytes)
             *bytes = base_max(*bytes, needed);
     }
@@ -344,8 +377,7 @@ static pool_status open_division(struct operation_division *division)
     division->only_enqueues = true;
     while (!status && next_operand(&operand))
         if (operand.span) {
-            status = devices_check_span(
-                call->name, &division->devices, operand.span, operand.argument->name);
+            status = devices_check_span(call->name, &division->devices, operand.span, operand.name);
             division->only_enqueues &= operand.span->space == POOL_MEMORY_SHARDED;
         }
     if (!status)
@@ -365,8 +397,7 @@ static pool_status check_shard_overlaps(const struct operation_division *divisio
             if (operand.span && operand.span->space == POOL_MEMORY_SHARDED &&
                 call->exec.workspaces[i])
                 status = workspace_check_overlap(call->name, call->exec.workspaces[i],
-                    (const pool_span *)operand.span->data + i, call->item[operand.count].bytes,
-                    operand.argument->operand);
+                    (const pool_span *)operand.span->data + i, operand.item.bytes, operand.what);
     return status;
 }
 
@@ -423,8 +454,7 @@ static pool_status run_read(struct operation_call *call)
 
     if (call->exec.device_count && operation->divide)
         return run_on_devices(call, NULL);
-    return call->exec.on_host || !operation->counter ? run_without_device(call)
-                                                     : run_on_device(call);
+    return !has_device(call) ? run_without_device(call) : run_on_device(call);
 }
 
 pool_status operation_run(struct operation_call *call)

@@ -42,6 +42,13 @@ struct operation_argument {
 };
 enum { OPERATION_ARGUMENTS = 8, OPERATION_OPERANDS = 3 };
 
+/* An operand of a list. */
+struct operation_operand {
+    const pool_span *span; /* NULL: the call has none */
+    struct span_item item;
+    char name[32]; /* in messages */
+};
+
 struct operation_division;
 
 /* Each step has the call as its argument. All but `run` are optional. */
@@ -49,6 +56,8 @@ struct operation {
     /* Of calls on a device, see <devicepool/trace.h>. NULL: the call consists of others, which
      * count, and `run` is called without a device. */
     const char *counter;
+    bool
+        is_uncounted; /* without a counter, but on a device: a part of a call that does not count */
     uint32_t call_bytes;
     struct exec_rules rules;
     struct operation_argument arguments[OPERATION_ARGUMENTS];
@@ -56,6 +65,9 @@ struct operation {
     bool takes_block;       /* the frame allocates all of the call's memory at once */
     /* A device of the call that a handle has and no pool_exec; NULL: none. */
     pool_device *(*device)(const void *call);
+
+    /* Operands that are not arguments, behind those that are; false past the last. */
+    bool (*list)(const void *call, uint32_t index, struct operation_operand *operand);
 
     /* Validates the values of params; their sizes and the pool_exec have been. */
     pool_status (*read)(void *call);
@@ -78,6 +90,8 @@ struct operation {
     pool_status (*divide)(void *call, struct operation_division *division);
     bool (*part)(const void *call, const struct operation_division *division, uint32_t index,
         uint32_t number, void *part);
+    /* What of the part can fail; the frame frees the part's host_memory. */
+    pool_status (*open_part)(void *part, const struct operation_division *division, uint32_t index);
 };
 
 /* ---- a call ---------------------------------------------------------------------------------- */

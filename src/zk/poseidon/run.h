@@ -6,7 +6,6 @@
 #define POSEIDON_RUN_H
 
 #include "zk/operation/operation.h"
-#include "zk/poseidon/arguments.h"
 #include "zk/poseidon/kernels.h"
 
 /* What calls support of a pool_exec. */
@@ -65,6 +64,13 @@ pool_span poseidon_span_slice(
     const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count);
 /* Copies `bytes` of device memory to the host and waits for the copy. */
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes);
+
+/* A span of items of packed elements. */
+struct poseidon_operand {
+    const pool_span *span;
+    uint32_t elements; /* per item */
+    const char *name;  /* of the argument */
+};
 
 /*
  * Computes all items of `in`, in chunks if a span is in host memory: while one chunk is computed,
