@@ -30,7 +30,7 @@ fedora_name() {
     openmpi-bin) echo openmpi ;;
     libmpich-dev) echo mpich-devel ;;
     libclang-rt-*-dev) echo compiler-rt ;;
-    gcc | meson | ninja-build | python3 | clang | curl | git | make | mpich) echo "$1" ;;
+    gcc | meson | ninja-build | python3 | clang | lld | curl | git | make | mpich) echo "$1" ;;
     *) echo "?" ;;
     esac
 }
@@ -85,6 +85,7 @@ build_needs() {
 test_needs() {
     need g++ command -v g++
     need clang command -v clang
+    need lld command -v ld.lld
     need libcmocka-dev test -e /usr/include/cmocka.h
     need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
     need libyaml-dev test -e /usr/include/yaml.h

@@ -20,6 +20,7 @@
 
 unsigned torture_seconds_per_run = 60;
 int torture_all;
+static int torture_few;
 static char watchdog_text[256];
 
 /* DEVICEPOOL_TORTURE_TELL: for one who hunts. */
@@ -352,6 +353,8 @@ static void run_source(const struct torture_scenario *scenario, enum source sour
                 /* Two codes per driver call, one of them once and the other one from then on. */
                 if (!torture_all && (chosen + i + 3 * (size_t)from_then_on) % code_count != 0)
                     continue;
+                if (torture_few && from_then_on != (int)(chosen % 2))
+                    continue;
                 run_point_again_if_it_grew(scenario, &point, finding);
                 finding->report->points++;
             }
@@ -404,6 +407,7 @@ int torture_main(
         return torture_on_workers(
             scenarios, count, argument_count > 2 ? (unsigned)atoi(arguments[2]) : 0);
     torture_all = argument_count > 1 && strcmp(arguments[1], "all") == 0;
+    torture_few = argument_count > 1 && strcmp(arguments[1], "few") == 0;
     unsetenv("DEVICEPOOL_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
     /* A pool absorbs every failure to read a file of tuned numbers; a scenario of pool.c has them.
