@@ -286,8 +286,8 @@ sim*)
 
     # One device fails and is left out; one kernel hangs, whose device is abandoned: the requests that both had are
     # repeated on the third one, and none is lost.
-    # DEVICEPOOL_TEST_SAMPLE: a third of the load.
-    part=${DEVICEPOOL_TEST_SAMPLE:+3}
+    # DEVICEPOOL_TEST_SAMPLE: an eighth of the load.
+    part=${DEVICEPOOL_TEST_SAMPLE:+8}
     part=${part:-1}
     export DEVICEPOOL_SIM_FAULTS="dev0.cuLaunchKernel*@$((300 / part))=46; dev1.cuLaunchKernel*@$((600 / part))=hang"
     start -t 60000

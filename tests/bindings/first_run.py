@@ -5,6 +5,7 @@ MSM. The build is the present one, installed in a home directory of its own; wit
 the sources. The programs that the page shows are the files that it names. A language without its toolchain is named and
 left out.
 usage: first_run.py SOURCE BUILD MESON PREFIX [whole]"""
+import fcntl
 import os
 import pathlib
 import re
@@ -22,11 +23,13 @@ failures = []
 def install(directory):
     """The prefix as $HOME/.local; package files name it."""
     log = build / "meson-logs/install-log.txt"
-    saved = log.read_bytes() if log.exists() else None
-    subprocess.run([meson, "install", "--no-rebuild", "-C", str(build), "--destdir", str(directory / "root")], check=True,
-                   stdout=subprocess.DEVNULL)
-    if saved is not None:
-        log.write_bytes(saved)
+    with open(build / "meson-logs/install-lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests/install/install.sh has its own log
+        saved = log.read_bytes() if log.exists() else None
+        subprocess.run([meson, "install", "--no-rebuild", "-C", str(build), "--destdir", str(directory / "root")], check=True,
+                       stdout=subprocess.DEVNULL)
+        if saved is not None:
+            log.write_bytes(saved)
     home = directory / "home"
     home.mkdir()
     (home / ".local").symlink_to(f"{directory}/root{prefix}")

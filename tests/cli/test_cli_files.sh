@@ -267,7 +267,7 @@ expect 2 'holds points, not elements' "$tool" poseidon hash "$key:A"
 expect 1 'no section' "$tool" msm "$key:Z" "$witness"
 
 export DEVICEPOOL_CACHE_DIR="$scratch/cache"
-expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear babybear_x4 circom-bn254-t3 bn254_g1
+expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear babybear_x4 circom-bn254-t3
 expect 0 'poseidon' "$tool" cache list
 expect 2 "no field, curve or parameter set 'x'" "$tool" warm-up babybear x
 exit $failed

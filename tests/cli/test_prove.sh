@@ -45,6 +45,8 @@ for circuit in poseidon_bn254 chain_bls12_381; do
     same "shape of the proof" "$scratch/ours" "$scratch/theirs"
     sed 's/1"/2"/; t; s/[0-9]"/1"/' "$public" >"$scratch/wrong.json" # the last digit of each signal
     expect 1 . verify "${stem}_verification_key.json" "$scratch/wrong.json" "$proof"
+    # DEVICEPOOL_TEST_SAMPLE: other ways to prove with one curve only. The verifier in Python takes most of the time.
+    [ -n "${DEVICEPOOL_TEST_SAMPLE:-}" ] && [ $circuit != poseidon_bn254 ] && continue
     expect_json "import json, sys
 report = json.load(sys.stdin)
 assert report['public_signals'] == len(json.load(open(report['public']))), report

@@ -29,7 +29,9 @@ must() {
     exit 1
 }
 
-# What this directory has installed elsewhere stays known to its own `ninja uninstall`.
+# What this directory has installed elsewhere stays known to its own `ninja uninstall`. One test at a time installs.
+exec 9>"$build/meson-logs/install-lock"
+flock 9
 installed=$build/meson-logs/install-log.txt
 [ ! -f "$installed" ] || cp "$installed" "$directory/installed"
 DESTDIR=$directory/root must "meson install" "$meson" install --no-rebuild -C "$build"
