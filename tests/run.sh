@@ -8,7 +8,8 @@
 #              ThreadSanitizer, suites threads and workers with what is slow of them
 #   valgrind   gcc, the suites unit, kat and torture under valgrind
 #   warnings   gcc with AddressSanitizer and UBSan, and with coverage: built only, without a warning
-# A GPU is used too where there is one: suite gpu skips by itself elsewhere.
+# A GPU is used too where there is one: suite gpu skips by itself elsewhere. The default takes a quarter of an hour on two
+# processors; each phase says how long it took.
 # A test is stopped only when it hangs: also where the processors are shared with other work.
 # usage: sh tests/run.sh [release] [asan] [tsan] [long] [valgrind] [warnings]   (default: release asan tsan)
 set -u
@@ -30,7 +31,13 @@ release_suites="--no-suite bench --no-suite long"
 asan_suites="--no-suite bench --no-suite gpu --no-suite compile --no-suite slow --no-suite long"
 tsan_suites="--suite threads --suite workers --suite tsan --no-suite slow --no-suite long --no-suite gpu"
 # More than processors, as some wait: for processes that end, deadlines, devices that hang.
-processes=$(($(nproc) + 1))
+processes=$(($(nproc) + 2))
+started=$(date +%s)
+
+# took WHAT BEGIN: one line with the seconds since then
+took() {
+    echo "== $1 in $(($(date +%s) - $2)) s"
+}
 
 # build KIND COMPILER MESON-OPTIONS... : builds $suites' tests, or everything where that is empty
 build() {
@@ -38,6 +45,7 @@ build() {
     compiler=$2
     shift 2
     directory=build/$kind
+    phase=$(date +%s)
     if [ ! -f "$directory/build.ninja" ]; then
         CC=$compiler meson setup "$directory" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
             cat "build/$kind.log"
@@ -50,6 +58,7 @@ build() {
         grep -v '^\[' "build/$kind.log" | tail -n 60
         return 1
     }
+    took "$kind: built" "$phase"
 }
 
 # run KIND MESON-TEST-OPTIONS...
@@ -57,20 +66,31 @@ run() {
     kind=$1
     shift
     echo "== $kind: testing"
+    phase=$(date +%s)
     meson test -C "build/$kind" --no-rebuild --print-errorlogs --num-processes "$processes" "$@" || failed=1
+    took "$kind: tested" "$phase"
     logs="$logs $kind=build/$kind/meson-logs/testlog${log_suffix:-}.json"
 }
 
-# Little optimisation: these builds take longer than what it would save their tests. With little GCC guesses the
-# lengths of strings badly.
+# with_lld COMMAND...: lld links in a third of the time
+with_lld() {
+    CC_LD=lld
+    export CC_LD
+    "$@"
+    code=$?
+    unset CC_LD
+    return $code
+}
+
+# Clang with both sanitizers compiles in a third of the time without optimisation, and then hides no undefined behaviour;
+# src/meson.build says what it optimises all the same. GCC guesses the lengths of strings badly with little optimisation.
 build_asan() {
-    build asan clang -Dtests=enabled --buildtype=debugoptimized -Doptimization=1 -Db_lundef=false \
-        -Db_sanitize=address,undefined
+    with_lld build asan clang -Dtests=enabled --buildtype=debug -Db_lundef=false -Db_sanitize=address,undefined
 }
 
 build_tsan() {
     export TSAN_OPTIONS="suppressions=$PWD/tests/tsan.supp"
-    build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Doptimization=1 -Db_lundef=false \
+    with_lld build tsan gcc -Dtests=enabled --buildtype=debugoptimized -Doptimization=1 -Db_lundef=false \
         -Db_sanitize=thread -Dc_args="-Wno-tsan -Wno-format-truncation"
 }
 
@@ -122,4 +142,5 @@ done
 
 # shellcheck disable=SC2086 # a list on purpose
 [ -z "$logs" ] || python3 tests/summary.py $logs || failed=1
+took "all" "$started"
 exit $failed
