@@ -134,7 +134,7 @@ def check_symbols(symbols, order):
 FRAMED = ["zk/vector", "zk/fri", "zk/ecntt", "zk/ntt", "zk/msm", "zk/poseidon", "zk/commit"]
 NOT_FRAMED = ["zk/ntt/split.c", "zk/ntt/split_columns.c", "zk/ntt/split_open.c", "zk/msm/kernels.c"]
 OF_FRAME = {"device_enter", "device_leave", "device_operation_begin", "devices_check_workspaces", "exec_begin",
-            "timed_run", "timed_run_call", "workspace_check", "workspace_check_overlap", "workspace_check_spans",
+            "timed_run", "workspace_check", "workspace_check_overlap", "workspace_check_spans",
             "workspace_open"}
 
 

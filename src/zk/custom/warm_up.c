@@ -8,16 +8,21 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/parallel.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/module/module.h"
 #include "pool/module/registry.h"
-#include "zk/operation/exec.h"
+#include "zk/operation/operation.h"
 #include "zk/operation/timeout.h"
 
+enum { MAX_MODULES = 1 << 16 }; /* of which a call with a timeout has copies */
+
 struct warm_up {
-    const pool_exec *exec;
+    struct operation_call frame;
+    device_pool *pool;
+    uint32_t count;      /* of modules */
     struct timed *timed; /* NULL: the call has no timeout */
     pthread_t caller;
     pool_device **devices;
@@ -61,7 +66,7 @@ static pool_status warm_up_index(void *user, size_t index)
 {
     const struct warm_up *all = user;
     bool is_other = !pthread_equal(pthread_self(), all->caller);
-    pool_status status = exec_check_cancelled("pool_warm_up", all->exec);
+    pool_status status = exec_check_cancelled("pool_warm_up", &all->frame.exec);
 
     if (is_other)
         timed_join(all->timed);
@@ -126,8 +131,11 @@ static pool_status check_modules(const pool_module_params *modules, size_t count
 }
 
 /* One device of the caller, or all that are usable. */
-static pool_status list_devices(device_pool *pool, const pool_exec *exec, struct warm_up *all)
+static pool_status list_devices(struct warm_up *all)
 {
+    const pool_exec *exec = &all->frame.exec;
+    device_pool *pool = all->pool;
+
     if (exec->device && device_pool_of(exec->device) != pool)
         return base_fail(POOL_ERR_WRONG_DEVICE,
             "pool_warm_up: `device` of the pool_exec belongs to another pool");
@@ -143,39 +151,55 @@ static pool_status list_devices(device_pool *pool, const pool_exec *exec, struct
     return all->device_count ? POOL_OK : fail_no_device(pool);
 }
 
-static pool_status warm_up_timed(void *const *a)
+/* The first device of the pool, which keeps it. */
+static pool_device *first_device(const void *user)
 {
-    return pool_warm_up(a[0], a[1], a[2], *(size_t *)a[3]);
+    const struct warm_up *all = user;
+    pool_device *first;
+
+    return all->pool && !pool_device_at(all->pool, 0, &first) ? first : NULL;
+}
+
+static pool_status read_modules(void *user)
+{
+    const struct warm_up *all = user;
+    pool_device *first;
+    pool_status status = all->count ? check_modules(all->modules, all->count) : POOL_OK;
+
+    if (!status)
+        status = pool_device_at(all->pool, 0, &first);
+    return status ? status : device_check(first, DEVICE_USE_HOST);
+}
+
+static pool_status warm_up_modules(void *user)
+{
+    struct warm_up *all = user;
+    struct base_parallel job = {.task = warm_up_index, .user = all, .tries_all = true};
+    pool_status status = list_devices(all);
+
+    all->timed = timed_current();
+    all->caller = pthread_self();
+    job.count = all->device_count * all->count;
+    if (!status)
+        status = base_parallel_run(device_threads(first_device(all)), &job);
+    base_free(all->devices);
+    return status;
 }
 
 pool_status pool_warm_up(
-    device_pool *pool, const pool_exec *given, const pool_module_params *modules, size_t count)
+    device_pool *pool, const pool_exec *exec, const pool_module_params *modules, size_t count)
 {
-    static const struct exec_rules rules = {0};
-    pool_exec exec;
-    struct warm_up all = {
-        .exec = &exec, .modules = modules, .timed = timed_current(), .caller = pthread_self()};
-    struct base_parallel job = {.task = warm_up_index, .user = &all, .tries_all = true};
-    pool_device *first;
-    pool_status status = pool ? POOL_OK : base_fail_null("pool_warm_up", "pool");
+    static const struct operation operation = {.call_bytes = sizeof(struct warm_up),
+        .arguments = {{.name = "pool", .at = offsetof(struct warm_up, pool)},
+            {"modules", offsetof(struct warm_up, modules), OPERATION_ARRAY, .is_optional = true,
+                .copy_at = offsetof(struct warm_up, count), .most = MAX_MODULES}},
+        .device = first_device,
+        .read = read_modules,
+        .run = warm_up_modules};
+    struct warm_up all = {.frame = OPERATION_CALL(&operation, exec),
+        .pool = pool,
+        .modules = modules,
+        .count = (uint32_t)base_min(count, UINT32_MAX)};
 
-    if (!status && count)
-        status = check_modules(modules, count);
-    if (!status)
-        status = pool_device_at(pool, 0, &first);
-    if (!status)
-        status = device_check(first, DEVICE_USE_HOST);
-    if (!status)
-        status = exec_read("pool_warm_up", given, &rules, &exec);
-    if (status)
-        return status;
-    if (exec_has_timeout(given))
-        return TIMED_RUN(warm_up_timed, first, TIMED_POINTER(pool), TIMED_EXEC(given),
-            TIMED_BYTES(modules, modules ? count * modules->struct_size : 0), TIMED_VALUE(count));
-    status = list_devices(pool, &exec, &all);
-    job.count = all.device_count * count;
-    if (!status)
-        status = base_parallel_run(device_threads(first), &job);
-    base_free(all.devices);
-    return status;
+    return operation_run(&all.frame);
 }

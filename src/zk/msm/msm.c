@@ -77,9 +77,6 @@ static pool_status use_described(struct msm_call *call)
     if (has_bases(&call->params))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: `params->bases` must be NULL; the bases are those of the object", name);
-    if (exec->device_count)
-        return base_fail(POOL_ERR_UNSUPPORTED,
-            "%s: `device_count` is not supported by this function; it must be 0", name);
     call->params.bases = call->described;
     return device_or_bound(exec->device, &call->described->device);
 }

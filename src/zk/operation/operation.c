@@ -219,11 +219,12 @@ static pool_status run_on_device(struct operation_call *call)
         status = device_enter(call->target.device, &scope);
     if (status)
         return status;
-    if (call->operation->is_uncounted)
-        return device_leave(&scope, run_entered(call));
-    device_operation_begin(
-        &counted, call->target.device, call->operation->counter, call->subject, call->items);
-    status = device_operation_end(&counted, run_entered(call));
+    if (!call->operation->is_uncounted)
+        device_operation_begin(
+            &counted, call->target.device, call->operation->counter, call->subject, call->items);
+    status = run_entered(call);
+    if (!call->operation->is_uncounted)
+        status = device_operation_end(&counted, status);
     status = device_leave(&scope, status);
     return call->made ? return_made(call, status) : status;
 }
@@ -460,7 +461,7 @@ static pool_status run_read(struct operation_call *call)
 pool_status operation_run(struct operation_call *call)
 {
     if (exec_has_timeout(call->given))
-        return timed_run_call(call);
+        return timed_run(call);
     EXEC_SCOPE(call->given);
     pool_status status = read_call(call);
 

@@ -37,7 +37,7 @@ struct operation_argument {
     const char *operand; /* what it is called in messages */
     size_t copy_at;
     const struct base_struct *type;
-    uint32_t bytes, most; /* of an item of an array, and the most of them */
+    uint32_t bytes, most; /* of an item of an array, 0: it begins with it; the most of them */
     void (*discard)(void *handle);
 };
 enum { OPERATION_ARGUMENTS = 8, OPERATION_OPERANDS = 3 };

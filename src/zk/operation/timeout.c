@@ -41,10 +41,8 @@ struct worker_thread {
 /* Shared by the caller and the call's thread; the last of them frees it. */
 struct timed {
     struct base_arena memory;
-    pool_status (*run)(void *const *arguments);
     struct operation_call *call; /* in `memory` */
     void (*discard)(void *handle);
-    void *arguments[TIMED_ARGUMENTS];
     void **result;    /* in `memory`; NULL: the call returns no handle */
     void **to_result; /* the caller's */
     pool_exec exec;   /* of the thread */
@@ -95,29 +93,6 @@ static void *copy_span(struct timed *timed, const pool_span *given)
     return copy;
 }
 
-/* Whether there was memory for the copy. */
-static bool copy_argument(struct timed *timed, const struct timed_argument *argument, void **copy)
-{
-    *copy = (void *)(uintptr_t)argument->given;
-    if (argument->kind == TIMED_ARGUMENT_EXEC)
-        *copy = &timed->exec;
-    if (!argument->given || !argument->bytes ||
-        (argument->kind == TIMED_ARGUMENT_PARAMS &&
-            (argument->bytes < sizeof(size_t) || argument->bytes > LONGEST_PARAMS)))
-        return true;
-    if (argument->kind == TIMED_ARGUMENT_SPAN)
-        *copy = copy_span(timed, argument->given);
-    else if (argument->kind == TIMED_ARGUMENT_RESULT)
-        *copy = timed->result = base_arena_alloc(&timed->memory, sizeof(void *));
-    else
-        *copy = copy_bytes(timed, argument->given, argument->bytes);
-    if (argument->kind == TIMED_ARGUMENT_RESULT) {
-        timed->to_result = (void **)(uintptr_t)argument->given;
-        timed->discard = argument->discard;
-    }
-    return *copy != NULL;
-}
-
 static void *copy_result(struct timed *timed, void **result, void (*discard)(void *handle))
 {
     timed->to_result = result;
@@ -143,9 +118,14 @@ static void *copy_pointer(struct timed *timed, const struct operation_argument *
         return copy_span(timed, given);
     case OPERATION_ARRAY:
         memcpy(&count, (const char *)call + argument->copy_at, sizeof(count));
-        return !count || count > argument->most
+        if (!count || count > argument->most)
+            return given;
+        if (argument->bytes)
+            return copy_bytes(timed, given, (size_t)count * argument->bytes);
+        memcpy(&size, given, sizeof(size));
+        return size < sizeof(size) || size > LONGEST_PARAMS
                    ? given
-                   : copy_bytes(timed, given, (size_t)count * argument->bytes);
+                   : copy_bytes(timed, given, count * size);
     case OPERATION_STRING:
         return copy_bytes(timed, given, strlen(given) + 1);
     case OPERATION_RESULT:
@@ -255,7 +235,7 @@ static void *run_timed(void *argument)
 
     timed_join(timed);
     (void)base_log_enter_label(timed->label);
-    timed->status = timed->call ? operation_run(timed->call) : timed->run(timed->arguments);
+    timed->status = operation_run(timed->call);
     base_error_save(&timed->error);
     timed_part(timed);
     pthread_mutex_lock(&timed->lock);
@@ -278,7 +258,13 @@ static void *run_timed(void *argument)
 /* ---- the caller -------------------------------------------------------------------------------
  */
 
-static pool_status create_timed(const struct timed_call *call, const pool_exec *exec,
+/* That a handle of the call has. */
+static pool_device *device_of(const struct operation_call *call)
+{
+    return call->operation->device ? call->operation->device(call) : NULL;
+}
+
+static pool_status create_timed(const struct operation_call *call, const pool_exec *exec,
     pool_device *device, struct timed **created)
 {
     struct timed *timed = base_calloc(1, sizeof(*timed));
@@ -288,12 +274,11 @@ static pool_status create_timed(const struct timed_call *call, const pool_exec *
     if (status)
         return status;
     pthread_mutex_init(&timed->lock, NULL);
-    timed->run = call->run;
     timed->exec = *exec;
     timed->exec.timeout_ns = 0;
     timed->exec.error = NULL;
     timed->device = device;
-    if (!exec->device && !exec->lease && !exec->device_count && !exec->on_host && !call->device)
+    if (!exec->device && !exec->lease && !exec->device_count && !exec->on_host && !device_of(call))
         timed->exec.device = device; /* the one that the calling thread has bound */
     /* A caller's cancel object makes the operation wait after each chunk. */
     status = exec->cancel ? pool_cancel_create(&timed->cancel)
@@ -307,10 +292,7 @@ static pool_status create_timed(const struct timed_call *call, const pool_exec *
     is_copied = copy_lists(timed);
     if (base_log_label())
         timed->label = copy_bytes(timed, base_log_label(), strlen(base_log_label()) + 1);
-    if (is_copied && call->call)
-        is_copied = copy_call(timed, call->call);
-    for (size_t i = 0; is_copied && i < call->count; i++)
-        is_copied = copy_argument(timed, &call->arguments[i], &timed->arguments[i]);
+    is_copied = is_copied && copy_call(timed, call);
     if (!status && !is_copied)
         status = base_fail_memory("the arguments of a call with a timeout");
     if (status) {
@@ -416,7 +398,7 @@ static pool_status fail_left(
 }
 
 /* The thread has ended or ends at once. */
-static pool_status finish(struct timed *timed, pthread_t thread, const struct timed_call *call,
+static pool_status finish(struct timed *timed, pthread_t thread, const struct operation_call *call,
     const pool_exec *exec, bool is_late)
 {
     pool_status status;
@@ -434,20 +416,10 @@ static pool_status finish(struct timed *timed, pthread_t thread, const struct ti
     return status;
 }
 
-static const pool_exec *given_exec(const struct timed_call *call)
-{
-    if (call->call)
-        return call->call->given;
-    for (size_t i = 0; i < call->count; i++)
-        if (call->arguments[i].kind == TIMED_ARGUMENT_EXEC)
-            return call->arguments[i].given;
-    return NULL;
-}
-
 /* A device of the call, whichever it is; NULL: there is none, or the call finds it elsewhere. */
-static pool_device *find_device(const struct timed_call *call, const pool_exec *exec)
+static pool_device *find_device(const struct operation_call *call, const pool_exec *exec)
 {
-    pool_device *device = exec->device ? exec->device : call->device;
+    pool_device *device = exec->device ? exec->device : device_of(call);
 
     if (!device && exec->device_count && exec->device_count <= EXEC_MAX_DEVICES && exec->devices)
         device = exec->devices[0];
@@ -458,7 +430,7 @@ static pool_device *find_device(const struct timed_call *call, const pool_exec *
     return device;
 }
 
-static pool_status run_in_time(const struct timed_call *call)
+static pool_status run_in_time(const struct operation_call *call)
 {
     pool_device *hung[EXEC_MAX_DEVICES + 1];
     struct timed *timed;
@@ -467,7 +439,7 @@ static pool_status run_in_time(const struct timed_call *call)
     bool is_late;
     pthread_t thread;
     pool_exec exec;
-    pool_status status = base_struct_read(&exec_type, call->name, "exec", given_exec(call), &exec);
+    pool_status status = base_struct_read(&exec_type, call->name, "exec", call->given, &exec);
 
     if (!status && exec.error) /* the thread has none */
         status = base_struct_check(&error_type, call->name, "exec->error", exec.error);
@@ -488,21 +460,12 @@ static pool_status run_in_time(const struct timed_call *call)
     return fail_left(call->name, (double)exec.timeout_ns / 1e9, hung, hung_count);
 }
 
-pool_status timed_run(const struct timed_call *call)
+pool_status timed_run(const struct operation_call *call)
 {
-    const pool_exec *given = given_exec(call);
+    const pool_exec *given = call->given;
     pool_status status = run_in_time(call);
 
     if (given->struct_size >= offsetof(pool_exec, error) + sizeof(given->error))
         base_error_fill(given->error);
     return status;
-}
-
-pool_status timed_run_call(const struct operation_call *call)
-{
-    const struct operation *operation = call->operation;
-
-    return timed_run(&(const struct timed_call){.name = call->name,
-        .device = operation->device ? operation->device(call) : NULL,
-        .call = call});
 }

@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -19,7 +18,7 @@
 #include "pool/memory/durable.h"
 #include "pool/memory/resident.h"
 #include "zk/msm/bases.h"
-#include "zk/operation/timeout.h"
+#include "zk/operation/operation.h"
 
 /* One device's copy. */
 struct resident_copy {
@@ -380,69 +379,99 @@ static pool_status check_device(
                      pool_device_ordinal(device), resident->name);
 }
 
-static pool_status read_exec(
-    const char *call, const pool_resident *resident, const pool_exec *given, pool_exec *exec)
-{
-    static const struct exec_rules rules = {.checks = POOL_CHECK_SUBGROUP};
-    pool_status status = exec_read(call, given, &rules, exec);
+/* A call of pool_resident_open, or a forecast of that or of an MSM. */
+struct resident_call {
+    struct operation_call frame;
+    pool_resident *resident;
+    pool_resident_use **use;
+    const pool_msm_params *params;
+    const pool_span *scalars, *results;
+};
 
-    if (!status)
-        status = device_or_bound(exec->device, &exec->device);
-    if (!status && exec->checks && resident->source)
+static pool_status read_call(void *user)
+{
+    struct resident_call *call = user;
+    pool_exec *exec = &call->frame.exec;
+    pool_status status = device_or_bound(exec->device, &exec->device);
+
+    if (!status && exec->checks && call->resident->source)
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: unsupported value 0x%x for `checks`; a buffer has none", call, exec->checks);
-    return status ? status : check_device(call, resident, exec->device);
+            "%s: unsupported value 0x%x for `checks`; a buffer has none", call->frame.name,
+            exec->checks);
+    exec->is_async = 1; /* a use is not waited for */
+    return status ? status : check_device(call->frame.name, call->resident, exec->device);
+}
+
+/* As the caller gave it. */
+static pool_exec exec_of(const struct resident_call *call)
+{
+    pool_exec exec = call->frame.exec;
+
+    exec.is_async = 0;
+    return exec;
 }
 
 /* ---- forecasts ---------------------------------------------------------------------------------
  */
 
-pool_status pool_resident_open_workspace(
-    const pool_resident *resident, const pool_exec *given, uint64_t *bytes)
+static pool_status plan_use(void *user, uint64_t limit)
 {
-    EXEC_SCOPE(given);
-    uint64_t bases_bytes = 0, most = 0;
-    pool_exec exec;
-    pool_status status = base_check_pointers(__func__, {"resident", resident}, {"bytes", bytes});
+    struct resident_call *call = user;
+    const pool_resident *resident = call->resident;
+    const pool_exec exec = exec_of(call);
+    uint64_t bases_bytes = 0, *bytes = &call->frame.memory.bytes;
 
-    if (!status)
-        status = read_exec(__func__, resident, given, &exec);
-    if (status)
-        return status;
+    (void)limit;
+    if (!call->frame.is_forecast)
+        return POOL_OK;
+    if (resident->path)
+        return pool_bases_load_workspace(
+            &resident->bases, &exec, resident->path, &bases_bytes, bytes);
+    if (!resident->source)
+        return pool_bases_create_workspace(
+            &resident->bases, &exec, &resident->points, &bases_bytes, bytes);
+    *bytes = pool_resident_bytes(resident);
+    return POOL_OK;
+}
+
+static pool_status plan_msm(void *user, uint64_t limit)
+{
+    struct resident_call *call = user;
+    const pool_resident *resident = call->resident;
+    struct pool_bases described = {
+        .device = resident->first, .curve = (pool_curve *)(uintptr_t)resident->bases.curve};
+    pool_status status;
+
+    (void)limit;
     if (resident->source)
-        most = pool_resident_bytes(resident);
-    else if (resident->path)
-        status =
-            pool_bases_load_workspace(&resident->bases, &exec, resident->path, &bases_bytes, &most);
-    else
-        status = pool_bases_create_workspace(
-            &resident->bases, &exec, &resident->points, &bases_bytes, &most);
-    if (!status)
-        *bytes = most;
-    return status;
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: \"%s\" is a buffer and has no bases",
+            call->frame.name, resident->name);
+    status = resident->path
+                 ? msm_bases_describe_file(resident->path, &described)
+                 : msm_bases_describe(&resident->bases, resident->points.count, &described);
+    return status ? status
+                  : msm_workspace_of_described(call->frame.name, &described, call->params,
+                        &call->frame.exec, call->scalars, call->results, &call->frame.memory.bytes);
 }
 
 pool_status pool_resident_msm_workspace(const pool_resident *resident,
     const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
     const pool_span *results, uint64_t *bytes)
 {
-    EXEC_SCOPE(exec);
-    struct pool_bases described = {0};
-    pool_status status = resident ? POOL_OK : base_fail_null(__func__, "resident");
+    static const struct operation operation = {.call_bytes = sizeof(struct resident_call),
+        .rules = {.checks = POOL_CHECK_CANONICAL | POOL_CHECK_SUBGROUP | POOL_CHECK_REDUCE,
+            .has_async = true,
+            .has_workspace = true,
+            .has_memory_limit = true},
+        .arguments = {{.name = "resident", .at = offsetof(struct resident_call, resident)}},
+        .plan = plan_msm};
+    struct resident_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .resident = (pool_resident *)(uintptr_t)resident,
+        .params = params,
+        .scalars = scalars,
+        .results = results};
 
-    if (!status && resident->source)
-        status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: \"%s\" is a buffer and has no bases",
-            __func__, resident->name);
-    if (status)
-        return status;
-    described.device = resident->first;
-    described.curve = (pool_curve *)(uintptr_t)resident->bases.curve;
-    status = resident->path
-                 ? msm_bases_describe_file(resident->path, &described)
-                 : msm_bases_describe(&resident->bases, resident->points.count, &described);
-    return status ? status
-                  : msm_workspace_of_described(
-                        __func__, &described, params, exec, scalars, results, bytes);
+    return operation_forecast(&call.frame, bytes);
 }
 
 /* ---- uses --------------------------------------------------------------------------------------
@@ -495,50 +524,60 @@ static void discard_use(void *handle)
     (void)pool_resident_close(&use);
 }
 
-static pool_status resident_open_timed(void *const *a)
+static pool_status open_use(void *user)
 {
-    return pool_resident_open(a[0], a[1], a[2]);
-}
-
-pool_status pool_resident_open(
-    pool_resident *resident, const pool_exec *given, pool_resident_use **use)
-{
-    if (exec_has_timeout(given))
-        return TIMED_RUN(resident_open_timed, NULL, TIMED_POINTER(resident), TIMED_EXEC(given),
-            TIMED_RESULT(use, discard_use));
-    EXEC_SCOPE(given);
+    struct resident_call *call = user;
+    pool_resident *resident = call->resident;
+    const pool_exec exec = exec_of(call);
     struct resident_copy *copy = NULL;
-    pool_resident_use *made;
-    struct device_scope scope;
-    pool_exec exec;
-    pool_status status =
-        base_check_pointers("pool_resident_open", {"resident", resident}, {"use", use});
+    pool_resident_use *made = base_calloc(1, sizeof(*made));
+    pool_status status;
 
-    if (!status)
-        status = read_exec("pool_resident_open", resident, given, &exec);
-    if (!status)
-        status = device_enter(exec.device, &scope);
-    if (status)
-        return status;
-    made = base_calloc(1, sizeof(*made));
     if (!made)
-        return device_leave(&scope, base_fail_memory("a use of a resident object"));
+        return base_fail_memory("a use of a resident object");
     atomic_fetch_add(&resident->uses, 1);
     made->resident = resident;
-    status = get_copy(resident, index_of(exec.device), &exec, &copy);
+    status = get_copy(resident, (size_t)pool_device_index(exec.device), &exec, &copy);
     made->copy = copy;
     if (!status)
         status = charge_use(made, &exec);
-    status = device_leave(&scope, status);
-    if (status) {
-        if (copy)
-            end_use(made);
-        atomic_fetch_sub(&resident->uses, 1);
-        base_free(made);
-        return status;
+    if (!status) {
+        call->frame.made = made;
+        return POOL_OK;
     }
-    *use = made;
-    return POOL_OK;
+    if (copy)
+        end_use(made);
+    atomic_fetch_sub(&resident->uses, 1);
+    base_free(made);
+    return status;
+}
+
+static const struct operation opening = {.is_uncounted = true,
+    .call_bytes = sizeof(struct resident_call),
+    .rules = {.checks = POOL_CHECK_SUBGROUP},
+    .arguments = {{.name = "resident", .at = offsetof(struct resident_call, resident)},
+        {"use", offsetof(struct resident_call, use), OPERATION_RESULT, .is_for_run = true,
+            .discard = discard_use}},
+    .read = read_call,
+    .plan = plan_use,
+    .run = open_use};
+
+pool_status pool_resident_open(
+    pool_resident *resident, const pool_exec *exec, pool_resident_use **use)
+{
+    struct resident_call call = {
+        .frame = OPERATION_CALL(&opening, exec), .resident = resident, .use = use};
+
+    return operation_run(&call.frame);
+}
+
+pool_status pool_resident_open_workspace(
+    const pool_resident *resident, const pool_exec *exec, uint64_t *bytes)
+{
+    struct resident_call call = {
+        .frame = OPERATION_CALL(&opening, exec), .resident = (pool_resident *)(uintptr_t)resident};
+
+    return operation_forecast(&call.frame, bytes);
 }
 
 pool_status pool_resident_close(pool_resident_use **use)
