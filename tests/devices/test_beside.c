@@ -873,13 +873,14 @@ static const char *const of_the_host[] = {"pool_*_init", "pool_cache_*", "pool_c
     "pool_physical_handle", "pool_range_address", "pool_range_bytes", "pool_range_device",
     "pool_range_mapped_bytes", "pool_retain", "pool_device_count", "pool_usable_count",
     "pool_device_at", "pool_device_by_*", "pool_device_index", "pool_device_ordinal",
-    "pool_device_uuid", "pool_device_set_rate", "pool_lease_device_count", "pool_ticket_fd",
-    "pool_set_phase_timing", "pool_device_each", "pool_module_build", "pool_resident_bases",
-    "pool_resident_buffer", "pool_resident_bytes", "pool_bases_curve", "pool_bases_device",
-    "pool_bases_count", "pool_bases_bytes", "pool_bases_precompute_factor",
-    "pool_bases_window_bits", "pool_bases_retain", "pool_ntt_domain_create",
-    "pool_ntt_domain_retain", "pool_ntt_domain_field", "pool_ntt_domain_log_size",
-    "pool_ntt_domain_root", "pool_ntt_domain_coset", "pool_ntt_domain_bytes", NULL};
+    "pool_device_gpu", "pool_device_partition", "pool_device_uuid", "pool_device_set_rate",
+    "pool_lease_device_count", "pool_ticket_fd", "pool_set_phase_timing", "pool_device_each",
+    "pool_module_build", "pool_resident_bases", "pool_resident_buffer", "pool_resident_bytes",
+    "pool_bases_curve", "pool_bases_device", "pool_bases_count", "pool_bases_bytes",
+    "pool_bases_precompute_factor", "pool_bases_window_bits", "pool_bases_retain",
+    "pool_ntt_domain_create", "pool_ntt_domain_retain", "pool_ntt_domain_field",
+    "pool_ntt_domain_log_size", "pool_ntt_domain_root", "pool_ntt_domain_coset",
+    "pool_ntt_domain_bytes", NULL};
 
 /* Functions without a case yet. A new one belongs into `cases`. */
 static const char *const untried[] = {"pool_buffer_open", "pool_event_open", "pool_memory_adopt",

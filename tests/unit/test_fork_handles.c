@@ -337,6 +337,8 @@ static void call_pool(void)
     REFUSED(pool_device_readmit(h.device));
     ANSWERS(pool_device_index(h.device));
     ANSWERS(pool_device_ordinal(h.device));
+    ANSWERS(pool_device_gpu(h.device));
+    ANSWERS(pool_device_partition(h.device));
     ANSWERS(pool_device_uuid(h.device));
     ANSWERS(pool_device_handle(h.device, (CUdevice[1]){0}));
     REFUSED(pool_device_context(h.device, &context));
