@@ -85,7 +85,6 @@ build_needs() {
 test_needs() {
     need g++ command -v g++
     need clang command -v clang
-    need lld command -v ld.lld
     need libcmocka-dev test -e /usr/include/cmocka.h
     need libgmp-dev test -e /usr/include/gmp.h -o -e "/usr/include/$(uname -m)-linux-gnu/gmp.h"
     need libyaml-dev test -e /usr/include/yaml.h
