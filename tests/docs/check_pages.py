@@ -140,7 +140,10 @@ class Checker:
 
     def as_it_runs_here(self, line):
         """Measures small sizes, as the devices are simulated, and of the suite two operations (the test cli_suite
-        has all of it), draws nothing where there is no gnuplot, and finds the demo's files and libcuda uninstalled."""
+        has all of it), draws nothing where there is no gnuplot, and finds the demo's files and libcuda uninstalled. With
+        DEVICEPOOL_TEST_SAMPLE the self-test is the quick one."""
+        if os.environ.get("DEVICEPOOL_TEST_SAMPLE"):
+            line = re.sub(r"devicepool selftest\b", "devicepool selftest --quick", line)
         if "devicepool bench" in line:
             groups = "tree,extend" if self.has_compiler(environment(self.build)) else "extend"
             line = re.sub(r"2\^\d+", "2^6", line).replace("--suite", f"--suite {groups} --scale 3 --repeat 1")
