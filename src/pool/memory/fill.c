@@ -77,3 +77,19 @@ pool_status pool_buffer_fill32(
 {
     return fill_buffer(__func__, buffer, offset, count, value, 4, stream);
 }
+
+pool_status memory_clear_words(
+    pool_device *device, pool_stream *stream, CUdeviceptr words, uint64_t count)
+{
+    struct device_scope scope;
+    CUstream handle = NULL;
+    pool_status status = stream_handle_of_work(stream, device, &handle);
+
+    if (!status)
+        status = device_enter(device, &scope);
+    if (status)
+        return status;
+    status = DRIVER_CALL_FOR(scope.driver, MemsetD32Async(words, 0, count, handle), "%s",
+        base_size_text(count * 4).text);
+    return device_leave(&scope, status);
+}

@@ -306,6 +306,10 @@ static inline int memory_is_secret(const pool_buffer *buffer)
     return (buffer->block->flags & POOL_BUFFER_SECRET) != 0;
 }
 
+/* Enqueues that `count` 32-bit words of the device's memory are set to zero. */
+pool_status memory_clear_words(
+    pool_device *device, pool_stream *stream, CUdeviceptr words, uint64_t count);
+
 /* The kind of memory of an address range, as the driver reports it. */
 enum memory_kind { MEMORY_PAGEABLE, MEMORY_PINNED, MEMORY_MANAGED, MEMORY_ON_DEVICE };
 pool_status memory_kind_of(

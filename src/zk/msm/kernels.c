@@ -278,18 +278,3 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
 
     return status ? status : module_launch_enqueue(&enqueued);
 }
-
-pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64_t count)
-{
-    struct device_scope scope;
-    CUstream handle = NULL;
-    pool_status status = stream_handle_of_work(run->stream, run->device, &handle);
-
-    if (!status)
-        status = device_enter(run->device, &scope);
-    if (status)
-        return status;
-    status = DRIVER_CALL_FOR(scope.driver, MemsetD32Async(words, 0, count, handle), "%s",
-        base_size_text(count * 4).text);
-    return device_leave(&scope, status);
-}

@@ -132,9 +132,6 @@ struct msm_launch {
 };
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch);
 
-/* Sets `count` 32-bit words to zero. */
-pool_status msm_clear_words(const struct msm_run *run, CUdeviceptr words, uint64_t count);
-
 /* The stages of a chunk: sets all buckets to infinity; fills entries and bucket offsets from the
  * chunk's scalars; adds the bases of the sorted entries to the buckets. */
 pool_status msm_run_clear(const struct msm_run *run);

@@ -24,8 +24,8 @@ pool_status msm_run_clear(const struct msm_run *run)
 
     if (plan->small.parts)
         return POOL_OK; /* its kernels know the empty buckets */
-    return msm_clear_words(
-        run, run->workspace + plan->buckets_at, plan->buckets * 4 * plan->job.coordinate_words);
+    return memory_clear_words(run->device, run->stream, run->workspace + plan->buckets_at,
+        plan->buckets * 4 * plan->job.coordinate_words);
 }
 
 /* Adds the products of a chunk to the buckets, which are cleared before the first chunk. */

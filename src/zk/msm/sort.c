@@ -3,6 +3,7 @@
  * Enqueues the stages of the sort: the entries of a chunk, sorted by bucket.
  */
 #include "zk/msm/sort.h"
+#include "pool/memory/memory.h"
 
 static void set_bits(uint32_t *words, uint32_t first, uint32_t end)
 {
@@ -89,7 +90,7 @@ pool_status msm_sort_enqueue(
 
     switch (stage) {
     case MSM_STAGE_CLEAR:
-        return msm_clear_words(run, args->cursors,
+        return memory_clear_words(run->device, run->stream, args->cursors,
             (uint64_t)args->partitions + sizeof(struct msm_sort_state) / sizeof(uint32_t));
     case MSM_STAGE_DIGITS:
         launch.kernel = args->digit_bytes == 2 ? MSM_DIGITS_16 : MSM_DIGITS_32;
@@ -127,7 +128,8 @@ pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_opera
     pool_status status = POOL_OK;
 
     if (chunk->count == 0 || plan->job.batch == 0)
-        return msm_clear_words(run, run->workspace + plan->bucket_offsets_at, plan->buckets + 1);
+        return memory_clear_words(
+            run->device, run->stream, run->workspace + plan->bucket_offsets_at, plan->buckets + 1);
     if (plan->small.parts)
         return msm_small_sort(run, chunk);
     msm_sort_args_init(run, chunk, &args);

@@ -173,26 +173,6 @@ static struct ntt_call call_of_one(const struct ntt_call *call)
     return one;
 }
 
-static pool_status read_execs(struct ntt_split_run *run, const struct devices *devices)
-{
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; i < run->count && !status; i++) {
-        const pool_exec exec = devices_exec(devices, &run->call->frame.exec, i);
-        uint64_t bytes = ntt_split_bytes_of_device(run->call, &run->plan);
-        uint64_t limit;
-
-        status =
-            exec_read("pool_ntt", &exec, &run->call->frame.operation->rules, &run->device[i].exec);
-        if (run->fork.count)
-            run->device[i].exec.stream = run->fork.stream[i];
-        limit = status ? 0 : exec_limit(&run->device[i].exec);
-        if (!status && bytes > limit)
-            status = exec_fail_limit("pool_ntt", limit, bytes);
-    }
-    return status;
-}
-
 pool_status ntt_split_run(
     const struct ntt_call *call, const struct devices *devices, uint32_t log_devices)
 {
@@ -208,9 +188,7 @@ pool_status ntt_split_run(
     status = fork_open("pool_ntt", &used, &one.frame.exec, false, &run.fork);
     if (status)
         return status;
-    status = read_execs(&run, &used);
-    if (!status)
-        status = ntt_split_open(&run);
+    status = ntt_split_open(&run, &used);
     if (!status)
         status = run_transforms(&run, &used);
     return fork_close(&run.fork, ntt_split_close(&run, status));

@@ -70,27 +70,21 @@ uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt
            (call->frame.exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
 }
 
-static pool_status open_workspace(const struct ntt_split_run *run, struct ntt_split_device *device)
+static pool_status open_device(
+    struct ntt_split_run *run, const struct devices *devices, uint32_t index)
 {
-    const uint64_t bytes = ntt_split_element_bytes(run);
-    const struct workspace_span spans[] = {
-        {&device->in, bytes, "input"}, {&device->out, bytes, "output"}};
-    pool_status status = workspace_open(&device->workspace, "pool_ntt", &device->exec,
-        ntt_split_bytes_of_device(run->call, &run->plan), &device->target);
-
-    return status ? status : workspace_check_spans("pool_ntt", &device->exec, spans, 2);
-}
-
-static pool_status open_device(struct ntt_split_run *run, uint32_t index)
-{
+    const struct operation_call *call = &run->call->frame;
     struct ntt_split_device *device = &run->device[index];
-    pool_status status = exec_target_init(&device->target, &device->exec);
+    pool_exec exec = devices_exec(devices, &call->exec, index);
+    pool_status status;
 
-    device->target.field = run->call->frame.target.field;
+    if (run->fork.count)
+        exec.stream = run->fork.stream[index];
+    status = operation_open_target(call, ntt_split_bytes_of_device(run->call, &run->plan), &exec,
+        &device->target, &device->workspace);
+    device->target.field = call->target.field;
     if (!status)
         status = check_shards(run, index);
-    if (!status)
-        status = open_workspace(run, device);
     if (status)
         return status;
     device_operation_begin(&device->operation, device->target.device, "ntt",
@@ -118,8 +112,8 @@ static pool_status link_devices(struct ntt_split_run *run)
 static pool_status host_kind(
     const struct ntt_split_run *run, const pool_span *span, enum memory_kind *kind)
 {
-    return memory_find_kind(run->device[0].target.device, span->data,
-        span->count * ntt_split_element_bytes(run), kind);
+    return memory_find_kind(
+        run->device[0].target.device, span->data, span->count * ntt_split_element_bytes(run), kind);
 }
 
 /* Copies of pageable memory in many short rows would be slow. */
@@ -143,7 +137,7 @@ static pool_status find_host_copies(struct ntt_split_run *run)
     return status;
 }
 
-pool_status ntt_split_open(struct ntt_split_run *run)
+pool_status ntt_split_open(struct ntt_split_run *run, const struct devices *devices)
 {
     const struct ntt_call *call = run->call;
     pool_status status =
@@ -152,7 +146,7 @@ pool_status ntt_split_open(struct ntt_split_run *run)
     if (!status)
         status = ntt_domain_power(call->params.domain, run->plan.log_columns, &run->of_rows);
     for (uint32_t i = 0; i < run->count && !status; i++)
-        status = open_device(run, i);
+        status = open_device(run, devices, i);
     if (!status)
         status = link_devices(run);
     return status ? status : find_host_copies(run);

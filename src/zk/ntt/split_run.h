@@ -12,7 +12,6 @@
 #include "pool/device/counters.h"
 #include "pool/memory/memory.h"
 #include "zk/ntt/split.h"
-#include "zk/operation/workspace.h"
 
 enum { NTT_SPLIT_FIRST, NTT_SPLIT_SECOND, NTT_SPLIT_REGIONS };
 /* READY: other devices may write to the device's regions. SENT: it has written to theirs. UPLOADED:
@@ -20,7 +19,6 @@ enum { NTT_SPLIT_FIRST, NTT_SPLIT_SECOND, NTT_SPLIT_REGIONS };
 enum { NTT_SPLIT_READY, NTT_SPLIT_SENT, NTT_SPLIT_UPLOADED, NTT_SPLIT_EVENTS };
 
 struct ntt_split_device {
-    pool_exec exec;
     struct exec_target target;
     struct workspace workspace;
     pool_span in; /* the device's shard, if the span is sharded */
@@ -71,7 +69,7 @@ static inline CUdeviceptr ntt_split_part_of(const struct ntt_split_run *run, con
 uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan);
 /* Validates the shards, and allocates what the devices need. After a failure the run is closed,
  * too. */
-pool_status ntt_split_open(struct ntt_split_run *run);
+pool_status ntt_split_open(struct ntt_split_run *run, const struct devices *devices);
 /* Once no work uses the regions or the caller's memory; `status` is that of the run. */
 pool_status ntt_split_close(struct ntt_split_run *run, pool_status status);
 

@@ -90,16 +90,8 @@ struct parts {
     bool meet; /* parts access each other's memory, see fork */
     /* Computes the part of device `index` by calls on that device with `exec`; any thread. */
     pool_status (*compute)(void *user, uint32_t index, const pool_exec *exec);
-    /* How many bytes of device memory that takes; for the next two functions only. */
-    pool_status (*forecast)(void *user, uint32_t index, const pool_exec *exec, uint64_t *bytes);
     void *user;
 };
-
-/* The bytes of each device, which are written only if all forecasts succeed. */
-pool_status parts_forecast(const struct parts *parts, uint64_t *bytes);
-
-/* devices_check_workspaces with these bytes. */
-pool_status parts_check_workspaces(const struct parts *parts);
 
 /*
  * Computes all parts at once on the calling thread and threads of the pool, because copies of

@@ -176,9 +176,9 @@ static pool_status read_reserving(
 }
 
 /* What the reserve leaves of the workspace. */
-static pool_status take_rest(struct operation_reserve *reserve, const pool_exec *exec)
+static pool_status take_rest(struct operation_reserve *reserve, const pool_buffer *workspace)
 {
-    const uint64_t rest = exec->workspace ? pool_buffer_bytes(exec->workspace) - reserve->bytes : 0;
+    const uint64_t rest = workspace ? pool_buffer_bytes(workspace) - reserve->bytes : 0;
     CUdeviceptr address;
 
     return rest >= MEMORY_SCRATCH_ALIGNMENT
@@ -188,20 +188,27 @@ static pool_status take_rest(struct operation_reserve *reserve, const pool_exec 
                : POOL_OK;
 }
 
-pool_status operation_reserve(const struct operation_call *call, uint64_t bytes,
-    const pool_exec *given, struct operation_reserve *reserve)
+pool_status operation_open_target(const struct operation_call *call, uint64_t bytes,
+    const pool_exec *given, struct exec_target *target, struct workspace *workspace)
 {
     pool_exec exec;
     pool_status status = read_reserving(call, bytes, given, &exec);
 
+    if (!status)
+        status = exec_target_init(target, &exec);
+    return status ? status : workspace_open(workspace, call->name, &exec, bytes, target);
+}
+
+pool_status operation_reserve(const struct operation_call *call, uint64_t bytes,
+    const pool_exec *given, struct operation_reserve *reserve)
+{
+    pool_status status;
+
     *reserve = (struct operation_reserve){.bytes = bytes};
-    if (!status)
-        status = exec_target_init(&reserve->target, &exec);
-    if (!status)
-        status = workspace_open(&reserve->workspace, call->name, &exec, bytes, &reserve->target);
+    status = operation_open_target(call, bytes, given, &reserve->target, &reserve->workspace);
     if (!status && bytes)
         status = scratch_allocate(&reserve->target, bytes, &reserve->buffer, &reserve->address);
-    return status ? status : take_rest(reserve, &exec);
+    return status ? status : take_rest(reserve, given->workspace);
 }
 
 pool_exec operation_reserve_exec(const struct operation_reserve *reserve, const pool_exec *exec)

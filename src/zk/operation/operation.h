@@ -206,6 +206,9 @@ pool_status operation_reserve(const struct operation_call *call, uint64_t bytes,
     const pool_exec *exec, struct operation_reserve *reserve);
 pool_exec operation_reserve_exec(const struct operation_reserve *reserve, const pool_exec *exec);
 pool_status operation_reserve_end(struct operation_reserve *reserve, pool_status status);
+/* The target of work on one of several devices, with scratch memory of `bytes` bytes in all. */
+pool_status operation_open_target(const struct operation_call *call, uint64_t bytes,
+    const pool_exec *exec, struct exec_target *target, struct workspace *workspace);
 /* The exec of forecasts for calls beside such memory. */
 pool_status operation_reserve_forecast(
     const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec);

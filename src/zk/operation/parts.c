@@ -152,33 +152,6 @@ static void run_parts(struct group *group)
         device_threads(devices->device[0]), is_quick ? 1 : devices->count, take_parts, group);
 }
 
-pool_status parts_forecast(const struct parts *parts, uint64_t *bytes)
-{
-    uint64_t needed[EXEC_MAX_DEVICES] = {0};
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; !status && i < parts->devices->count; i++) {
-        const pool_exec exec = devices_exec(parts->devices, parts->exec, i);
-
-        status = parts->forecast(parts->user, i, &exec, &needed[i]);
-    }
-    if (!status)
-        memcpy(bytes, needed, parts->devices->count * sizeof(*bytes));
-    return status;
-}
-
-pool_status parts_check_workspaces(const struct parts *parts)
-{
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status;
-
-    if (!parts->exec->workspaces)
-        return POOL_OK;
-    status = parts_forecast(parts, needed);
-    return status ? status
-                  : devices_check_workspaces(parts->call, parts->devices, parts->exec, needed);
-}
-
 pool_status parts_run(const struct parts *parts)
 {
     struct group group = {.parts = parts,

@@ -55,18 +55,6 @@ pool_status workspace_open(struct workspace *workspace, const char *call, const 
     return status;
 }
 
-pool_status workspace_check_spans(
-    const char *call, const pool_exec *exec, const struct workspace_span *spans, uint32_t count)
-{
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; exec->workspace && i < count && !status; i++)
-        if (spans[i].span)
-            status = workspace_check_overlap(
-                call, exec->workspace, spans[i].span, spans[i].item_bytes, spans[i].what);
-    return status;
-}
-
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* The index that a block of `bytes` gets, and where it begins. */

@@ -24,13 +24,6 @@ struct workspace {
     } block[WORKSPACE_BLOCKS]; /* in use, in their order */
 };
 
-/* A span that the workspace must not overlap. */
-struct workspace_span {
-    const pool_span *span;
-    uint64_t item_bytes;
-    const char *what;
-};
-
 /*
  * From now on the target's scratch memory is part of exec->workspace; where that is NULL, it is
  * allocated as ever. The workspace must be memory of the target's device that has `bytes` bytes and
@@ -41,9 +34,6 @@ pool_status workspace_open(struct workspace *workspace, const char *call, const 
 /* The checks alone. */
 pool_status workspace_check(const char *call, const pool_exec *exec, uint64_t bytes,
     uint32_t alignment, const struct exec_target *target);
-/* Refuses a workspace of `exec` that overlaps the spans. */
-pool_status workspace_check_spans(
-    const char *call, const pool_exec *exec, const struct workspace_span *spans, uint32_t count);
 /* Whether exec->workspace could be opened with `bytes` bytes. */
 bool workspace_fits(const pool_exec *exec, uint64_t bytes);
 
