@@ -212,8 +212,7 @@ typedef struct pool_params {
      * device of the pool with streams, slots and a context (a green one) of its own, whose kernels
      * run on its multiprocessors only; see pool_device_gpu for what the parts of a GPU have in
      * common. partition_count 0 or 1: each GPU is one device. POOL_ERR_UNSUPPORTED: the driver has
-     * no green contexts (it needs one for CUDA 12.4), with POOL_CONTEXT_OWN, and with worker
-     * processes.
+     * no green contexts (it needs one for CUDA 12.4), and with POOL_CONTEXT_OWN.
      */
     const uint32_t *partitions;
     uint32_t partition_count;

@@ -83,6 +83,7 @@ static void init_lock(pthread_mutex_t *lock, int type)
     pthread_mutexattr_destroy(&attributes);
 }
 
+/* Takes over what the source has of them. */
 static void init_devices(device_pool *pool, const struct device_source *source)
 {
     for (size_t i = 0; i < source->count; i++) {
@@ -92,6 +93,8 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->pool = pool;
         device->gpu = device - entry->number;
         device->part = entry->part;
+        device->parts = entry->wanted;
+        source->entries[i].wanted = NULL;
         device->driver = source->driver;
         device->handle = entry->handle;
         device->properties.struct_size = sizeof(device->properties);
@@ -100,8 +103,7 @@ static void init_devices(device_pool *pool, const struct device_source *source)
         device->properties.partition = (int32_t)entry->number;
         device->properties.partitions = (int32_t)entry->parts;
         device->properties.numa_node = -1;
-        /* None with workers. What the parts of a GPU share is not made again. */
-        device->can_return = pool->context_mode != POOL_CONTEXT_ADOPT && !entry->parts;
+        device->can_return = pool->context_mode != POOL_CONTEXT_ADOPT; /* none with workers */
         device_set_pinned_threshold(device, DEVICE_PINNED_THRESHOLD);
         init_lock(&device->context_lock, PTHREAD_MUTEX_NORMAL);
         init_lock(&device->resource_lock, PTHREAD_MUTEX_RECURSIVE);
@@ -180,6 +182,7 @@ void device_pool_free(device_pool *pool)
     device_pool_destroy_extension(pool);
     for (size_t i = 0; i < pool->count; i++) {
         driver_work_close(&pool->devices[i].work);
+        base_free(pool->devices[i].parts);
         device_counters_free(&pool->devices[i].counters);
     }
     if (device_pool_usable(pool, DEVICE_USE_HOST)) {

@@ -261,6 +261,22 @@ static pool_status select_by_context(struct visible_devices *visible, const pool
     return status;
 }
 
+/* All of them at the same time. One that does not start leaves its device unusable. */
+static void start_workers(const struct visible_devices *visible)
+{
+    int *ordinals = base_calloc(visible->chosen_count, sizeof(*ordinals));
+    struct base_error_copy first;
+
+    if (!ordinals)
+        return; /* each starts at its first use */
+    for (size_t i = 0; i < visible->chosen_count; i++)
+        ordinals[i] = visible->chosen[i].ordinal;
+    base_error_save(&first);
+    (void)worker_start(ordinals, visible->chosen_count);
+    base_error_restore(&first);
+    base_free(ordinals);
+}
+
 /* Makes a device of each part of the GPUs. */
 static pool_status add_devices(struct device_source *source, const struct visible_devices *visible)
 {
@@ -275,17 +291,25 @@ static pool_status add_devices(struct device_source *source, const struct visibl
     for (size_t i = 0; i < visible->chosen_count; i++) {
         const struct chosen_gpu *gpu = &visible->chosen[i];
         const CUdevice handle = visible->devices[gpu->ordinal].handle;
+        struct device_parts *wanted = NULL;
         pool_status status =
             gpu->parts->count ? device_split(source->driver, handle, gpu->parts, split) : POOL_OK;
 
         if (status)
             return status;
+        if (gpu->parts->count) {
+            wanted = base_calloc(1, sizeof(*wanted));
+            if (!wanted)
+                return base_fail_memory("the parts of a device");
+            *wanted = *gpu->parts;
+        }
         for (uint32_t number = 0; number < base_max(gpu->parts->count, 1); number++)
             source->entries[source->count++] = (struct device_source_entry){.ordinal = gpu->ordinal,
                 .handle = handle,
                 .number = number,
                 .parts = gpu->parts->count,
-                .part = split[number]};
+                .part = split[number],
+                .wanted = number ? NULL : wanted};
     }
     return POOL_OK;
 }
@@ -307,6 +331,8 @@ static pool_status select_devices(const pool_params *params, const struct device
         status = select_by_context(&visible, params);
     for (size_t i = 0; i < count && !status; i++)
         status = add_matching(&visible, &selectors[i]);
+    if (!status && source->is_isolated && !params->lazy)
+        start_workers(&visible);
     if (!status)
         status = add_devices(source, &visible);
 out:
@@ -328,22 +354,6 @@ static pool_status check_isolation(const pool_params *params)
             "pool_create: POOL_CONTEXT_ADOPT is not possible with worker processes: a context of "
             "the caller's process cannot be used in another process");
     return POOL_OK;
-}
-
-/* All of them at the same time. One that does not start leaves its device unusable. */
-static void start_workers(const struct device_source *source)
-{
-    int *ordinals = base_calloc(source->count, sizeof(*ordinals));
-    struct base_error_copy first;
-
-    if (!ordinals)
-        return; /* each starts at its first use */
-    for (size_t i = 0; i < source->count; i++)
-        ordinals[i] = source->entries[i].ordinal;
-    base_error_save(&first);
-    (void)worker_start(ordinals, source->count);
-    base_error_restore(&first);
-    base_free(ordinals);
 }
 
 /* A device string of simulated devices without its parts, and these as those of a list: "sim:4/2"
@@ -378,11 +388,8 @@ static bool has_parts(
 }
 
 /* Parts are green contexts, which belong to primary ones. */
-static pool_status check_parts(const pool_params *params, bool is_isolated)
+static pool_status check_parts(const pool_params *params)
 {
-    if (is_isolated)
-        return base_fail(
-            POOL_ERR_UNSUPPORTED, "pool_create: GPUs with worker processes cannot be partitioned");
     if (params->context_mode == POOL_CONTEXT_ADOPT)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: with POOL_CONTEXT_ADOPT the contexts determine the devices: `partitions` "
@@ -419,16 +426,14 @@ pool_status device_source_open(const pool_params *params, struct device_source *
     if (!status && list)
         status = device_spec_parse(list, &selectors, &count);
     if (!status && has_parts(&parts, selectors, count))
-        status = check_parts(params, is_isolated);
+        status = check_parts(params);
     if (params->context_mode == POOL_CONTEXT_ADOPT)
         count = 0;
     if (!status)
         status = open_driver(params, text, is_isolated, &opened.driver);
+    opened.is_isolated = is_isolated;
     if (!status)
         status = select_devices(params, &parts, selectors, count, &opened);
-    opened.is_isolated = is_isolated;
-    if (!status && is_isolated && !params->lazy)
-        start_workers(&opened);
     base_free(selectors);
     if (status) {
         device_source_close(&opened);
@@ -441,6 +446,9 @@ pool_status device_source_open(const pool_params *params, struct device_source *
 void device_source_close(struct device_source *source)
 {
     driver_close(&source->driver);
+    for (size_t i = 0; i < source->count; i++)
+        base_free(source->entries[i].wanted);
+    source->count = 0;
     base_free(source->entries);
     source->entries = NULL;
 }

@@ -19,6 +19,7 @@ struct device_source_entry {
     uint32_t number; /* of the part on its GPU */
     uint32_t parts;  /* of the GPU; 0: it is one device */
     struct device_part part;
+    struct device_parts *wanted; /* of its first part: what was requested, to be freed */
 };
 
 struct device_source {

@@ -12,13 +12,17 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <devicepool.h>
+
+#include "driver/worker/worker.h"
 
 #include "pool/device/pool.h"
 #include "support/assert.h"
@@ -53,6 +57,11 @@ static int close_pool(void **state)
     (void)state;
     assert_ok(pool_destroy(&pool));
     return 0;
+}
+
+static bool is_isolated(void)
+{
+    return strncmp(devices, "workers:", 8) == 0;
 }
 
 /* ---- multiprocessors ------------------------------------------------------------------------- */
@@ -201,6 +210,8 @@ static void test_multiprocessors(void **state)
 
     (void)state;
     for (enum way way = 0; way < WAYS; way++) {
+        if (way == WAY_ADOPTED && is_isolated()) /* has no raw handles */
+            continue;
         for (size_t i = 0; i < PARTS; i++) {
             pool_module *module = NULL;
             pool_kernel *kernel = NULL;
@@ -231,6 +242,15 @@ static void test_code_of_the_gpu(void **state)
         seen[i] = run_way(i ? WAY_CAPTURED : WAY_DEFAULT, kernel, part[i]);
     check_apart(seen);
     assert_ok(pool_module_destroy(&module));
+}
+
+/* The probe runs on the multiprocessors of the part, whose results it reads. */
+static void test_probe(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++)
+        for (size_t i = 0; i < PARTS; i++)
+            assert_ok(pool_device_probe(part[i], UINT64_C(60000000000)));
 }
 
 /* ---- what the parts have in common ------------------------------------------------------------
@@ -376,7 +396,7 @@ static atomic_uint_least64_t most_reserved;
 static atomic_int slots[PARTS];
 static uint64_t capacity;
 
-static void raise(atomic_uint_least64_t *most, uint64_t value)
+static void raise_most(atomic_uint_least64_t *most, uint64_t value)
 {
     uint64_t before = atomic_load(most);
 
@@ -412,7 +432,8 @@ static void *take_leases(void *user)
         request.timeout_ns = 60 * UINT64_C(1000000000);
         if (pool_acquire(pool, &request, &lease))
             return (void *)"a lease was refused";
-        raise(&most_reserved, atomic_fetch_add(&reserved, on * request.bytes) + on * request.bytes);
+        raise_most(
+            &most_reserved, atomic_fetch_add(&reserved, on * request.bytes) + on * request.bytes);
         for (uint32_t i = 0; i < on; i++) {
             pool_device *device = NULL;
             pool_buffer *buffer = NULL;
@@ -485,16 +506,58 @@ static void test_two_leases(void **state)
         assert_ok(pool_release(&leases[i]));
 }
 
+/* ---- workers ----------------------------------------------------------------------------------
+ */
+
+static void wait_for_usable(size_t count)
+{
+    for (int i = 0; i < 6000 && pool_usable_count(pool) != count; i++)
+        usleep(5000);
+    for (size_t i = 0; i < PARTS && pool_usable_count(pool) != count; i++)
+        fprintf(stderr, "part %zu: %s\n", i, device_reason(part[i]).text);
+    assert_int_equal(pool_usable_count(pool), count);
+}
+
+/* One process owns all parts, which are lost and come back with it. */
+static void test_worker_ends(void **state)
+{
+    pool_buffer *buffers[PARTS] = {NULL};
+    struct worker_status worker;
+    CUdeviceptr address;
+
+    (void)state;
+    if (!is_isolated())
+        skip();
+    for (size_t i = 0; i < PARTS; i++)
+        assert_ok(pool_buffer_alloc(part[i], 1 << 20, &buffers[i]));
+    assert_ok(pool_bind(part[1])); /* keeps the GPU from coming back */
+    assert_true(worker_get_status(pool_device_ordinal(part[0]), &worker));
+    assert_int_equal(kill(worker.pid, SIGKILL), 0);
+    wait_for_usable(0);
+    for (size_t i = 0; i < PARTS; i++)
+        assert_int_equal(pool_buffer_fill8(buffers[i], 0, 1, 1, NULL), POOL_ERR_DEVICE_LOST);
+    (void)pool_unbind(part[1]);
+    wait_for_usable(PARTS);
+    for (size_t i = 0; i < PARTS; i++) {
+        assert_int_equal(pool_buffer_address(buffers[i], &address), POOL_ERR_DEVICE_LOST);
+        assert_ok(pool_buffer_destroy(&buffers[i]));
+    }
+    test_multiprocessors(state);
+    test_operation(state);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_multiprocessors),
         cmocka_unit_test(test_code_of_the_gpu),
+        cmocka_unit_test(test_probe),
         cmocka_unit_test(test_operation),
         cmocka_unit_test(test_resident),
         cmocka_unit_test(test_freed_beside_work),
         cmocka_unit_test(test_two_leases),
         cmocka_unit_test(test_leases),
+        cmocka_unit_test(test_worker_ends),
     };
 
     devices = argc > 1 ? argv[1] : devices;

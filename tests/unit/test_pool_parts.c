@@ -406,6 +406,45 @@ static void test_lost_together(void **state)
     world_end(&world);
 }
 
+/* It comes back quarantined: kernels of the mock compute nothing, so its probe fails. */
+static void wait_for_return(pool_device *device)
+{
+    for (int i = 0; i < 2000 && state_of(device) != POOL_DEVICE_QUARANTINED; i++)
+        usleep(5000);
+    assert_int_equal(state_of(device), POOL_DEVICE_QUARANTINED);
+}
+
+/* The end of the GPU's context is that of all its parts, which come back together. */
+static void test_reset_together(void **state)
+{
+    struct world world = world_of_two_gpus();
+    pool_buffer *buffers[2] = {NULL, NULL};
+    CUcontext context = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        assert_ok(pool_buffer_alloc(device_of(&world, i), MIB, &buffers[i]));
+    assert_ok(pool_bind(device_of(&world, 0))); /* keeps the GPU from coming back */
+    assert_ok(pool_mock_reset_device(world.mock, 0));
+    assert_int_equal(pool_buffer_fill8(buffers[1], 0, MIB, 1, NULL), POOL_ERR_DEVICE_LOST);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(
+            state_of(device_of(&world, i)), i < 2 ? POOL_DEVICE_UNUSABLE : POOL_DEVICE_READY);
+    assert_int_equal(pool_device_context(device_of(&world, 0), &context), POOL_ERR_DEVICE_LOST);
+    (void)pool_unbind(device_of(&world, 0));
+    for (size_t i = 0; i < 2; i++) {
+        wait_for_return(device_of(&world, i));
+        assert_int_equal(pool_buffer_fill8(buffers[i], 0, MIB, 1, NULL), POOL_ERR_DEVICE_LOST);
+        assert_ok(pool_buffer_destroy(&buffers[i]));
+        assert_ok(pool_buffer_alloc(device_of(&world, i), MIB, &buffers[i]));
+        assert_ok(pool_buffer_fill8(buffers[i], 0, MIB, 1, NULL));
+        assert_ok(pool_buffer_destroy(&buffers[i]));
+    }
+    assert_ok(pool_destroy(&world.pool)); /* what has ended with the context counts as leaked */
+    assert_string_equal(pool_mock_verify(world.mock), "");
+    pool_mock_destroy(&world.mock);
+}
+
 /* ---- what the parts have in common ----------------------------------------------------------- */
 
 /* Memory of one part is that of the GPU: limited together, and usable on the streams of both. */
@@ -477,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_drained_alone),
         cmocka_unit_test(test_quarantined_together),
         cmocka_unit_test(test_lost_together),
+        cmocka_unit_test(test_reset_together),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_peer),
         cmocka_unit_test(test_abandoned_together),

@@ -130,6 +130,20 @@ static pool_cu_result release_primary(const pool_device *device)
     return device->driver->api.DevicePrimaryCtxRelease(device->handle);
 }
 
+/* In another process of the GPU, or after the end of its primary context. */
+pool_status device_split_again(pool_device *device)
+{
+    struct device_part split[DEVICE_PARTS_MAX];
+    pool_status status = POOL_OK;
+
+    if (!device->parts)
+        return POOL_OK;
+    status = device_split(device->driver, device->handle, device->parts, split);
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        part->part = split[part->properties.partition];
+    return status;
+}
+
 /* The context of a part, beside the pool's reference to the primary one. */
 static pool_status create_green(pool_device *device, CUcontext *context)
 {

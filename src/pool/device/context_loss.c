@@ -120,7 +120,7 @@ static pool_status lose_context(pool_device *device, const struct base_error_cop
     pool_status status;
     int is_first;
 
-    atomic_store(&device->lost_at_ns, base_clock_ns());
+    atomic_store(&device->gpu->lost_at_ns, base_clock_ns());
     atomic_store(&device->is_lost, true);
     (void)base_fail_driver(POOL_ERR_DEVICE_LOST, failed->error.driver_code,
         failed->error.driver_code ? failed->error.driver_name : "", failed->call,

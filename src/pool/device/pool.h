@@ -69,7 +69,8 @@ struct pool_device {
     struct driver *driver;
     CUdevice handle;
     pool_device *gpu; /* the first device of the pool on its GPU: itself unless it is a part */
-    struct device_part part; /* of parts only */
+    struct device_part part;    /* of parts only, as the next one */
+    struct device_parts *parts; /* of the GPU, of its first part */
     int is_named; /* the identity was read: properties.uuid and properties.pci are valid */
     pool_device_info properties;
     char gpu_uuid[POOL_UUID_TEXT]; /* of a MIG instance: the UUID of its GPU */
@@ -178,7 +179,7 @@ struct device_pool {
     atomic_uint_fast64_t sampled_at;                       /* coarse clock; 0: never */
     atomic_uint_fast64_t polled_at;                        /* clock, of work in flight; 0: never */
     pthread_mutex_t sample_lock;                           /* one thread samples */
-    atomic_int timing_level; /* pool_set_phase_timing */
+    atomic_int timing_level;                               /* pool_set_phase_timing */
 
     pthread_mutex_t state_lock;
     /* Guarded by state_lock. The reserve has count + 1 sets, so that losing devices needs no
@@ -199,6 +200,10 @@ struct device_pool {
     struct device_fault_count faults[DEVICE_FAULT_KINDS]; /* guarded by state_lock */
     size_t fault_kinds;                                   /* the same */
 };
+
+/* --- context.c: the parts of a GPU are described again, for other contexts; no-op for a whole GPU.
+ * `device` is the first of them. --- */
+pool_status device_split_again(pool_device *device);
 
 /* --- ready_set.c: the published set --- */
 

@@ -7,10 +7,11 @@
  *
  * Nothing is in use when no thread is inside the device or in an operation on it, no resident
  * object is in use, and no lease, binding, range or physical memory of it exists. As its state is
- * UNUSABLE, none can be added meanwhile. Other objects of callers stay: they know by
- * device->renewals that they are of the ended process or context. Handles and addresses that have
- * passed that check are refused by the worker layer; where there is none, a device stays lost long
- * enough for a call that has made the check to enter the device, which refuses it.
+ * UNUSABLE, none can be added meanwhile. The parts of a GPU are lost together and come back
+ * together; "the device" below is then the first of them. Other objects of callers stay: they know
+ * by device->renewals that they are of the ended process or context. Handles and addresses that
+ * have passed that check are refused by the worker layer; where there is none, a device stays lost
+ * long enough for a call that has made the check to enter the device, which refuses it.
  */
 #include <stdio.h>
 
@@ -48,11 +49,21 @@ static bool is_bound(const pool_device *device)
     return is_bound;
 }
 
-static bool is_in_use(pool_device *device)
+static bool is_part_in_use(pool_device *device)
 {
     device_lose_resources(device);
+
     return atomic_load(&device->dependents[DEVICE_DEPENDENT_PROBE]) || atomic_load(&device->uses) ||
            atomic_load(&device->inside) || device_leases(device) || is_bound(device);
+}
+
+static bool is_in_use(pool_device *device)
+{
+    bool is_used = false;
+
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        is_used = is_part_in_use(part) || is_used;
+    return is_used;
 }
 
 /*
@@ -64,11 +75,12 @@ static bool begin_renewal(pool_device *device)
 {
     if (is_in_use(device))
         return false;
-    atomic_fetch_add(&device->renewals, 1);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        atomic_fetch_add(&part->renewals, 1);
     return !is_in_use(device);
 }
 
-static pool_status renew(pool_device *device)
+static pool_status renew_part(pool_device *device)
 {
     struct device_scope scope;
     pool_status status = device_enter_again(device, &scope);
@@ -79,6 +91,50 @@ static pool_status renew(pool_device *device)
     atomic_store(&device->watch.since_ns, 0);
     status = device_leave(&scope, device_renew_resources(device));
     return status;
+}
+
+/* What the parts have in common is renewed with the first one. */
+static pool_status renew(pool_device *device)
+{
+    pool_status status = device_split_again(device);
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = renew_part(part);
+    return status;
+}
+
+static pool_status reserve_return(pool_device *device)
+{
+    pool_status status = POOL_OK;
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = device_reserve_return(part);
+    return status;
+}
+
+/* After a failure some parts may have returned, which are lost again with the process. */
+static pool_status set_returned(pool_device *device, const char *reason)
+{
+    pool_status status = POOL_OK;
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = device_set_returned(part, reason);
+    return status;
+}
+
+static pool_status resume_returned(pool_device *device)
+{
+    pool_status status = POOL_OK;
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = device_resume_returned(part);
+    return status;
+}
+
+static void set_readmitting(pool_device *device, bool is_readmitting)
+{
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        atomic_store(&part->is_readmitting, is_readmitting);
 }
 
 static bool runs(const pool_device *device, struct worker_status *worker)
@@ -101,7 +157,7 @@ static void give_up_process(pool_device *device, pool_status status, const char 
 }
 
 /* POOL_ERR_DEVICE_UNUSABLE: it has computed wrong results and stays quarantined. */
-static pool_status probe(pool_device *device)
+static pool_status probe_part(pool_device *device)
 {
     pool_status status;
 
@@ -111,6 +167,15 @@ static pool_status probe(pool_device *device)
         give_up_process(device, status, "the probe of the new process failed");
     while (status == POOL_ERR_TIMEOUT && device_is_probing(device))
         base_sleep_ns(1000000); /* it returns, as its process has ended */
+    return status;
+}
+
+static pool_status probe(pool_device *device)
+{
+    pool_status status = POOL_OK;
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = probe_part(part);
     return status;
 }
 
@@ -127,10 +192,12 @@ static void put_into_service(pool_device *device, unsigned generation)
         return;
     }
     status = probe(device);
-    atomic_store(&device->served_from, driver_work_finished(&device->work));
-    atomic_store(&device->served_generation, status ? 0 : generation);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));) {
+        atomic_store(&part->served_from, driver_work_finished(&part->work));
+        atomic_store(&part->served_generation, status ? 0 : generation);
+    }
     if (!status)
-        status = device_resume_returned(device);
+        status = resume_returned(device);
     /* Here rather than by the listener, for whom the device would have been quarantined by its
      * user. */
     else if (status != POOL_ERR_DEVICE_UNUSABLE && device_usable(device, DEVICE_USE_CALLS))
@@ -158,8 +225,8 @@ static void return_into_service(pool_device *device, const struct worker_status 
         return;
     }
     snprintf(reason, sizeof(reason), "worker process %d has replaced a lost one", (int)worker->pid);
-    atomic_store(&device->is_readmitting, true);
-    status = device_set_returned(device, reason);
+    set_readmitting(device, true);
+    status = set_returned(device, reason);
     if (!status) {
         base_log(POOL_LOG_INFO, "device %d (%s): %s", device->properties.ordinal,
             device->properties.uuid, reason);
@@ -168,7 +235,7 @@ static void return_into_service(pool_device *device, const struct worker_status 
         /* Not tried again: the process would keep the objects of each attempt. */
         give_up_process(device, status, "the new process could not be taken into service");
     }
-    atomic_store(&device->is_readmitting, false);
+    set_readmitting(device, false);
 }
 
 /* The same after the loss of its context. What could not be created is tried again later. */
@@ -180,30 +247,39 @@ static bool try_readmit_context(pool_device *device)
 
     if (now < lost_at || now - lost_at < CONTEXT_PAUSE_NS)
         return false;
-    if (!begin_renewal(device) || device_reserve_return(device))
+    if (!begin_renewal(device) || reserve_return(device))
         return false;
-    driver_work_end(&device->work);
-    device_release_all_deferred(device, 0);
-    atomic_store(&device->is_readmitting, true);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));) {
+        driver_work_end(&part->work);
+        device_release_all_deferred(part, 0);
+    }
+    set_readmitting(device, true);
     status = renew(device);
     if (!status)
-        status = device_set_returned(device,
+        status = set_returned(device,
             "it has a new context after another part of the process had destroyed the previous "
             "one");
     is_returned = !status;
     if (!status)
         status = probe(device);
     if (!status)
-        status = device_resume_returned(device);
+        status = resume_returned(device);
     if (status)
         base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",
             device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
     if (!is_returned) { /* with what was created there; the next attempt has another context */
-        device_context_release(device);
+        for (pool_device *part = NULL; (part = device_next_part(device, part));)
+            device_context_release(part);
         atomic_store(&device->lost_at_ns, now + CONTEXT_RETRY_NS - CONTEXT_PAUSE_NS);
     }
-    atomic_store(&device->is_readmitting, false);
+    set_readmitting(device, false);
     return is_returned;
+}
+
+static void end_work(pool_device *device)
+{
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        driver_work_end(&part->work);
 }
 
 /* false: it is to be tried again. */
@@ -212,18 +288,19 @@ static bool try_readmit(pool_device *device)
     struct monitor *monitor = device->pool->monitor;
     struct worker_status worker;
 
-    device_lose_resources(device);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        device_lose_resources(part);
     if (device_has_lost_context(device))
         return !device->can_return || try_readmit_context(device);
     if (!runs(device, &worker)) {
         if (worker.state == WORKER_STATE_FAILED && !worker.pid)
-            driver_work_end(&device->work);
+            end_work(device);
         return true; /* the listener is called when one does */
     }
     /* Its process ended before this one was started. Pinned memory, also of other devices, may wait
      * for what had been enqueued. */
-    driver_work_end(&device->work);
-    if (!begin_renewal(device) || device_reserve_return(device))
+    end_work(device);
+    if (!begin_renewal(device) || reserve_return(device))
         return false;
     device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
     if (monitor_schedule(monitor, &device->return_task, base_clock_ns() + RETURN_NS))
@@ -238,9 +315,11 @@ static bool readmit(pool_device *device)
 {
     bool is_done;
 
-    atomic_store(&device->is_renewing, true);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        atomic_store(&part->is_renewing, true);
     is_done = !atomic_load(&device->pool->is_ending) && try_readmit(device);
-    atomic_store(&device->is_renewing, false);
+    for (pool_device *part = NULL; (part = device_next_part(device, part));)
+        atomic_store(&part->is_renewing, false);
     return is_done;
 }
 
@@ -253,7 +332,7 @@ uint64_t device_pool_readmit(void *user, uint64_t now_ns)
     for (size_t i = 0; i < pool->count; i++) {
         pool_device *device = &pool->devices[i];
 
-        if (device_is_lost(device))
+        if (device == device->gpu && device_is_lost(device))
             is_done = readmit(device) && is_done;
     }
     return is_done ? MONITOR_NEVER : base_clock_ns() + RETRY_NS;

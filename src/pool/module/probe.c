@@ -225,12 +225,15 @@ static pool_status run_kernel(pool_device *device, CUdeviceptr address, uint32_t
         .argument_count = 4};
     void *arguments[] = {&address, &seed, &rounds, &count};
     pool_kernel *kernel = NULL;
+    pool_stream *stream = NULL; /* the kernel may be that of another part of the GPU */
     pool_status status = find_kernel(device, &kernel);
 
     if (!status)
+        status = pool_stream_default(device, &stream);
+    if (!status)
         status = fill(device, address, count, ~seed);
     if (!status)
-        status = pool_launch(kernel, &shape, arguments, NULL);
+        status = pool_launch(kernel, &shape, arguments, stream);
     if (!status)
         status = read_results(device, address, results, count);
     return status ? status : compare(device, results, count, seed);
