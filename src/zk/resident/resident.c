@@ -537,7 +537,7 @@ static pool_status open_use(void *user)
         return base_fail_memory("a use of a resident object");
     atomic_fetch_add(&resident->uses, 1);
     made->resident = resident;
-    status = get_copy(resident, (size_t)pool_device_index(exec.device), &exec, &copy);
+    status = get_copy(resident, index_of(exec.device), &exec, &copy);
     made->copy = copy;
     if (!status)
         status = charge_use(made, &exec);
