@@ -210,7 +210,7 @@ pool_status pool_matrix_bit_reverse(
     static const struct operation operation = {.counter = "vector",
         .call_bytes = sizeof(struct fri_rows_call),
         .rules = {.has_async = true},
-        .arguments = {{"field", offsetof(struct fri_rows_call, field)},
+        .arguments = {{.name = "field", .at = offsetof(struct fri_rows_call, field)},
             {"in", offsetof(struct fri_rows_call, in), OPERATION_MATRIX, .operand = "argument"},
             {"out", offsetof(struct fri_rows_call, out), OPERATION_MATRIX, .operand = "result"}},
         .read = read_rows,

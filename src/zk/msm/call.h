@@ -37,7 +37,8 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
     const pool_span *results);
 
-/* Steps of the call: call.c. */
+/* call.c: curve and device of params that have been checked; steps of the call. */
+pool_status msm_call_resolve(struct msm_call *call);
 pool_status msm_call_check(void *call);
 pool_status msm_call_plan(void *call, uint64_t limit);
 pool_status msm_call_restore(void *call);

@@ -81,43 +81,6 @@ static pool_status use_described(struct msm_call *call)
     return device_or_bound(exec->device, &call->described->device);
 }
 
-/* Of the parts of a GPU, any of which can use the bases, the stream's. */
-static pool_device *device_beside(const struct pool_bases *bases, const pool_stream *stream)
-{
-    pool_device *device = pool_stream_device(stream);
-
-    return device && device_is_same_gpu(device, bases->device) ? device : bases->device;
-}
-
-/* Takes curve and device from a handle; the caller's curve may be another object for the same
- * curve. */
-static pool_status resolve_curve(struct msm_call *call)
-{
-    const pool_msm_params *params = &call->params;
-    const struct pool_bases *bases = params->device_bases ? params->device_bases[0] : params->bases;
-    pool_device **device = &call->frame.exec.device;
-    const char *name = call->frame.name;
-
-    call->curve = params->curve;
-    if (!params->curve && !bases)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `device_bases[0]` must not be NULL", name);
-    if (!params->curve || params->bases)
-        call->curve = bases->curve;
-    if (!params->bases)
-        return POOL_OK;
-    if (params->curve && memcmp(params->curve->fingerprint, bases->curve->fingerprint,
-                             sizeof(bases->curve->fingerprint)) != 0)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: `bases` are points of %s and `curve` is %s", name, bases->curve->name,
-            params->curve->name);
-    if (*device && !device_is_same_gpu(*device, bases->device))
-        return base_fail(POOL_ERR_WRONG_DEVICE, "%s: `bases` are on device %d and `device` is %d",
-            name, pool_device_ordinal(bases->device), pool_device_ordinal(*device));
-    if (!*device)
-        *device = device_beside(bases, call->frame.exec.stream);
-    return POOL_OK;
-}
-
 static pool_status read_params(void *user)
 {
     struct msm_call *call = user;
@@ -136,7 +99,7 @@ static pool_status read_params(void *user)
             name);
     if (!call->params.batch)
         call->params.batch = 1;
-    status = resolve_curve(call);
+    status = msm_call_resolve(call);
     return status ? status
                   : base_check_ranges(name, {"scalar_bits", call->params.scalar_bits, 0,
                                                 8 * call->curve->scalar_field->bytes});

@@ -4,10 +4,10 @@
  * half the length (curve/endomorphism.h), so that an MSM of twice the terms has half the windows.
  */
 #include "base/math.h"
+#include "pool/stream/phase.h"
 #include "zk/curve/endomorphism.h"
 #include "zk/msm/convert.h"
 #include "zk/msm/sort.h"
-#include "pool/stream/phase.h"
 
 void msm_lattice_of(const pool_field *order, const struct curve_endomorphism *endomorphism,
     struct msm_lattice *lattice)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * pool_ntt_extend: its arguments; extend_run.c runs the chunks, extend_devices.c divides columns.
- */
+/* pool_ntt_extend: its arguments; extend_run.c runs the chunks, extend_devices.c divides. */
 #include "zk/ntt/extend.h"
 
 #include "base/math.h"
@@ -193,14 +191,16 @@ const struct operation ntt_extend_operation = {.counter = "ntt",
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
+#define EXTEND_CALL                                                                                \
+    {                                                                                              \
+        .frame = OPERATION_CALL(&ntt_extend_operation, exec), .given = params, .in = in,           \
+        .coefficients = coefficients, .out = out                                                   \
+    }
+
 pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out)
 {
-    struct ntt_extend_call call = {.frame = OPERATION_CALL(&ntt_extend_operation, exec),
-        .given = params,
-        .in = in,
-        .coefficients = coefficients,
-        .out = out};
+    struct ntt_extend_call call = EXTEND_CALL;
 
     return operation_run(&call.frame);
 }
@@ -208,11 +208,7 @@ pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exe
 pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *coefficients, const pool_span *out, uint64_t *bytes)
 {
-    struct ntt_extend_call call = {.frame = OPERATION_CALL(&ntt_extend_operation, exec),
-        .given = params,
-        .in = in,
-        .coefficients = coefficients,
-        .out = out};
+    struct ntt_extend_call call = EXTEND_CALL;
 
     return operation_forecast(&call.frame, bytes);
 }

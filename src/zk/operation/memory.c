@@ -3,8 +3,7 @@
 #include "pool/memory/memory.h"
 
 #include "base/status.h"
-#include "zk/operation/operation.h"
-#include "zk/operation/workspace.h"
+#include "zk/operation/frame.h"
 
 pool_status operation_plan(struct operation_call *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The path of a call: see operation.h. */
-#include "zk/operation/operation.h"
+#include "zk/operation/frame.h"
 
 #include <assert.h>
 #include <string.h>
@@ -40,19 +40,7 @@ static pool_status read_arguments(struct operation_call *call)
     return status;
 }
 
-/* The operands in their order: each call sets the next one, those of the list at last. */
-struct operands {
-    const struct operation_call *call;
-    const struct operation_argument *argument;
-    const pool_span *span; /* NULL: the call has none */
-    struct span_item item;
-    const char *name, *what; /* of the argument, and in messages */
-    uint32_t count;          /* of those before */
-    uint32_t listed;         /* of the list, so far */
-    struct operation_operand of_list;
-};
-
-static bool next_of_list(struct operands *operands)
+static bool next_of_list(struct operation_operands *operands)
 {
     const struct operation_call *call = operands->call;
 
@@ -66,7 +54,7 @@ static bool next_of_list(struct operands *operands)
     return true;
 }
 
-static bool next_operand(struct operands *operands)
+bool operation_next_operand(struct operation_operands *operands)
 {
     const struct operation_argument *argument = operands->argument;
 
@@ -88,9 +76,9 @@ static bool next_operand(struct operands *operands)
 
 const pool_span *operation_operand(const struct operation_call *call, uint32_t index)
 {
-    struct operands operands = {.call = call};
+    struct operation_operands operands = {.call = call};
 
-    while (next_operand(&operands) && operands.count < index)
+    while (operation_next_operand(&operands) && operands.count < index)
         ;
     return operands.span;
 }
@@ -106,11 +94,11 @@ void operation_set_elements(struct operation_call *call, const pool_field *field
 }
 
 /* Whether an operand before it is the same memory, which has been checked. */
-static bool is_known(const struct operands *operand)
+static bool is_known(const struct operation_operands *operand)
 {
-    struct operands before = {.call = operand->call};
+    struct operation_operands before = {.call = operand->call};
 
-    while (!operand->listed && next_operand(&before) && before.count < operand->count)
+    while (!operand->listed && operation_next_operand(&before) && before.count < operand->count)
         if (before.span && before.item.bytes == operand->item.bytes &&
             !memcmp(before.span, operand->span, sizeof(*operand->span)))
             return true;
@@ -123,7 +111,8 @@ static bool has_device(const struct operation_call *call)
 }
 
 /* Device memory of a call without a device is checked by the calls that it consists of. */
-static pool_status check_operand(const struct operation_call *call, const struct operands *operand)
+static pool_status check_operand(
+    const struct operation_call *call, const struct operation_operands *operand)
 {
     const pool_span *span = operand->span;
 
@@ -136,12 +125,12 @@ static pool_status check_operand(const struct operation_call *call, const struct
 }
 
 /* Those in one memory; shards are checked by the calls on their devices. */
-static pool_status check_operands(struct operation_call *call)
+pool_status operation_check_operands(struct operation_call *call)
 {
-    struct operands operand = {.call = call};
+    struct operation_operands operand = {.call = call};
     pool_status status = POOL_OK;
 
-    while (!status && next_operand(&operand))
+    while (!status && operation_next_operand(&operand))
         if (operand.span && !is_known(&operand) &&
             !(call->exec.device_count && operand.span->space == POOL_MEMORY_SHARDED))
             status = check_operand(call, &operand);
@@ -150,10 +139,10 @@ static pool_status check_operands(struct operation_call *call)
 
 pool_status operation_check_workspace_overlap(const struct operation_call *call)
 {
-    struct operands operand = {.call = call};
+    struct operation_operands operand = {.call = call};
     pool_status status = POOL_OK;
 
-    while (!status && next_operand(&operand))
+    while (!status && operation_next_operand(&operand))
         if (operand.span)
             status = workspace_check_overlap(
                 call->name, call->exec.workspace, operand.span, operand.item.bytes, operand.what);
@@ -196,7 +185,7 @@ static void begin_progress(struct operation_call *call)
 static pool_status run_entered(struct operation_call *call)
 {
     struct workspace workspace;
-    pool_status status = check_operands(call);
+    pool_status status = operation_check_operands(call);
 
     if (!status)
         status = operation_open_memory(call, &workspace);
@@ -209,7 +198,7 @@ static pool_status run_entered(struct operation_call *call)
 }
 
 /* Of a call whose pool_exec names a device and is validated. */
-static pool_status run_on_device(struct operation_call *call)
+pool_status operation_run_on_device(struct operation_call *call)
 {
     struct device_operation counted;
     struct device_scope scope;
@@ -229,13 +218,13 @@ static pool_status run_on_device(struct operation_call *call)
     return call->made ? return_made(call, status) : status;
 }
 
-static pool_status forecast_on_device(struct operation_call *call, uint64_t *bytes)
+pool_status operation_forecast_on_device(struct operation_call *call, uint64_t *bytes)
 {
     pool_status status =
         call->operation->forecasts_by_chip ? exec_target_init(&call->target, &call->exec) : POOL_OK;
 
     if (!status)
-        status = check_operands(call);
+        status = operation_check_operands(call);
     if (!status)
         status = operation_plan(call);
     if (!status)
@@ -246,7 +235,7 @@ static pool_status forecast_on_device(struct operation_call *call, uint64_t *byt
 /* On the host, or as other calls. */
 static pool_status run_without_device(struct operation_call *call)
 {
-    pool_status status = check_operands(call);
+    pool_status status = operation_check_operands(call);
 
     if (!status && call->exec.workspace)
         status = operation_check_workspace_overlap(call);
@@ -256,177 +245,9 @@ static pool_status run_without_device(struct operation_call *call)
     return call->exec.on_host ? call->operation->on_host(call) : call->operation->run(call);
 }
 
-/* ---- several devices ------------------------------------------------------------------------- */
-
-enum { CALL_BYTES = 8192 }; /* more than any call has */
-
-const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
-    uint32_t index, struct operation_call *part)
-{
-    part->part[operand] = devices_part(operation_operand(division->call, operand),
-        division->call->item[operand].bytes, index, division->first);
-    return &part->part[operand];
-}
-
-/* All parts of a device one after the other; forecasts the most of them with `bytes`. */
-static pool_status run_parts_of(const struct operation_division *division, uint32_t index,
-    const pool_exec *exec, uint64_t *bytes)
-{
-    _Alignas(16) unsigned char memory[CALL_BYTES];
-    struct operation_call *part = (struct operation_call *)(void *)memory;
-    const struct operation *operation = division->call->operation;
-    pool_status status = POOL_OK;
-
-    assert(operation->call_bytes <= sizeof(memory));
-    for (uint32_t number = 0; !status; number++) {
-        uint64_t needed = 0;
-
-        memcpy(part, division->call, operation->call_bytes);
-        part->is_forecast |= bytes != NULL;
-        if (!operation->part(division->call, division, index, number, part))
-            break;
-        part->given = exec;
-        status = exec_read(part->name, exec, &operation->rules, &part->exec);
-        if (!status && operation->open_part)
-            status = operation->open_part(part, division, index);
-        if (!status && operation->prepare)
-            operation->prepare(part);
-        if (bytes)
-            part->exec.workspace = NULL; /* its size is requested */
-        if (!status)
-            status = bytes ? forecast_on_device(part, &needed) : run_on_device(part);
-        if (part->host_memory != division->call->host_memory)
-            base_free(part->host_memory);
-        if (bytes)
-            *bytes = base_max(*bytes, needed);
-    }
-    return status;
-}
-
-pool_status operation_compute_part(
-    const struct operation_division *division, uint32_t index, const pool_exec *exec)
-{
-    return run_parts_of(division, index, exec, NULL);
-}
-
-pool_status operation_forecast_part(const struct operation_division *division, uint32_t index,
-    const pool_exec *exec, uint64_t *bytes)
-{
-    *bytes = 0;
-    return run_parts_of(division, index, exec, bytes);
-}
-
-static pool_status compute_part(void *user, uint32_t index, const pool_exec *exec)
-{
-    return operation_compute_part(user, index, exec);
-}
-
-/* Or, with `bytes`, forecasts. */
-static pool_status join_parts(struct operation_division *division, uint64_t *bytes)
-{
-    const pool_exec exec = devices_exec(&division->devices, &division->call->exec, 0);
-    pool_status status;
-
-    division->is_joining = true;
-    status = bytes ? operation_forecast_part(division, 0, &exec, bytes)
-                   : operation_compute_part(division, 0, &exec);
-    division->is_joining = false;
-    return status;
-}
-
-static pool_status run_parts(struct operation_division *division)
-{
-    const struct operation_call *call = division->call;
-    const struct parts parts = {.call = call->name,
-        .exec = &call->exec,
-        .devices = &division->devices,
-        .total = call->work ? call->work : call->items,
-        .only_enqueues = division->only_enqueues,
-        .compute = compute_part,
-        .user = division};
-    pool_status status = parts_run(&parts);
-
-    if (!status && division->joins)
-        status = join_parts(division, NULL);
-    return status || !division->finish ? status : division->finish(division);
-}
-
-static pool_status forecast_parts(struct operation_division *division, uint64_t *bytes)
-{
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; i < division->devices.count && !status; i++) {
-        const pool_exec exec = devices_exec(&division->devices, &division->call->exec, i);
-
-        status = operation_forecast_part(division, i, &exec, &bytes[i]);
-    }
-    if (!status && division->joins) {
-        uint64_t needed = 0;
-
-        status = join_parts(division, &needed);
-        bytes[0] = base_max(bytes[0], needed);
-    }
-    return status;
-}
-
-static pool_status open_division(struct operation_division *division)
-{
-    struct operation_call *call = division->call;
-    struct operands operand = {.call = call};
-    pool_status status = devices_read(call->name, &call->exec, &division->devices);
-
-    division->only_enqueues = true;
-    while (!status && next_operand(&operand))
-        if (operand.span) {
-            status = devices_check_span(call->name, &division->devices, operand.span, operand.name);
-            division->only_enqueues &= operand.span->space == POOL_MEMORY_SHARDED;
-        }
-    if (!status)
-        status = check_operands(call);
-    return status ? status : call->operation->divide(call, division);
-}
-
-/* The caller's workspaces, which are large enough, and their devices' shards. */
-static pool_status check_shard_overlaps(const struct operation_division *division)
-{
-    const struct operation_call *call = division->call;
-    struct operands operand = {.call = call};
-    pool_status status = POOL_OK;
-
-    while (!status && next_operand(&operand))
-        for (uint32_t i = 0; i < division->devices.count && !status; i++)
-            if (operand.span && operand.span->space == POOL_MEMORY_SHARDED &&
-                call->exec.workspaces[i])
-                status = workspace_check_overlap(call->name, call->exec.workspaces[i],
-                    (const pool_span *)operand.span->data + i, operand.item.bytes, operand.what);
-    return status;
-}
-
-/* Or, with `bytes`, forecasts. */
-static pool_status run_on_devices(struct operation_call *call, uint64_t *bytes)
-{
-    struct operation_division division = {
-        .call = call, .run = run_parts, .forecast = forecast_parts};
-    uint64_t needed[EXEC_MAX_DEVICES];
-    pool_status status = open_division(&division);
-
-    if (!status && (bytes || call->exec.workspaces))
-        status = division.forecast(&division, needed);
-    if (!status && bytes)
-        memcpy(bytes, needed, division.devices.count * sizeof(*bytes));
-    else if (!status)
-        status = devices_check_workspaces(call->name, &division.devices, &call->exec, needed);
-    if (!status && !bytes && call->exec.workspaces)
-        status = check_shard_overlaps(&division);
-    if (!status && !bytes)
-        status = division.run(&division);
-    base_free(division.memory);
-    return status;
-}
-
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static pool_status read_call(struct operation_call *call)
+pool_status operation_read(struct operation_call *call)
 {
     const struct operation *operation = call->operation;
     pool_status status = read_arguments(call);
@@ -442,20 +263,13 @@ static pool_status read_call(struct operation_call *call)
     return status;
 }
 
-pool_status operation_divide(struct operation_division *division)
-{
-    pool_status status = read_call(division->call);
-
-    return status ? status : open_division(division);
-}
-
 static pool_status run_read(struct operation_call *call)
 {
     const struct operation *operation = call->operation;
 
     if (call->exec.device_count && operation->divide)
-        return run_on_devices(call, NULL);
-    return !has_device(call) ? run_without_device(call) : run_on_device(call);
+        return operation_run_divided(call, NULL);
+    return !has_device(call) ? run_without_device(call) : operation_run_on_device(call);
 }
 
 pool_status operation_run(struct operation_call *call)
@@ -463,7 +277,7 @@ pool_status operation_run(struct operation_call *call)
     if (exec_has_timeout(call->given))
         return timed_run(call);
     EXEC_SCOPE(call->given);
-    pool_status status = read_call(call);
+    pool_status status = operation_read(call);
 
     if (!status)
         status = run_read(call);
@@ -474,11 +288,11 @@ pool_status operation_run(struct operation_call *call)
 static pool_status forecast_read(struct operation_call *call, uint64_t *bytes)
 {
     if (call->exec.device_count)
-        return run_on_devices(call, bytes);
+        return operation_run_divided(call, bytes);
     if (!call->exec.on_host)
-        return forecast_on_device(call, bytes);
+        return operation_forecast_on_device(call, bytes);
     *bytes = 0;
-    return check_operands(call);
+    return operation_check_operands(call);
 }
 
 pool_status operation_forecast(struct operation_call *call, uint64_t *bytes)
@@ -488,7 +302,7 @@ pool_status operation_forecast(struct operation_call *call, uint64_t *bytes)
 
     call->is_forecast = true;
     if (!status)
-        status = read_call(call);
+        status = operation_read(call);
     if (!status)
         status = forecast_read(call, bytes);
     base_free(call->host_memory);

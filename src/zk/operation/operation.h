@@ -149,15 +149,6 @@ pool_status operation_run(struct operation_call *call);
 /* Everything but the work: the bytes of device memory, of each device where there are several. */
 pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
 
-/* ---- memory.c, for the frame ---------------------------------------------------------------- */
-
-/* Plans for the limit of the caller's. */
-pool_status operation_plan(struct operation_call *call);
-/* Plans, and takes the caller's workspace, which lives as long as the call, or scratch memory. */
-pool_status operation_open_memory(struct operation_call *call, struct workspace *workspace);
-/* Operands must not overlap it. */
-pool_status operation_check_workspace_overlap(const struct operation_call *call);
-
 /* ---- several devices ------------------------------------------------------------------------- */
 
 /*

@@ -101,7 +101,7 @@ static pool_status check_call(void *user)
 static const struct operation operation = {.counter = "vector",
     .call_bytes = sizeof(struct vector_call),
     .rules = {.checks = POOL_CHECK_CANONICAL, .has_async = true, .has_memory_limit = true},
-    .arguments = {{"field", offsetof(struct vector_call, field)},
+    .arguments = {{.name = "field", .at = offsetof(struct vector_call, field)},
         {"a", offsetof(struct vector_call, a), OPERATION_SPAN, true, .operand = "vector a"},
         {"b", offsetof(struct vector_call, b), OPERATION_SPAN, true, .operand = "vector b"},
         {"out", offsetof(struct vector_call, out), OPERATION_SPAN, true, .operand = "result"}},
@@ -111,17 +111,18 @@ static const struct operation operation = {.counter = "vector",
     .plan = vector_plan_call,
     .run = vector_run};
 
+#define VECTOR_CALL(its_operation, ...)                                                            \
+    {                                                                                              \
+        .frame = OPERATION_CALL(&operation, exec), .operation = (its_operation), .field = field,   \
+        __VA_ARGS__                                                                                \
+    }
+
 /* ---- public ---------------------------------------------------------------------------------- */
 
 pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_ADD,
-        .field = field,
-        .a = a,
-        .b = b,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_ADD, .a = a, .b = b, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -129,12 +130,7 @@ pool_status pool_vector_add(const pool_field *field, const pool_exec *exec, cons
 pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_SUB,
-        .field = field,
-        .a = a,
-        .b = b,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_SUB, .a = a, .b = b, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -142,12 +138,7 @@ pool_status pool_vector_sub(const pool_field *field, const pool_exec *exec, cons
 pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const pool_span *b, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_MUL,
-        .field = field,
-        .a = a,
-        .b = b,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_MUL, .a = a, .b = b, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -155,12 +146,7 @@ pool_status pool_vector_mul(const pool_field *field, const pool_exec *exec, cons
 pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, const void *scalar,
     const pool_span *a, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_SCALE,
-        .field = field,
-        .scalar = scalar,
-        .a = a,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_SCALE, .scalar = scalar, .a = a, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -168,11 +154,7 @@ pool_status pool_vector_scale(const pool_field *field, const pool_exec *exec, co
 pool_status pool_vector_inverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_INVERSE,
-        .field = field,
-        .a = a,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_INVERSE, .a = a, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -180,11 +162,7 @@ pool_status pool_vector_inverse(
 pool_status pool_vector_bit_reverse(
     const pool_field *field, const pool_exec *exec, const pool_span *a, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_BIT_REVERSE,
-        .field = field,
-        .a = a,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_BIT_REVERSE, .a = a, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -192,13 +170,8 @@ pool_status pool_vector_bit_reverse(
 pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec, uint64_t rows,
     uint64_t columns, const pool_span *a, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_TRANSPOSE,
-        .field = field,
-        .rows = rows,
-        .columns = columns,
-        .a = a,
-        .out = out};
+    struct vector_call call =
+        VECTOR_CALL(POOL_VECTOR_TRANSPOSE, .rows = rows, .columns = columns, .a = a, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -206,11 +179,7 @@ pool_status pool_vector_transpose(const pool_field *field, const pool_exec *exec
 pool_status pool_vector_powers(
     const pool_field *field, const pool_exec *exec, const void *base, const pool_span *out)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_POWERS,
-        .field = field,
-        .scalar = base,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(POOL_VECTOR_POWERS, .scalar = base, .out = out);
 
     return operation_run(&call.frame);
 }
@@ -218,12 +187,8 @@ pool_status pool_vector_powers(
 pool_status pool_vector_evaluate(const pool_field *field, const pool_exec *exec, const pool_span *a,
     const void *point, void *value)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = POOL_VECTOR_EVALUATE,
-        .field = field,
-        .scalar = point,
-        .a = a,
-        .value = value};
+    struct vector_call call =
+        VECTOR_CALL(POOL_VECTOR_EVALUATE, .scalar = point, .a = a, .value = value);
 
     return operation_run(&call.frame);
 }
@@ -232,12 +197,7 @@ pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec
     pool_vector_operation of, const pool_span *a, const pool_span *b, const pool_span *out,
     uint64_t *bytes)
 {
-    struct vector_call call = {.frame = OPERATION_CALL(&operation, exec),
-        .operation = of,
-        .field = field,
-        .a = a,
-        .b = b,
-        .out = out};
+    struct vector_call call = VECTOR_CALL(of, .a = a, .b = b, .out = out);
 
     return operation_forecast(&call.frame, bytes);
 }
