@@ -53,6 +53,14 @@ def test_table():
     assert "p99.9 ms" in lines[0] and "priority" in lines[3], table
 
 
+def test_partition():
+    report = json.loads(run("-d", "sim:1,sms=132/16+116", *SMALL[2:], "--json", "--short", "ntt:2^5",
+                            "--long", "ntt:2^6").stdout)
+    modes = [(row.get("short"), row.get("long"), row["mode"]) for row in report["rows"]]
+    assert modes == [("ntt", None, "alone"), (None, "ntt", "alone"), ("ntt", "ntt", "partition")], modes
+    assert all(row["wrong"] == 0 for row in report["rows"]), report
+
+
 def test_usage():
     assert "no job 'fft'" in run("--short", "fft", code=2).stderr
     assert "--long takes NAME:SIZE" in run("--long", "msm:x", code=2).stderr
@@ -72,4 +80,5 @@ def test_usage():
 
 test_report()
 test_table()
+test_partition()
 test_usage()

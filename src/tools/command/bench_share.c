@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool bench share: short jobs alone, then beside each long one in each mode.
+ * devicepool bench share: short jobs alone, then beside each long one in each mode. On a GPU in
+ * parts the short jobs are in the first of them and the long ones in the second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static const struct mode {
     const char *name;
     int32_t priority;
 } modes[] = {{"as-it-comes", 0}, {"priority", 100}};
+static const struct mode partition = {"partition", 0};
 
 struct job {
     const struct kind *kind;
@@ -50,7 +52,7 @@ struct share {
     size_t short_count, long_count, mode_count;
     const struct mode *modes[CLI_COUNT_OF(modes)];
     device_pool *pool;
-    pool_device *device;
+    pool_device *device, *long_device; /* the same, or two parts of a GPU */
     struct share_task *clients[MAX_JOBS];
     cJSON *rows;
     uint64_t wrong;
@@ -179,8 +181,8 @@ static int fail_task(const struct share_task *task, pool_status status)
 }
 
 /* Returns an exit code after reporting the failure or the wrong result. */
-static int open_task(
-    struct share *share, const struct job *job, uint64_t window, struct share_task *task)
+static int open_task(struct share *share, const struct job *job, pool_device *device,
+    uint64_t window, struct share_task *task)
 {
     pool_status status;
 
@@ -188,7 +190,7 @@ static int open_task(
         .run = {.operation = job->kind->operation,
             .spec = job->spec,
             .pool = share->pool,
-            .device = share->device,
+            .device = device,
             .on_stage = show_stage}};
     status = share_open(task);
     if (status)
@@ -271,7 +273,7 @@ static int measure_beside(struct share *share, const struct job *job)
 {
     struct share_task neighbour;
     double alone = 0;
-    int code = open_task(share, job, WINDOW, &neighbour);
+    int code = open_task(share, job, share->long_device, WINDOW, &neighbour);
 
     if (!code)
         code = measure(share, NULL, &neighbour, NULL, &alone);
@@ -292,7 +294,7 @@ static void *measure_all(void *argument)
     for (size_t i = 0; i < share->short_count && !code; i++) {
         share->clients[i] = bench_alloc(clients, sizeof(struct share_task));
         for (size_t k = 0; k < clients && !code; k++)
-            code = open_task(share, &share->short_jobs[i], 0, &share->clients[i][k]);
+            code = open_task(share, &share->short_jobs[i], share->device, 0, &share->clients[i][k]);
         if (!code)
             code = measure(share, share->clients[i], NULL, NULL, &none);
     }
@@ -340,6 +342,19 @@ static void print_report(const struct share *share, const struct cli_line *line)
     cli_print_json(report);
 }
 
+/* In parts of a GPU the mode is that. */
+static void choose_parts(struct share *share)
+{
+    pool_device *next = NULL;
+
+    share->long_device = share->device;
+    if (pool_device_partition(share->device) < 0 || pool_device_at(share->pool, 1, &next))
+        return;
+    share->long_device = next;
+    share->modes[0] = &partition;
+    share->mode_count = 1;
+}
+
 int cli_run_share(
     const struct cli_command *self, const struct cli_share *options, const struct cli_line *line)
 {
@@ -357,6 +372,7 @@ int cli_run_share(
         return code;
     }
     pool = share->pool;
+    choose_parts(share);
     share->rows = cJSON_CreateArray();
     if (!bench_run_threads(1, options->timeout, measure_all, share)) {
         code = cli_fail_with("bench share: no result after %llu s: the device hangs, or --timeout "
