@@ -106,7 +106,8 @@ typedef struct pool_params {
      * context cannot be created is unusable from then on, for the reason in its info. */
     int32_t lazy;
     /* For POOL_CONTEXT_ADOPT: one per device. `devices` must be NULL, or the "sim…" of the
-     * simulated devices that the contexts belong to. */
+     * simulated devices that the contexts belong to. A green context is planned for with the
+     * multiprocessors that it has; two of one device are refused. */
     const CUcontext *contexts;
     size_t context_count;
     pool_fault_hook fault_hook;

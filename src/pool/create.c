@@ -224,6 +224,17 @@ static pool_status read_device(pool_device *device)
     return status;
 }
 
+/* A caller's context may be a green one. */
+static pool_status read_multiprocessors(pool_device *device, CUcontext context)
+{
+    uint32_t count;
+    pool_status status = device_count_of_context(device->driver, context, &count);
+
+    if (!status && count)
+        device->properties.multiprocessors = (int32_t)count;
+    return status;
+}
+
 /* Adopts or creates the context, unless the pool is lazy. */
 static pool_status open_context(pool_device *device, const pool_params *params)
 {
@@ -233,6 +244,8 @@ static pool_status open_context(pool_device *device, const pool_params *params)
     if (params->context_mode == POOL_CONTEXT_ADOPT) {
         context = params->contexts[device->properties.index];
         status = device_note_context(device, context);
+        if (!status)
+            status = read_multiprocessors(device, context);
         if (!status)
             atomic_store(&device->context, context);
         return status;

@@ -301,6 +301,43 @@ static void test_refused(void **state)
     world_end(&world);
 }
 
+/* A caller's green context is planned for with what it has; two of one device are refused. */
+static void test_adopted(void **state)
+{
+    struct world world = world_of_chip(&h100);
+    const pool_cuda_api *cu = pool_mock_table(world.mock);
+    pool_device_info info = {.struct_size = sizeof(info)};
+    pool_cu_dev_resource all, groups[2];
+    CUdevResourceDesc desc = NULL;
+    CUgreenCtx green[2] = {NULL, NULL};
+    CUcontext contexts[2] = {NULL, NULL};
+    unsigned count = 2;
+
+    (void)state;
+    assert_int_equal(cu->Init(0), 0);
+    assert_int_equal(cu->DeviceGetDevResource(0, &all, 1), 0);
+    assert_int_equal(cu->DevSmResourceSplitByCount(groups, &count, &all, NULL, 0, 24), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cu->DevResourceGenerateDesc(&desc, &groups[i], 1), 0);
+        assert_int_equal(cu->GreenCtxCreate(&green[i], desc, 0, 1), 0);
+        assert_int_equal(cu->CtxFromGreenCtx(&contexts[i], green[i]), 0);
+    }
+    world.params.context_mode = POOL_CONTEXT_ADOPT;
+    world.params.contexts = contexts;
+    world.params.context_count = 2;
+    assert_int_equal(pool_create(&world.pool, &world.params), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("another context of it");
+    world.params.context_count = 1;
+    assert_ok(pool_create(&world.pool, &world.params));
+    assert_ok(pool_device_get_info(device_of(&world, 0), &info));
+    assert_int_equal(info.multiprocessors, 24);
+    assert_int_equal(info.partitions, 0);
+    assert_ok(pool_destroy(&world.pool));
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cu->GreenCtxDestroy(green[i]), 0);
+    world_end(&world);
+}
+
 /* A failure of any call while the contexts are made leaves nothing. */
 static void test_failures(void **state)
 {
@@ -512,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_identity),
         cmocka_unit_test(test_whole),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_adopted),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_drained_alone),
         cmocka_unit_test(test_quarantined_together),
