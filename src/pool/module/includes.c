@@ -116,15 +116,15 @@ static void join_lines(char *text)
 {
     char *to = text;
 
-    for (const char *from = text; *from; from++) {
-        if (from[0] == '\\' && from[1] == '\n')
-            from++;
-        else if (from[0] == '\\' && from[1] == '\r' && from[2] == '\n')
-            from += 2;
-        else
-            *to++ = *from;
+    for (const char *slash = strchr(text, '\\'); slash; slash = strchr(text, '\\')) {
+        size_t removed = slash[1] == '\n' ? 2 : slash[1] == '\r' && slash[2] == '\n' ? 3 : 0;
+        size_t kept = (size_t)(slash - text) + (removed ? 0 : 1);
+
+        memmove(to, text, kept);
+        to += kept;
+        text += kept + removed;
     }
-    *to = '\0';
+    memmove(to, text, strlen(text) + 1);
 }
 
 static pool_status add_memory(struct search *search, const char *name, const char *bytes)
