@@ -559,10 +559,55 @@ static void test_worker_ends(void **state)
     test_operation(state);
 }
 
+/* ---- default streams ------------------------------------------------------------------------- */
+
+/* NULL is the default stream of the context that is current, and the threads that help with copies,
+ * and memory, are those of the GPU. */
+static void test_default_streams(void **state)
+{
+    enum { WORDS = 2 << 20, ROUNDS = 6 };
+    const uint64_t bytes = WORDS * sizeof(uint32_t);
+    uint32_t *host = malloc((size_t)bytes);
+    CUstream handle[PARTS] = {NULL};
+
+    (void)state;
+    assert_non_null(host);
+    for (int i = 0; i < PARTS; i++) {
+        pool_stream *stream;
+
+        assert_ok(pool_stream_default(part[i], &stream));
+        if (is_isolated()) /* handles are the worker's */
+            continue;
+        assert_ok(pool_stream_handle(stream, &handle[i]));
+        assert_non_null(handle[i]);
+    }
+    assert_true(is_isolated() || handle[0] != handle[1]);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        pool_buffer *buffer[PARTS];
+
+        for (int i = 0; i < PARTS; i++) {
+            assert_ok(pool_buffer_alloc(part[i], bytes, &buffer[i]));
+            assert_ok(pool_buffer_fill32(buffer[i], 0, WORDS, round * PARTS + (uint32_t)i, NULL));
+        }
+        for (int i = 0; i < PARTS; i++) { /* staged by several threads, behind the fill */
+            assert_ok(pool_copy_to_host(host, buffer[i], 0, bytes, NULL));
+            for (uint32_t k = 0; k < WORDS; k++)
+                if (host[k] != round * PARTS + (uint32_t)i)
+                    fail_msg("round %u, part %d: %u at %u", round, i, host[k], k);
+        }
+        for (int i = 0; i < PARTS; i++) { /* after the fill of its own part */
+            assert_ok(pool_buffer_fill32(buffer[i], 0, WORDS, UINT32_MAX, NULL));
+            assert_ok(pool_buffer_destroy_on(&buffer[i], NULL));
+        }
+    }
+    free(host);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_multiprocessors),
+        cmocka_unit_test(test_default_streams),
         cmocka_unit_test(test_code_of_the_gpu),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_operation),

@@ -448,17 +448,17 @@ void memory_detach_budget(pool_buffer *buffer)
     lease_budget_release(budget);
 }
 
-/* Frees the memory of the last handle, in the order of `stream` alone if it was never sliced. */
-static pool_status free_block(
-    struct memory_block *block, const pool_stream *stream, int ordered, int *stays)
+/* Frees the memory of the last handle, in the order of `stream` (NULL: the default stream of
+ * `device`) alone if it was never sliced. */
+static pool_status free_block(struct memory_block *block, pool_device *device,
+    const pool_stream *stream, int ordered, int *stays)
 {
     struct memory_request request = {.bytes = block->bytes,
         .secret = (block->flags & POOL_BUFFER_SECRET) != 0,
         .ordered = ordered && !atomic_load(&block->shared),
         .is_shareable = (block->flags & POOL_BUFFER_SHAREABLE) != 0,
         .is_opened = block->is_opened,
-        .stream = stream ? stream->handle : NULL};
-    pool_device *device = stream ? stream->device : block->memory->device;
+        .stream = stream_handle_or_default(stream, device)};
     struct device_scope scope;
     pool_status status = POOL_OK;
 
@@ -486,11 +486,12 @@ static pool_status free_block(
 static pool_status free_buffer(pool_buffer **buffer, const pool_stream *stream, int ordered)
 {
     struct memory_block *block = (*buffer)->block;
+    pool_device *device = stream ? stream->device : (*buffer)->device;
     pool_status status = POOL_OK;
     int stays = 0;
 
     if (atomic_fetch_sub(&block->references, 1) == 1) {
-        status = free_block(block, stream, ordered, &stays);
+        status = free_block(block, device, stream, ordered, &stays);
         if (stays) {
             atomic_fetch_add(&block->references, 1);
             return status;

@@ -267,7 +267,8 @@ static pool_status launch_inside(struct device_scope *scope, struct pool_kernel 
     }
     phase_begin_launch(&phase, scope->device, stream, kernel->name);
     driver_work_launch(device_work(scope->device), queue, kernel->work_name, &ticket);
-    code = enqueue(scope->driver, kernel, shape, arguments, stream ? stream->handle : NULL, &call);
+    code = enqueue(scope->driver, kernel, shape, arguments,
+        stream_handle_or_default(stream, scope->device), &call);
     if (__builtin_expect(code != POOL_CU_SUCCESS, 0))
         driver_work_failed(&ticket);
     driver_work_returned(queue);

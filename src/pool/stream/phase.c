@@ -174,7 +174,7 @@ void phase_begin(struct phase *phase, pool_device *device, const pool_stream *st
     const char *operation, const char *name)
 {
     phase->device = device;
-    phase->stream = stream ? stream->handle : NULL;
+    phase->stream = stream_handle_or_default(stream, device);
     phase->sample = NULL;
     trace_begin(&phase->range, POOL_TRACE_PHASE, name, operation, pool_device_ordinal(device), 0);
     if (device_times_phases(device) && !stream_capture_of(stream))
@@ -189,7 +189,7 @@ void phase_begin_launch(
     if (!device_times_launches(device) || stream_capture_of(stream))
         return;
     phase->device = device;
-    phase->stream = stream ? stream->handle : NULL;
+    phase->stream = stream_handle_or_default(stream, device);
     begin_timing(phase, COUNTER_LAUNCH, "", kernel);
 }
 

@@ -9,6 +9,17 @@
 #include "driver/cleanup.h"
 #include "pool/stream/capture.h"
 
+/* Of a part, whose kernels that have no stream run there. */
+static pool_status create_default_stream(pool_device *device, pool_stream *stream)
+{
+    struct driver *driver = device_driver(device);
+
+    if (!device_properties(device)->partitions)
+        return POOL_OK;
+    return DRIVER_CALL(
+        driver, StreamCreateWithPriority(&stream->handle, 0 /* blocking */, stream->priority));
+}
+
 static pool_status create_registry(pool_device *device, void **object)
 {
     struct driver *driver = device_driver(device);
@@ -33,8 +44,13 @@ static pool_status create_registry(pool_device *device, void **object)
         StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
     DRIVER_TRY(
         driver, status, destroy_stream, EventCreate(&registry->join, DRIVER_EVENT_DISABLE_TIMING));
+    status = create_default_stream(device, &registry->default_stream);
+    if (status)
+        goto destroy_event;
     *object = registry;
     return POOL_OK;
+destroy_event:
+    DRIVER_CLEANUP_QUIETLY(driver, EventDestroy(registry->join));
 destroy_stream:
     DRIVER_CLEANUP_QUIETLY(driver, StreamDestroy(registry->reclaim));
 destroy_lock:
@@ -53,6 +69,8 @@ static void destroy_registry(pool_device *device, void *object, int driver_alive
     if (driver_alive) {
         (void)DRIVER_CLEANUP(driver, EventDestroy(registry->join));
         (void)DRIVER_CLEANUP(driver, StreamDestroy(registry->reclaim));
+        if (registry->default_stream.handle)
+            (void)DRIVER_CLEANUP(driver, StreamDestroy(registry->default_stream.handle));
     }
     driver_work_end(device_work(device));
     atomic_store(&registry->default_stream.magic, STREAM_DEAD);
@@ -87,6 +105,8 @@ static pool_status renew_registry(pool_device *device, void **object)
         driver, StreamCreateWithPriority(&registry->reclaim, DRIVER_STREAM_NON_BLOCKING, 0));
     if (!status)
         status = DRIVER_CALL(driver, EventCreate(&registry->join, DRIVER_EVENT_DISABLE_TIMING));
+    if (!status)
+        status = create_default_stream(device, &registry->default_stream);
     pthread_mutex_unlock(&registry->lock);
     return status;
 }
@@ -180,7 +200,7 @@ static pool_status join_streams(
     return status;
 }
 
-/* The default stream of a part is that of its context. */
+/* The event of a part is recorded in its context. */
 static pool_status join_part(pool_device *part, struct stream_registry *registry, CUstream reclaim)
 {
     struct device_scope scope;

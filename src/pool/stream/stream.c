@@ -40,7 +40,7 @@ pool_status stream_check(const char *call, const pool_stream *stream)
                : device_check_object(stream->device, stream->renewals, "the stream");
 }
 
-pool_status stream_handle_on(const pool_stream *stream, const pool_device *device, CUstream *handle)
+pool_status stream_handle_on(const pool_stream *stream, pool_device *device, CUstream *handle)
 {
     pool_status status = stream_handle_of_work(stream, device, handle);
 
@@ -50,15 +50,32 @@ pool_status stream_handle_on(const pool_stream *stream, const pool_device *devic
                : status;
 }
 
-pool_status stream_handle_of_work(
-    const pool_stream *stream, const pool_device *device, CUstream *handle)
+static pool_status default_handle(pool_device *device, CUstream *handle)
+{
+    pool_stream *own = NULL;
+    pool_status status =
+        device_properties(device)->partitions ? pool_stream_default(device, &own) : POOL_OK;
+
+    *handle = own ? own->handle : NULL;
+    return status;
+}
+
+CUstream stream_handle_or_default(const pool_stream *stream, pool_device *device)
+{
+    const struct stream_registry *registry;
+
+    if (stream)
+        return stream->handle;
+    registry = device_properties(device)->partitions ? stream_registry_find(device) : NULL;
+    return registry ? registry->default_stream.handle : NULL;
+}
+
+pool_status stream_handle_of_work(const pool_stream *stream, pool_device *device, CUstream *handle)
 {
     pool_status status;
 
-    if (!stream) {
-        *handle = NULL;
-        return POOL_OK;
-    }
+    if (!stream)
+        return default_handle(device, handle);
     status = stream_check(__func__, stream);
     if (status)
         return status;

@@ -26,7 +26,7 @@ struct pool_stream {
     int is_default; /* belongs to the device: callers cannot destroy it */
     int is_leased;  /* belongs to the pool's leases: nor can they destroy this */
     pool_device *device;
-    CUstream handle;
+    CUstream handle;   /* NULL: the default stream of the context */
     unsigned renewals; /* of the device when it was created; not of a default stream */
     int priority;      /* the driver's; of a default stream that of calls without a lease */
     struct stream_registry *registry;
@@ -70,16 +70,18 @@ pool_status stream_order_reclaim_locked(struct driver *driver, pool_stream *stre
 /*
  * The raw handle for work on `device`: `stream`'s, or the default stream's when that is NULL.
  * Fails for a destroyed handle, for a stream of another device, and for a stream that is being
- * captured. Makes no driver call.
+ * captured. Makes no driver call, but for the first default stream of a part.
+ *
+ * The default stream of a part of a GPU is a stream of its green context, not NULL: NULL is that of
+ * whichever context is current, and the parts of a GPU have their memory, and the threads that
+ * copy, in common.
  */
-pool_status stream_handle_on(
-    const pool_stream *stream, const pool_device *device, CUstream *handle);
+pool_status stream_handle_on(const pool_stream *stream, pool_device *device, CUstream *handle);
 /* The same for work that a graph can contain: the stream may be captured. */
-pool_status stream_handle_of_work(
-    const pool_stream *stream, const pool_device *device, CUstream *handle);
+pool_status stream_handle_of_work(const pool_stream *stream, pool_device *device, CUstream *handle);
 /*
  * Both for memory and code of `*device`, which every part of its GPU can use: *device becomes the
- * stream's, which is to be entered, as a default stream is that of the context.
+ * stream's, which is to be entered.
  */
 pool_status stream_handle_on_gpu(const pool_stream *stream, pool_device **device, CUstream *handle);
 pool_status stream_handle_of_work_on_gpu(
@@ -138,6 +140,10 @@ bool stream_has_graphs(pool_device *device);
 
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);
+
+/* The driver's handle of a stream, NULL being the device's default stream, whose handle has been
+ * asked for by stream_handle_of_work before. */
+CUstream stream_handle_or_default(const pool_stream *stream, pool_device *device);
 
 /* The label that launches on the stream carry from now on; see driver_queue_set_label. */
 static inline void stream_set_label(pool_stream *stream, const char *label)
