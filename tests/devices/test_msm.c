@@ -333,6 +333,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_thousands), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_large_scalars)};
 
+    tuning_text = POOL_NO_SMALL_MSMS;
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, open_pool, close_pool);

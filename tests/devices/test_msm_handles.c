@@ -705,6 +705,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_checked_files), cmocka_unit_test(test_short_tables),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_chunks)};
 
+    tuning_text = POOL_NO_SMALL_MSMS;
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, open_all, close_all);

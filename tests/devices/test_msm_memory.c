@@ -348,6 +348,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_nothing_written), cmocka_unit_test(test_query),
         cmocka_unit_test(test_async), cmocka_unit_test(test_full_device)};
 
+    tuning_text = POOL_NO_SMALL_MSMS;
     if (count > 1)
         cmocka_set_test_filter(arguments[1]);
     return cmocka_run_group_tests(tests, open_pool, close_pool);

@@ -311,7 +311,7 @@ static void test_failures(void **state)
     compare(&problem, &params, &exec, &points, &scalars);
     assert_ok(pool_memory_get_info(several[1], &before));
     for (uint32_t device = 0; device < 2; device++)
-        for (uint32_t nth = 1; nth < 6; nth++) {
+        for (uint32_t nth = 1; nth < 5; nth++) { /* converts bases, and three */
             uint8_t result[64] = {0}, zeros[64] = {0};
             pool_span results = msm_span(result, 1);
             char rules[64];

@@ -91,6 +91,7 @@ int main(int argc, char **argv)
     int failed;
 
     device_text = argc > 1 ? argv[1] : "sim:1,mem=512M";
+    tuning_text = POOL_NO_SMALL_MSMS;
     if (open_pool(NULL))
         return 77;
     failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,8 +336,6 @@ int main(int argc, char **argv)
     int failed;
 
     device_text = argc > 1 ? argv[1] : "sim:1,mem=512M,sms=132";
-    tuning_text = "msm.8.small_max_terms=8192,msm.12.small_max_terms=8192,"
-                  "msm.16.small_max_terms=8192,msm.24.small_max_terms=8192";
     if (open_pool(NULL))
         return 77;
     failed = cmocka_run_group_tests(tests, NULL, NULL);

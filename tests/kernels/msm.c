@@ -998,6 +998,7 @@ static void plan(struct msm_case *one)
     const struct msm_subject *subject = one->subject;
     const pool_field *field = one->curve->scalar_field;
     struct chip chip = chip_of(one->harness->device);
+    struct tuning numbers = *chip_tuning(&chip);
     const struct msm_job job = {.coordinate_words = one->curve->coordinates.bytes / 4,
         .scalar_words = field->words,
         .order_bits = field->bits,
@@ -1009,6 +1010,9 @@ static void plan(struct msm_case *one)
         .affine_passes = subject->affine_passes ? subject->affine_passes : POOL_AFFINE_NONE,
         .max_affine_groups = subject->max_affine_groups};
 
+    for (int i = 0; i < TUNING_MSM_WIDTHS; i++)
+        numbers.msm[i].small_max_terms = 0; /* which have other stages */
+    chip.tuning = &numbers;
     MUST(msm_plan_make(&chip, &job, &one->plan));
     one->run = (struct msm_run){.device = one->harness->device,
         .stream = one->harness->stream,

@@ -30,8 +30,13 @@ static inline pool_exec exec_within(uint64_t memory_limit)
     return exec;
 }
 
-/* Tuned numbers of the pool, NAME=VALUE,...; a main may set others. NULL: those of the device. */
-static const char *tuning_text;
+/* No MSM is small: the kernels of large ones compute those of tests, too. */
+#define POOL_NO_SMALL_MSMS                                                                         \
+    "msm.8.small_max_terms=0,msm.12.small_max_terms=0,msm.16.small_max_terms=0,"                   \
+    "msm.24.small_max_terms=0"
+
+/* Tuned numbers of the pool, NAME=VALUE,...; a main may set others. */
+static const char *tuning_text = "";
 
 static inline int set_numbers(pool_tuning *tuning, const char *text)
 {
@@ -47,13 +52,15 @@ static inline int set_numbers(pool_tuning *tuning, const char *text)
     return *text ? -1 : 0;
 }
 
-/* DEVICEPOOL_TEST_TUNING has tuned numbers too, for further runs of the same tests. */
+/* DEVICEPOOL_TEST_TUNING replaces the numbers in further runs of the same tests; empty: the default
+ * ones. */
 static inline int open_pool(void **state)
 {
-    const char *numbers = tuning_text ? tuning_text : getenv("DEVICEPOOL_TEST_TUNING");
+    const char *given = getenv("DEVICEPOOL_TEST_TUNING");
+    const char *numbers = given ? given : tuning_text;
     pool_params params = {.struct_size = sizeof(params), .devices = device_text};
     pool_tuning *tuning = NULL;
-    int failed = numbers && (pool_tuning_create(NULL, &tuning) || set_numbers(tuning, numbers));
+    int failed = *numbers && (pool_tuning_create(NULL, &tuning) || set_numbers(tuning, numbers));
 
     (void)state;
     params.tuning = tuning;

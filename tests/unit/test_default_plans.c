@@ -18,17 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pool/tuning/tuning.h"
 #include "zk/msm/plan.h"
 #include "zk/ntt/extend.h"
 #include "zk/ntt/split.h"
 #include "zk/poseidon/plan.h"
 #include "zk/vector/vector.h"
 
+/* The default numbers, but that no MSM is small; those that are have lines of their own. */
+static struct tuning usual;
+
 static const struct chip chips[] = {
-    {.multiprocessors = 4, .shared_bytes = 48 << 10},
-    {.multiprocessors = 84, .shared_bytes = 99 << 10},
-    {.multiprocessors = 108, .shared_bytes = 163 << 10},
-    {.multiprocessors = 132, .shared_bytes = 227 << 10},
+    {.multiprocessors = 4, .shared_bytes = 48 << 10, .tuning = &usual},
+    {.multiprocessors = 84, .shared_bytes = 99 << 10, .tuning = &usual},
+    {.multiprocessors = 108, .shared_bytes = 163 << 10, .tuning = &usual},
+    {.multiprocessors = 132, .shared_bytes = 227 << 10, .tuning = &usual},
 };
 
 static FILE *out;
@@ -119,11 +123,12 @@ static void print_msm(const struct msm_curve *curve, const struct chip *chip, ui
     end();
 }
 
+static const struct msm_curve curves[] = {{"bn254_g1", 8, 8, 254}, {"secp256k1", 8, 8, 256},
+    {"bls12_381_g1", 12, 8, 255}, {"bls12_377_g1", 12, 8, 253}, {"bn254_g2", 16, 8, 254},
+    {"bls12_381_g2", 24, 8, 255}, {"bw6_761_g1", 24, 12, 377}};
+
 static void print_msms(void)
 {
-    static const struct msm_curve curves[] = {{"bn254_g1", 8, 8, 254}, {"secp256k1", 8, 8, 256},
-        {"bls12_381_g1", 12, 8, 255}, {"bls12_377_g1", 12, 8, 253}, {"bn254_g2", 16, 8, 254},
-        {"bls12_381_g2", 24, 8, 255}, {"bw6_761_g1", 24, 12, 377}};
     static const uint32_t factors[] = {1, 4, 768};
 
     for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
@@ -133,6 +138,46 @@ static void print_msms(void)
                 print_msm(&curves[i], &chips[c], factors[f], 2, 1);
                 print_msm(&curves[i], &chips[c], factors[f], 0, 13);
             }
+}
+
+/* The blocks per bucket set, 0 where the plan is not small. */
+static void print_small_msm(const struct msm_curve *curve, const struct chip *chip, uint64_t batch)
+{
+    begin();
+    fprintf(out, "small msm %s multiprocessors %u batch %" PRIu64 ":", curve->name,
+        chip->multiprocessors, batch);
+    for (uint32_t log = 0; log <= 14; log++) {
+        const uint64_t count = UINT64_C(1) << log;
+        const struct msm_job job = {.coordinate_words = curve->coordinate_words,
+            .scalar_words = curve->scalar_words,
+            .order_bits = curve->order_bits,
+            .count = count,
+            .chunk_count = count,
+            .batch = batch,
+            .precompute_factor = 1};
+        struct msm_plan plan;
+
+        assert_int_equal(msm_plan_make(chip, &job, &plan), POOL_OK);
+        add_msm(&plan);
+        add(plan.small.merges);
+        add(plan.small.set_entries);
+        add(plan.small.shared_bytes);
+        add(plan.small.counters_at);
+        fprintf(out, " %u", plan.small.parts);
+    }
+    end();
+}
+
+static void print_small_msms(void)
+{
+    for (size_t i = 0; i < sizeof(curves) / sizeof(curves[0]); i++)
+        for (size_t c = 0; c < sizeof(chips) / sizeof(chips[0]); c++) {
+            struct chip chip = chips[c];
+
+            chip.tuning = tuning_default();
+            print_small_msm(&curves[i], &chip, 1);
+            print_small_msm(&curves[i], &chip, 3);
+        }
 }
 
 static void print_msm_chunks(void)
@@ -356,7 +401,11 @@ static void print_vectors(void)
 
 static void print_all(void)
 {
+    usual = *tuning_default();
+    for (int i = 0; i < TUNING_MSM_WIDTHS; i++)
+        usual.msm[i].small_max_terms = 0;
     print_msms();
+    print_small_msms();
     print_msm_chunks();
     print_ntts();
     print_extensions();

@@ -94,7 +94,7 @@ static pool_status compile(const char *source)
     return status;
 }
 
-enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS - MSM_SMALL_PROGRAMS };
+enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS };
 
 static int use_broken(void *argument)
 {

@@ -23,7 +23,7 @@
 #define FAKE_WORKS FAKE_DIRECTORY "/libnvrtc_works.so"
 
 enum { SIDE = 4, WAIT_US = 10000000 };
-enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS - MSM_SMALL_PROGRAMS };
+enum { WARM_PROGRAMS = MSM_PROGRAMS - MSM_AFFINE_PROGRAMS };
 
 static struct fake_nvrtc *fake;
 static struct world world;
@@ -88,7 +88,7 @@ static pool_status add_kernels(pool_mock *mock)
 {
     static const char *const names[] = {"msm_digits_16", "msm_window_combine", "msm_check_bases",
         "msm_check_scalars", "msm_convert_bases", "msm_copy_strided", "msm_affine_pad",
-        "msm_affine_sums"};
+        "msm_affine_sums", "msm_small_sort", "msm_small_accumulate", "msm_small_reduce"};
     pool_status status = POOL_OK;
 
     for (size_t i = 0; !status && i < sizeof(names) / sizeof(names[0]); i++) {
@@ -194,14 +194,14 @@ static void test_side_by_side(void **state)
     assert_int_equal(threads_started, SIDE - 1);
 }
 
-/* No more threads than compilations at once, nor than programs. */
+/* No more threads than compilations at once. */
 static void test_many_processors(void **state)
 {
     (void)state;
     begin(64);
     assert_int_equal(base_parallel_threads(), 16);
     assert_ok(warm_up());
-    assert_int_equal(threads_started, WARM_PROGRAMS - 1);
+    assert_int_equal(threads_started, 16 - 1);
     assert_int_equal(compiled(), WARM_PROGRAMS);
 }
 
@@ -227,7 +227,8 @@ static void assert_one_after_another(void)
                                "msm/accumulate.cu msm/digits.cu msm/sort_partition.cu "
                                "msm/sort_buckets.cu msm/window_combine.cu msm/check_bases.cu "
                                "msm/convert_bases.cu msm/double_bases.cu msm/check_scalars.cu "
-                               "msm/copy_strided.cu msm/split_scalars.cu msm/map_bases.cu ");
+                               "msm/copy_strided.cu msm/split_scalars.cu msm/map_bases.cu "
+                               "msm/small_sort.cu msm/small_accumulate.cu msm/small_reduce.cu ");
 }
 
 static void test_one_processor(void **state)
@@ -418,10 +419,25 @@ static void test_first_use_with_parts(void **state)
     assert_int_equal(compiled(), MSM_REQUIRED_PROGRAMS + 4);
 }
 
+/* A small MSM has programs of its own, and none of those that others need; no more threads than
+ * programs. */
+static void test_first_use_of_few_terms(void **state)
+{
+    (void)state;
+    assert_ok(get_kernel_of(MSM_SMALL_SORT, MSM_IS_SMALL));
+    assert_int_equal(compiled(), MSM_SMALL_PROGRAMS);
+    assert_int_equal(threads_started, MSM_SMALL_PROGRAMS - 1);
+    assert_ok(get_kernel_of(MSM_SMALL_ACCUMULATE, MSM_IS_SMALL));
+    assert_ok(get_kernel_of(MSM_SMALL_REDUCE, MSM_IS_SMALL));
+    assert_int_equal(compiled(), MSM_SMALL_PROGRAMS);
+    assert_ok(get_kernel(MSM_DIGITS_16));
+    assert_int_equal(compiled(), MSM_SMALL_PROGRAMS + MSM_REQUIRED_PROGRAMS);
+}
+
 /* G1 and G2 have the scalar field in common, and all curves the sort. G2 makes affine passes. */
 static void test_shared_between_curves(void **state)
 {
-    enum { SHARED = 6, OWN = WARM_PROGRAMS - SHARED + MSM_AFFINE_PROGRAMS };
+    enum { SHARED = 7, OWN = WARM_PROGRAMS - SHARED + MSM_AFFINE_PROGRAMS };
 
     (void)state;
     assert_ok(warm_up());
@@ -525,6 +541,7 @@ int main(void)
         CASE(test_first_use),
         CASE(test_first_use_with_one_processor),
         CASE(test_first_use_with_parts),
+        CASE(test_first_use_of_few_terms),
         CASE(test_shared_between_curves),
         CASE(test_transforms),
         CASE(test_cancel),

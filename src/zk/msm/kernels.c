@@ -163,14 +163,11 @@ static bool has_small_plans(const struct tuning *tuning, uint32_t coordinate_wor
 
 pool_status msm_each_program(const pool_curve *curve, module_program_visit visit, void *user)
 {
-    const uint32_t words = (uint32_t)(curve->coordinates.bytes / sizeof(uint32_t));
     pool_status status = POOL_OK;
 
     for (int i = 0; i < MSM_PROGRAMS && !status; i++) {
         const struct module_program_key key = program_key(curve, &programs[i]);
 
-        if (is_of_small_plans(i) && !has_small_plans(tuning_default(), words))
-            continue;
         status = module_program_generate(curve, &key, visit, user);
     }
     return status;
