@@ -157,7 +157,7 @@ DEVICE = {
     "shared_bytes_per_multiprocessor": positive, "memory_pools": boolean, "cooperative_launch": boolean,
     "memory_limit": one_of(None), "memory_headroom": positive, "used_bytes": one_of(0), "held_bytes": count,
     "available_bytes": positive, "lease_reserved_bytes": one_of(0), "lease_charged_bytes": one_of(0),
-    "leases": one_of(0), "residents": one_of([]), "worker": one_of(None),
+    "leases": one_of(0), "residents": one_of([]), "worker": one_of(None), "partition": one_of(0), "partitions": one_of(0),
 }
 
 
