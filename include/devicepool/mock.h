@@ -3,7 +3,7 @@
  * A driver for unit tests: a strict CUDA driver without a GPU, to be used by a pool through
  * pool_params.driver. It returns the real driver's codes, tracks every handle, can be scripted,
  * and fails where a test wants it to. Library: devicepool-mock (static), with a pkg-config file of
- * the same name; docs/mocking.md explains its use.
+ * the same name; docs/testing.md explains its use.
  *
  * A process has one mock at a time, as it has one libcuda. Functions are identified by their
  * symbol ("cuMemAlloc"); a version suffix is optional. Unless stated otherwise, every function may

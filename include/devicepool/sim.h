@@ -2,7 +2,7 @@
 /*
  * Simulated devices: fault injection, the last fault, instruction statistics and leaks. The
  * devices themselves are requested by a pool's device string ("sim", "sim:4,mem=24G,cc=90";
- * pool_params.devices); docs/simulated-devices.md describes its grammar.
+ * pool_params.devices); docs/testing.md describes its grammar.
  *
  * All simulated devices of a process belong to one simulated driver, as all GPUs belong to the one
  * real driver. It starts with the first pool that requests it and ends, with its sticky fault,
