@@ -34,9 +34,7 @@ static double cost_on_one_device(
            (plan.sets_per_msm > 1 ? (double)job->batch * msm->finish : 0);
 }
 
-/* Seconds of one thread per entry: each multiprocessor is as fast as one of the measured chip. The
- * products of longer coordinates take the square of their length. */
-static double thread_entry_seconds(uint32_t coordinate_words)
+double msm_thread_entry_seconds(uint32_t coordinate_words)
 {
     const struct chip_rates *rates = &chip_rates_h200;
     const struct msm_rates *msm = find_rates(rates, coordinate_words);
@@ -47,14 +45,6 @@ static double thread_entry_seconds(uint32_t coordinate_words)
 
     return msm->accumulate_entry * longer * longer * rates->multiprocessors * bounds.threads *
            bounds.blocks;
-}
-
-uint64_t msm_slice_entries(uint32_t coordinate_words, uint64_t range, uint64_t slice_ns)
-{
-    const double seconds = (double)range * thread_entry_seconds(coordinate_words);
-    const double slices = seconds / ((double)slice_ns * 1e-9);
-
-    return base_ceil_div(range, base_min((uint64_t)slices + 1, range));
 }
 
 double msm_cost(const struct chip *chip, const struct chip_rates *rates, const struct msm_job *job,

@@ -189,6 +189,8 @@ uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uin
 /* The minimum of blocks per multiprocessor in the launch bounds of the passes' kernels. */
 uint32_t msm_affine_blocks_for(uint32_t coordinate_words);
 
+/* ---- slices.c -------------------------------------------------------------------------------- */
+
 /*
  * The entries of a thread's range that one launch of the accumulation takes, so that it lasts at
  * most slice_ns; the launches of a range are equally long.
@@ -196,6 +198,10 @@ uint32_t msm_affine_blocks_for(uint32_t coordinate_words);
 uint64_t msm_slice_entries(uint32_t coordinate_words, uint64_t range, uint64_t slice_ns);
 
 /* ---- cost.c ---------------------------------------------------------------------------------- */
+
+/* Seconds of one thread per entry: each multiprocessor is as fast as one of the measured chip. The
+ * products of longer coordinates take the square of their length. */
+double msm_thread_entry_seconds(uint32_t coordinate_words);
 
 /*
  * The predicted seconds of a call on `devices` equal devices whose bases and scalars are on the

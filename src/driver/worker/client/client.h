@@ -418,7 +418,7 @@ void client_kernels_free(struct client_worker *worker);
 const struct worker_layout *client_kernel_layout(
     const struct client_call *call, CUfunction function);
 
-/* --- launch.c --------------------------------------------------------------------------------- */
+/* --- launch_arguments.c --------------------------------------------------------------------------------- */
 void call_arguments(struct client_call *call, void **arguments, void **extra); /* of call->kernel */
 void call_config(struct client_call *call, const pool_cu_launch_config *config);
 

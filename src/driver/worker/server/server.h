@@ -123,7 +123,7 @@ CUcontext execution_context(struct execution *execution);
 /* Number + 1 of the driver's context; 0: none of ours. */
 uint64_t server_context_number(struct server *server, const void *context);
 
-/* --- execute.c --- */
+/* --- dispatch.c --- */
 
 /*
  * Executes the message and fills the reply, if the message asks for one: *has_reply. False: it is
@@ -183,7 +183,7 @@ typedef pool_cu_result (*server_executor)(struct execution *execution);
 pool_cu_result server_PinArena(struct execution *execution);
 pool_cu_result server_UnpinArena(struct execution *execution);
 
-/* --- launch.c --- */
+/* --- launch_arguments.c --- */
 
 /* The arguments of the last kernel that was read, whose bytes must be exactly its own. */
 struct server_arguments {
