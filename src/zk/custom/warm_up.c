@@ -200,6 +200,8 @@ pool_status pool_warm_up(
         .pool = pool,
         .modules = modules,
         .count = (uint32_t)base_min(count, UINT32_MAX)};
+    pool_status status =
+        base_check_array("pool_warm_up", "modules", count, sizeof(*modules), sizeof(*modules));
 
-    return operation_run(&all.frame);
+    return status ? status : operation_run(&all.frame);
 }
