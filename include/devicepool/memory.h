@@ -91,6 +91,7 @@ POOL_API void pool_buffer_params_init(pool_buffer_params *params, size_t struct_
  * frees it with pool_buffer_destroy. When the device is full, the call waits for pending frees on
  * `stream` and by pool_buffer_destroy, releases unused pool memory and tries once more, then
  * returns POOL_ERR_OUT_OF_DEVICE_MEMORY with the requested, free and reserved bytes in the message.
+ * Under a lease it waits for pending frees on every stream, until there is enough memory.
  * The short forms: no flags, zeroed, and a copy of `bytes` host bytes at `data` (done when the call
  * returns). Without driver support for memory pools the library uses plain allocations.
  */

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -81,24 +82,107 @@ static pool_status report_full(struct device_memory *memory, const struct memory
         (unsigned long long)reserved, (unsigned long long)memory_gauge_now(&memory->used));
 }
 
+/* ---- full devices ----------------------------------------------------------------------------
+ *
+ * A lease has its bytes. Where they are missing, they are in frees that have been enqueued, on any
+ * stream of the device, and not been executed. An allocation under a lease takes the memory as soon
+ * as it is free, and fails only if it is missing once the work before these frees has ended. What
+ * becomes free meanwhile would be taken by other threads, and be in pending frees again: their
+ * allocations stand back until it has succeeded, or for a moment, as its wait may take long.
+ */
+enum { ROUNDS_MAX = 64 };
+#define STAND_BACK_NS UINT64_C(100000000)
+#define FIRST_PAUSE_NS UINT64_C(20000)
+#define LONGEST_PAUSE_NS UINT64_C(1000000)
+
+static void stand_back(struct device_memory *memory)
+{
+    uint64_t start;
+
+    if (!atomic_load_explicit(&memory->waiting, memory_order_relaxed))
+        return;
+    start = base_clock_ns();
+    while (atomic_load_explicit(&memory->waiting, memory_order_relaxed) &&
+           base_clock_ns() - start < STAND_BACK_NS)
+        base_sleep_ns(FIRST_PAUSE_NS);
+}
+
+/* *code is that of the last attempt, at the latest after all work that is enqueued now. */
+static pool_status allocate_polling(struct device_memory *memory,
+    const struct memory_request *request, pool_cu_result *code, CUdeviceptr *address)
+{
+    struct driver *driver = memory->driver;
+    pool_status status = stream_join_all(driver, memory->streams);
+
+    for (uint64_t pause = FIRST_PAUSE_NS; !status; pause = base_min(pause * 2, LONGEST_PAUSE_NS)) {
+        pool_status work = driver_check_query(
+            driver, driver->api.StreamQuery(memory->streams->reclaim), "cuStreamQuery");
+
+        if (work && work != POOL_ERR_NOT_READY)
+            return work;
+        status = memory_trim_unused(memory, 0);
+        if (status)
+            return status;
+        *code = allocate_once(memory, request, false, address);
+        if (!work || *code != POOL_CU_OUT_OF_MEMORY)
+            return POOL_OK;
+        status = driver_usable(driver);
+        if (!status)
+            status = device_check_waiting(memory->device);
+        base_sleep_ns(pause);
+    }
+    return status;
+}
+
+/* Again where other threads have enqueued frees meanwhile. */
+static pool_status wait_in_turn(struct device_memory *memory, const struct memory_request *request,
+    pool_cu_result *code, CUdeviceptr *address)
+{
+    uint64_t frees;
+    pool_status status;
+    int rounds = 0;
+
+    atomic_fetch_add(&memory->waiting, 1);
+    pthread_mutex_lock(&memory->full_lock);
+    do {
+        (void)memory_resident_evict(memory->device, request->bytes, true);
+        frees = atomic_load(&memory->frees);
+        status = allocate_polling(memory, request, code, address);
+    } while (!status && *code == POOL_CU_OUT_OF_MEMORY && frees != atomic_load(&memory->frees) &&
+             ++rounds < ROUNDS_MAX);
+    pthread_mutex_unlock(&memory->full_lock);
+    atomic_fetch_sub(&memory->waiting, 1);
+    return status;
+}
+
+/* Pending frees on the allocation's own stream and by pool_buffer_destroy may suffice. */
+static pool_status wait_for_frees(
+    struct device_memory *memory, const struct memory_request *request)
+{
+    pool_status status = POOL_OK;
+
+    if (request->ordered)
+        status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
+    (void)memory_resident_evict(memory->device, request->bytes, true);
+    return status ? status : memory_trim_pools(memory, 0);
+}
+
 static pool_status allocate_retrying(
     struct device_memory *memory, const struct memory_request *request, CUdeviceptr *address)
 {
-    pool_cu_result code = allocate_once(memory, request, false, address);
+    pool_cu_result code;
 
+    stand_back(memory);
+    code = allocate_once(memory, request, false, address);
     if (code == POOL_CU_OUT_OF_MEMORY && request->is_spare)
         return report_full(memory, request);
     if (code == POOL_CU_OUT_OF_MEMORY) {
-        pool_status status = POOL_OK;
-
-        if (request->ordered) /* pending frees on the stream may suffice */
-            status = DRIVER_CALL(memory->driver, StreamSynchronize(request->stream));
-        (void)memory_resident_evict(memory->device, request->bytes, true);
-        if (!status)
-            status = memory_trim_pools(memory, 0);
+        pool_status status = request->budget ? wait_in_turn(memory, request, &code, address)
+                                             : wait_for_frees(memory, request);
         if (status)
             return status;
-        code = allocate_once(memory, request, true, address);
+        if (code == POOL_CU_OUT_OF_MEMORY)
+            code = allocate_once(memory, request, true, address);
         if (code == POOL_CU_OUT_OF_MEMORY)
             return report_full(memory, request);
     }

@@ -57,14 +57,14 @@ static pool_status trim_pool(struct device_memory *memory, CUmemoryPool pool, ui
         base_size_text(keep_bytes).text);
 }
 
-pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
+pool_status memory_trim_unused(struct device_memory *memory, uint64_t keep_bytes)
 {
     CUmemoryPool pool = atomic_load(&memory->pool);
-    pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
     uint64_t threshold = 0;
+    pool_status status;
 
-    if (status || !pool)
-        return status;
+    if (!pool)
+        return POOL_OK;
     keep_bytes = base_min(keep_bytes, SIZE_MAX);
     if (pool == memory->own_pool)
         return trim_pool(memory, pool, keep_bytes);
@@ -75,6 +75,13 @@ pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
     return status ? status : trim_pool(memory, pool, base_max(keep_bytes, threshold));
 }
 
+pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes)
+{
+    pool_status status = DRIVER_CALL(memory->driver, StreamSynchronize(memory->streams->reclaim));
+
+    return status ? status : memory_trim_unused(memory, keep_bytes);
+}
+
 static void destroy_locks(struct device_memory *memory)
 {
     device_lock_destroy(memory->device, &memory->virtual.lock);
@@ -82,6 +89,7 @@ static void destroy_locks(struct device_memory *memory)
     device_lock_destroy(memory->device, &memory->digester.lock);
     device_lock_destroy(memory->device, &memory->durable_lock);
     device_lock_destroy(memory->device, &memory->limit_lock);
+    device_lock_destroy(memory->device, &memory->full_lock);
     device_lock_destroy(memory->device, &memory->quarantined_lock);
 }
 
@@ -109,6 +117,7 @@ static pool_status create_memory(pool_device *device, void **object)
         status = base_fail_memory("a lock");
         goto destroy_quarantined_lock;
     }
+    pthread_mutex_init(&memory->full_lock, NULL);
     pthread_mutex_init(&memory->durable_lock, NULL);
     pthread_mutex_init(&memory->charged_lock, NULL);
     pthread_mutex_init(&memory->digester.lock, NULL);
@@ -131,6 +140,7 @@ destroy_lock:
     pthread_mutex_destroy(&memory->digester.lock);
     pthread_mutex_destroy(&memory->charged_lock);
     pthread_mutex_destroy(&memory->durable_lock);
+    pthread_mutex_destroy(&memory->full_lock);
     pthread_mutex_destroy(&memory->limit_lock);
 destroy_quarantined_lock:
     pthread_mutex_destroy(&memory->quarantined_lock);

@@ -132,8 +132,11 @@ struct device_memory {
     CUdevice handle;
     CUcontext context;
     atomic_uint_least64_t threshold;
-    struct device_held held;    /* reports held bytes to the pool layer */
-    pthread_mutex_t limit_lock; /* serialises the reduction of held bytes to the limit */
+    struct device_held held;     /* reports held bytes to the pool layer */
+    pthread_mutex_t limit_lock;  /* serialises the reduction of held bytes to the limit */
+    pthread_mutex_t full_lock;   /* held by the allocation that waits for pending frees */
+    atomic_uint waiting;         /* allocations that do, and those that wait for the lock */
+    atomic_uint_least64_t frees; /* that have been enqueued */
     struct memory_gauge used;
     struct memory_gauge shareable; /* the part of `used` that no pool has */
     struct memory_gauge physical;  /* the part of `used` without addresses: see virtual.h */
@@ -330,6 +333,8 @@ pool_status memory_of_both(pool_device *first, pool_device *second,
 /* Removes all links and, if the driver works, disables what memory_grant_access enabled. */
 void memory_close_peers(struct device_memory *memory, int driver_alive);
 
+/* Releases unused memory, without a wait, as the next function. */
+pool_status memory_trim_unused(struct device_memory *memory, uint64_t keep_bytes);
 /* Waits for pending frees and releases unused memory down to `keep_bytes`; the caller's pool not
  * below its release threshold. */
 pool_status memory_trim_pools(struct device_memory *memory, uint64_t keep_bytes);

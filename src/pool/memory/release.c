@@ -158,6 +158,7 @@ static pool_status release_to_pool(
         }
     }
     status = DRIVER_CALL(driver, MemFreeAsync(address, stream));
+    atomic_fetch_add(&memory->frees, 1);
     if (status && pool_status_class(status) != POOL_CLASS_PROCESS) {
         /* The plain free also frees pool memory, after all work of the device. */
         if (!wait_for_context(memory))
