@@ -41,7 +41,11 @@ static int open_pool(void **state)
 
     (void)state;
     total = 0;
-    assert_ok(pool_create(&pool, &params));
+    if (pool_status_class(pool_create(&pool, &params)) == POOL_CLASS_HOST) {
+        printf("skipped: %s\n", pool_last_error()->message);
+        exit(77);
+    }
+    assert_non_null(pool);
     assert_int_equal(pool_device_count(pool), PARTS);
     for (size_t i = 0; i < PARTS; i++) {
         assert_ok(pool_device_at(pool, i, &part[i]));

@@ -128,12 +128,15 @@ static pool_status check_async(const struct msm_call *call, uint64_t whole)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
+/* NULL in forecasts, which have no results. */
 static uint8_t *partial_of(
     const struct operation_division *division, uint64_t split_msm, uint32_t index)
 {
     const struct msm_call *call = (const void *)division->call;
     struct split *split = division->memory;
 
+    if (call->frame.is_forecast)
+        return NULL;
     return split->partials + (split_msm * division->devices.count + index) *
                                  pool_point_bytes(call->curve, partial_format.layout);
 }
