@@ -230,6 +230,7 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
 {
     struct release_pass pass = {.driver = device_driver(device), .extent = extent};
     struct device_deferred *list = detach_list(device), **at = &list;
+    struct base_error_copy detail; /* of `first` */
     pool_status status, first = POOL_OK;
 
     if (!list)
@@ -242,6 +243,7 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
     pass.device_idle = !status;
     pass.may_block = device_may_block(device);
     first = first_failure(first, status);
+    base_error_save(&detail);
     if (extent == DEVICE_RELEASE_EXCESS)
         pass.keep_bytes = atomic_load_explicit(&device->pinned_threshold, memory_order_relaxed);
     while (*at) {
@@ -250,6 +252,8 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
         status = can_release(&pass, deferred)
                      ? release_beside_captures(device, pass.driver, deferred)
                      : POOL_ERR_NOT_READY;
+        if (first_failure(first, status) != first)
+            base_error_save(&detail);
         first = first_failure(first, status);
         if (!status) {
             *at = deferred->next;
@@ -260,6 +264,8 @@ pool_status device_release_deferred(pool_device *device, enum device_release_ext
         }
     }
     append_list(device, list);
+    if (first)
+        base_error_restore(&detail);
     return first;
 }
 

@@ -249,12 +249,18 @@ pool_status pool_memory_trim(pool_device *device, uint64_t keep_bytes)
         memory_durable_unmap_closed(memory);
     }
     if (!status) {
+        struct base_error_copy first;
         pool_status released;
 
         status = memory_trim_pools(memory, keep_bytes);
+        if (status)
+            base_error_save(&first);
         /* after the streams that have been destroyed */
         released = device_release_deferred(memory->device, DEVICE_RELEASE_ALL);
-        status = status ? status : released;
+        if (status)
+            base_error_restore(&first);
+        else
+            status = released;
     }
     return device_leave(&scope, status);
 }
