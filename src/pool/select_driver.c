@@ -380,11 +380,10 @@ static pool_status read_simulated(const char *text, struct simulated_spec *spec)
 static bool has_parts(
     const struct device_parts *parts, const struct device_selector *selectors, size_t count)
 {
-    bool has_parts = parts->count;
-
     for (size_t i = 0; i < count; i++)
-        has_parts = has_parts || selectors[i].parts.count;
-    return has_parts;
+        if (selectors[i].parts.count)
+            return true;
+    return parts->count;
 }
 
 /* Parts are green contexts, which belong to primary ones. */

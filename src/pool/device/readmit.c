@@ -93,23 +93,22 @@ static pool_status renew_part(pool_device *device)
     return status;
 }
 
+/* Until one fails. */
+static pool_status for_each_part(pool_device *device, pool_status (*step)(pool_device *part))
+{
+    pool_status status = POOL_OK;
+
+    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
+        status = step(part);
+    return status;
+}
+
 /* What the parts have in common is renewed with the first one. */
 static pool_status renew(pool_device *device)
 {
     pool_status status = device_split_again(device);
 
-    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
-        status = renew_part(part);
-    return status;
-}
-
-static pool_status reserve_return(pool_device *device)
-{
-    pool_status status = POOL_OK;
-
-    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
-        status = device_reserve_return(part);
-    return status;
+    return status ? status : for_each_part(device, renew_part);
 }
 
 /* After a failure some parts may have returned, which are lost again with the process. */
@@ -119,15 +118,6 @@ static pool_status set_returned(pool_device *device, const char *reason)
 
     for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
         status = device_set_returned(part, reason);
-    return status;
-}
-
-static pool_status resume_returned(pool_device *device)
-{
-    pool_status status = POOL_OK;
-
-    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
-        status = device_resume_returned(part);
     return status;
 }
 
@@ -170,15 +160,6 @@ static pool_status probe_part(pool_device *device)
     return status;
 }
 
-static pool_status probe(pool_device *device)
-{
-    pool_status status = POOL_OK;
-
-    for (pool_device *part = NULL; !status && (part = device_next_part(device, part));)
-        status = probe_part(part);
-    return status;
-}
-
 /* The device accepts calls from here on, so that its next loss is noticed by the listener. */
 static void put_into_service(pool_device *device, unsigned generation)
 {
@@ -191,13 +172,13 @@ static void put_into_service(pool_device *device, unsigned generation)
             device_lose(device);
         return;
     }
-    status = probe(device);
+    status = for_each_part(device, probe_part);
     for (pool_device *part = NULL; (part = device_next_part(device, part));) {
         atomic_store(&part->served_from, driver_work_finished(&part->work));
         atomic_store(&part->served_generation, status ? 0 : generation);
     }
     if (!status)
-        status = resume_returned(device);
+        status = for_each_part(device, device_resume_returned);
     /* Here rather than by the listener, for whom the device would have been quarantined by its
      * user. */
     else if (status != POOL_ERR_DEVICE_UNUSABLE && device_usable(device, DEVICE_USE_CALLS))
@@ -247,7 +228,7 @@ static bool try_readmit_context(pool_device *device)
 
     if (now < lost_at || now - lost_at < CONTEXT_PAUSE_NS)
         return false;
-    if (!begin_renewal(device) || reserve_return(device))
+    if (!begin_renewal(device) || for_each_part(device, device_reserve_return))
         return false;
     for (pool_device *part = NULL; (part = device_next_part(device, part));) {
         driver_work_end(&part->work);
@@ -261,9 +242,9 @@ static bool try_readmit_context(pool_device *device)
             "one");
     is_returned = !status;
     if (!status)
-        status = probe(device);
+        status = for_each_part(device, probe_part);
     if (!status)
-        status = resume_returned(device);
+        status = for_each_part(device, device_resume_returned);
     if (status)
         base_log(POOL_LOG_WARN, "device %d (%s) is not in service again: %s",
             device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
@@ -300,7 +281,7 @@ static bool try_readmit(pool_device *device)
     /* Its process ended before this one was started. Pinned memory, also of other devices, may wait
      * for what had been enqueued. */
     end_work(device);
-    if (!begin_renewal(device) || reserve_return(device))
+    if (!begin_renewal(device) || for_each_part(device, device_reserve_return))
         return false;
     device->return_task = (struct monitor_task){.run = end_slow_process, .user = device};
     if (monitor_schedule(monitor, &device->return_task, base_clock_ns() + RETURN_NS))
