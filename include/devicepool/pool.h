@@ -200,8 +200,10 @@ typedef struct pool_params {
     /*
      * The longest time in nanoseconds that one launch of the library should fill a device, so that
      * other jobs on it get their turn: longer kernels are cut. Predicted from the rates of the
-     * chips that were measured, not enforced. 0: POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit.
-     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
+     * chips that were measured, not enforced. Blocking calls enqueue at most two such slices ahead
+     * of the device, also of kernels that are not cut. 0: POOL_SLICE_NS, 2 ms. UINT64_MAX: no
+     * limit, and everything is enqueued at once. pool_exec.slice_ns replaces it for one call.
+     * docs/scheduling.md says which kernels are cut.
      */
     uint64_t slice_ns;
     /*

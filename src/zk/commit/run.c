@@ -206,6 +206,9 @@ static pool_status hash_chunk(void *user, struct pipeline_chunk *chunk)
     pool_status status =
         commit_extension_of(tree, hash->matrix) ? POOL_OK : check_chunk(hash, chunk);
 
+    if (!status)
+        status = poseidon_pace(
+            tree->row_set, &chunk->target, args.rows * base_ceil_div(args.columns, args.rate));
     return status ? status
                   : poseidon_launch_rows(
                         tree->row_set, chunk->target.device, chunk->target.stream, &args);

@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "pool/stream/phase.h"
 #include "zk/ecntt/ecntt.h"
+#include "zk/operation/pace.h"
 
 static pool_status launch(const struct ecntt_call *call, pool_kernel *kernel, uint64_t threads,
     const void *args, size_t bytes)
@@ -117,6 +118,18 @@ static pool_status enqueue_load(const struct ecntt_call *call, const struct pipe
         &phase, launch_points(call, ECNTT_KERNEL_LOAD, chunk->count, &args, sizeof(args)));
 }
 
+/* A doubling takes 8 products, an addition 14. */
+static pool_status launch_stage(const struct ecntt_call *call, const struct ecntt_stage_args *args)
+{
+    const double products =
+        call->plan.windows * (8.0 * ECNTT_WINDOW_BITS + 14.0 * call->plan.halves);
+    pool_status status = pace_enqueue_work(call->frame.target.pace, call->frame.target.stream,
+        (uint32_t)call->params.curve->coordinates.bytes / 4, (double)args->count * products, 0);
+
+    return status ? status
+                  : launch_points(call, ECNTT_KERNEL_STAGE, args->count, args, sizeof(*args));
+}
+
 static pool_status enqueue_stage(
     const struct ecntt_call *call, const struct pipeline_chunk *chunk, uint32_t log_half)
 {
@@ -131,7 +144,7 @@ static pool_status enqueue_stage(
         .skips_block_0 = !call->job.has_coset};
 
     args.scaled = call->plan.table + args.first;
-    return launch_points(call, ECNTT_KERNEL_STAGE, args.count, &args, sizeof(args));
+    return launch_stage(call, &args);
 }
 
 /* Factor 0 of the second table is 1/n. */
@@ -144,7 +157,7 @@ static pool_status enqueue_scale(const struct ecntt_call *call, const struct pip
         .step = ECNTT_SCALE,
         .log_size = call->job.log_size};
 
-    return launch_points(call, ECNTT_KERNEL_STAGE, args.count, &args, sizeof(args));
+    return launch_stage(call, &args);
 }
 
 static pool_status enqueue_stages(const struct ecntt_call *call, const struct pipeline_chunk *chunk)

@@ -8,6 +8,7 @@
 #include "base/math.h"
 #include "pool/stream/phase.h"
 #include "zk/msm/convert.h"
+#include "zk/operation/pace.h"
 
 enum {
     /* The abscissae of the first pass come from random places. Few warps read them faster: with 2
@@ -19,6 +20,7 @@ enum {
     /* Stages of msm_affine_sums_of_entries_ahead, with two points and a prefix each. */
     COPY_STAGES = 2,
     STAGE_ELEMENTS = 5,
+    ADDITION_PRODUCTS = 9, /* with its share of the inversions */
 };
 
 /*
@@ -197,7 +199,10 @@ pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_ope
     pool_status status = POOL_OK;
 
     for (uint64_t first = 0; first < groups && !status; first += affine->groups) {
-        status = add_groups(run, chunk, first);
+        status = pace_enqueue_work(run->pace, run->stream, plan->job.coordinate_words,
+            (double)(affine->groups << affine->passes) * ADDITION_PRODUCTS, 0);
+        if (!status)
+            status = add_groups(run, chunk, first);
         if (!status)
             status = msm_run_accumulate_list(run, &list);
     }

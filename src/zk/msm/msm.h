@@ -95,6 +95,7 @@ pool_status msm_restore_programs(pool_device *device, const pool_curve *curve);
 struct msm_run {
     pool_device *device;
     pool_stream *stream; /* never NULL */
+    struct pace *pace;   /* of the call; NULL: none */
     const pool_curve *curve;
     const struct msm_plan *plan;
     CUdeviceptr workspace;   /* plan->bytes, aligned to 256 */

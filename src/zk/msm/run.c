@@ -10,11 +10,15 @@
 #include "base/status.h"
 #include "pool/stream/phase.h"
 #include "zk/msm/call.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 
 enum {
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */
     QUAD_LANES = 4,
+    /* What the sort of an entry and the reduction of a bucket take, as bytes and products. */
+    SORT_ENTRY_BYTES = 64,
+    REDUCE_BUCKET_PRODUCTS = 34,
 };
 
 /* Infinity is all zeros. */
@@ -34,6 +38,9 @@ static pool_status add_products(struct msm_run *run, const struct msm_chunk_oper
     pool_status status = run->chunks == 0 ? msm_run_clear(run) : POOL_OK;
     struct phase phase;
 
+    if (!status && chunk->count > 0)
+        status = pace_enqueue_work(run->pace, run->stream, run->plan->job.coordinate_words, 0,
+            (double)run->plan->entries * SORT_ENTRY_BYTES);
     if (!status && chunk->count > 0) {
         phase_begin(&phase, run->device, run->stream, "msm", "sort");
         status = phase_end(&phase, msm_run_sort(run, chunk));
@@ -135,7 +142,10 @@ pool_status msm_run_reduce(const struct msm_run *run)
     phase_begin(&phase, run->device, run->stream, "msm", "reduce");
     if (run->plan->small.parts)
         return phase_end(&phase, msm_small_reduce(run));
-    status = reduce_segments(run);
+    status = pace_enqueue_work(run->pace, run->stream, run->plan->job.coordinate_words,
+        (double)run->plan->buckets * REDUCE_BUCKET_PRODUCTS, 0);
+    if (!status)
+        status = reduce_segments(run);
     return phase_end(&phase, status ? status : reduce_tree(run));
 }
 
@@ -370,6 +380,7 @@ pool_status msm_call_run(void *user)
     call->chunk = (struct msm_chunk){0};
     call->run = (struct msm_run){.device = target->device,
         .stream = target->stream,
+        .pace = target->pace,
         .curve = call->curve,
         .workspace = call->frame.address,
         .share = exec_share_of(&call->frame.exec, target->device),

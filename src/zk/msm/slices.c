@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "pool/stream/phase.h"
 #include "zk/msm/msm.h"
+#include "zk/operation/pace.h"
 
 uint64_t msm_slice_entries(uint32_t coordinate_words, uint64_t range, uint64_t slice_ns)
 {
@@ -83,6 +84,7 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
     uint32_t block = msm_accumulate_bounds_for(plan->job.coordinate_words).threads;
     uint32_t threads = accumulate_threads(run);
     uint64_t range = base_ceil_div(list->max_entries, threads), slice = range;
+    const double seconds = msm_thread_entry_seconds(plan->job.coordinate_words);
     struct msm_accumulate_args args = {
         .entries = list->entries,
         .bucket_offsets = list->bucket_offsets,
@@ -110,7 +112,9 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
     phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
     for (uint64_t first = 0; !status && first < range; first += slice) {
         args.slice_first = (uint32_t)first;
-        status = msm_enqueue(run, &launch);
+        status = pace_enqueue(run->pace, run->stream, seconds * (double)slice);
+        if (!status)
+            status = msm_enqueue(run, &launch);
     }
     if (!status)
         status = merge_all(run, threads, list->adds_to_buckets);

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 #include "pool/stream/phase.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
@@ -82,6 +83,17 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
     };
 }
 
+/* A pass reads and writes every element, which is multiplied in half of its butterflies, and by a
+ * twiddle between passes. */
+static pool_status pace_pass(const struct ntt_run *run, const struct ntt_pass *pass)
+{
+    const double elements = (double)(run->job.batch << run->job.log_size);
+    const uint32_t words = run->job.words;
+
+    return pace_enqueue_work(run->target.pace, run->target.stream, words,
+        elements * (pass->log_length / 2.0 + 1), elements * 2 * words * sizeof(uint32_t));
+}
+
 static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
     const struct ntt_tables *tables, CUdeviceptr in, CUdeviceptr out, CUdeviceptr scale)
 {
@@ -100,9 +112,9 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .sizes = sizes,
         .stream = run->target.stream,
         .pdl = pass->log_done != 0 && (run->follows_kernel || !(pass->flags & NTT_COSET_INPUT))};
-    pool_status status = POOL_OK;
+    pool_status status = pace_pass(run, pass);
 
-    if (by_length)
+    if (!status && by_length)
         status = ntt_pass_kernel(run->target.device, run->target.field, &build, &launch.kernel);
     return status ? status : module_launch_enqueue(&launch);
 }

@@ -10,6 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/device/counters.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 
@@ -182,9 +183,19 @@ static void begin_progress(struct operation_call *call)
         .total = call->work ? call->work : call->items};
 }
 
+/* The host of an asynchronous call must not wait. */
+static void begin_pace(struct operation_call *call, struct pace *pace)
+{
+    *pace = (struct pace){.device = call->target.device,
+        .progress = &call->progress,
+        .slice_ns = exec_share_of(&call->exec, call->target.device).slice_ns};
+    call->target.pace = call->exec.is_async ? NULL : pace;
+}
+
 static pool_status run_entered(struct operation_call *call)
 {
     struct workspace workspace;
+    struct pace pace;
     pool_status status = operation_check_operands(call);
 
     if (!status)
@@ -192,7 +203,9 @@ static pool_status run_entered(struct operation_call *call)
     if (status)
         return scratch_free(&call->target, &call->owned, status);
     begin_progress(call);
+    begin_pace(call, &pace);
     status = call->operation->run(call);
+    pace_end(&pace);
     status = scratch_free(&call->target, &call->owned, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }

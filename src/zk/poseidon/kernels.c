@@ -12,6 +12,7 @@
 #include "pool/device/device.h"
 #include "zk/field/emit_field.h"
 #include "zk/operation/operation.h"
+#include "zk/operation/pace.h"
 
 static const char *set_name(const void *set)
 {
@@ -200,6 +201,18 @@ pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device
         .blocks = base_ceil_div(args->count * args->columns, POSEIDON_BLOCK)};
 
     return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+}
+
+/* S-boxes of three products, a dense matrix in full rounds and a sparse one in the others. */
+pool_status poseidon_pace(
+    const pool_poseidon *set, const struct exec_target *target, uint64_t permutations)
+{
+    const double width = set->width;
+    const double products =
+        set->full_rounds * (3 + width) * width + set->partial_rounds * (2 + 2 * width);
+
+    return pace_enqueue_work(
+        target->pace, target->stream, set->field->words, (double)permutations * products, 0);
 }
 
 pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)

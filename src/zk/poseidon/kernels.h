@@ -7,8 +7,9 @@
 
 #include "pool/module/program.h"
 #include "poseidon/args.h"
-#include "zk/poseidon/poseidon.h"
 #include "poseidon/rows_args.h"
+#include "zk/operation/operand.h"
+#include "zk/poseidon/poseidon.h"
 
 /* codegen.c: parameters.cuh of a parameter set; the caller frees it with base_free. */
 pool_status poseidon_generate(const pool_poseidon *set, char **source);
@@ -29,6 +30,10 @@ pool_status poseidon_launch_rows(const pool_poseidon *set, pool_device *device, 
 pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device,
     pool_stream *stream, const struct poseidon_gather_args *args);
 pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device);
+
+/* Before a launch of that many permutations: see operation/pace.h. */
+pool_status poseidon_pace(
+    const pool_poseidon *set, const struct exec_target *target, uint64_t permutations);
 
 /*
  * self_test.c: the first call for a module computes a known answer with it; POOL_ERR_INTERNAL if it

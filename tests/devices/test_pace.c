@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far calls enqueue ahead of a simulated device whose first launch does not end: blocking ones
+ * two slices of pool_exec.slice_ns, asynchronous ones and those without a limit all of their
+ * launches. A cancellation then ends a blocking call without the launches that it has not enqueued.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include <devicepool/sim.h>
+
+#include "base/clock.h"
+#include "support/msm.h"
+#include "support/ntt.h"
+#include "support/pool.h"
+
+enum { TERMS = 1500, LOG_POINTS = 5, POINTS = 1 << LOG_POINTS, LEAVES = 1 << 9 };
+
+static struct {
+    pool_stream *stream;
+    struct msm_problem problem;
+    pool_bases *bases;
+    pool_buffer *scalars, *point, *transformed, *leaves, *levels;
+    pool_ntt_domain *domain;
+    pool_poseidon *set;
+} with;
+
+static pool_span span_of(pool_buffer *buffer, uint64_t count)
+{
+    CUdeviceptr address = 0;
+
+    assert_ok(pool_buffer_address(buffer, &address));
+    return (pool_span){
+        .data = (void *)(uintptr_t)address, .count = count, .space = POOL_MEMORY_DEVICE};
+}
+
+static pool_status run_msm(const pool_exec *exec)
+{
+    const pool_msm_params params = {
+        .struct_size = sizeof(params), .curve = with.problem.curve, .bases = with.bases};
+    const pool_span scalars = span_of(with.scalars, TERMS), result = span_of(with.point, 1);
+
+    return pool_msm(&params, exec, NULL, &scalars, &result);
+}
+
+static pool_status run_ecntt(const pool_exec *exec)
+{
+    const pool_ecntt_params params = {
+        .struct_size = sizeof(params), .curve = with.problem.curve, .domain = with.domain};
+    const pool_span points = span_of(with.transformed, POINTS);
+
+    return pool_ecntt(&params, exec, &points, &points);
+}
+
+static pool_status run_tree(const pool_exec *exec)
+{
+    const pool_merkle_params params = {.struct_size = sizeof(params), .arity = 2};
+    const pool_span leaves = span_of(with.leaves, LEAVES),
+                    levels = span_of(with.levels, 2 * LEAVES - 1);
+
+    return pool_poseidon_merkle_build(with.set, exec, &params, &leaves, &levels);
+}
+
+/* With the launches of its first two slices: an MSM first sorts, in launches that count as one, and
+ * an ECNTT first makes factors and loads the points, which takes next to no time. */
+static const struct {
+    const char *name;
+    pool_status (*run)(const pool_exec *exec);
+    uint64_t two_slices;
+} operations[] = {{"MSM", run_msm, 5}, {"ECNTT", run_ecntt, 4}, {"tree", run_tree, 2}};
+
+static int open_all(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    pool_bases_params params = {.struct_size = sizeof(params), .curve = curve};
+    pool_exec exec;
+    pool_span points = {.count = TERMS};
+    uint8_t *elements;
+
+    if (open_pool(state))
+        return -1;
+    with.problem = msm_problem_random(curve, TERMS, 3);
+    exec = exec_here();
+    points.data = with.problem.points;
+    assert_ok(pool_bases_create(&params, &exec, &points, &with.bases));
+    assert_ok(pool_buffer_from_host(
+        device, with.problem.scalars, TERMS * with.problem.scalar_bytes, &with.scalars));
+    assert_ok(pool_buffer_alloc(device, MSM_POINT_MAX, &with.point));
+    assert_ok(pool_buffer_from_host(
+        device, with.problem.points, POINTS * with.problem.point_bytes, &with.transformed));
+    with.domain = ntt_domain(pool_curve_scalar_field(curve), LOG_POINTS);
+    assert_ok(pool_poseidon_by_name("circom-bn254-t3", &with.set));
+    elements = ntt_random(pool_curve_scalar_field(curve), 5, LEAVES);
+    assert_ok(pool_buffer_from_host(device, elements, LEAVES * 32, &with.leaves));
+    free(elements);
+    assert_ok(pool_buffer_alloc(device, (2 * LEAVES - 1) * 32, &with.levels));
+    assert_ok(pool_stream_create(device, NULL, &with.stream));
+    return 0;
+}
+
+static int close_all(void **state)
+{
+    assert_ok(pool_stream_destroy(&with.stream));
+    assert_ok(pool_bases_destroy(&with.bases));
+    assert_ok(pool_buffer_destroy(&with.scalars));
+    assert_ok(pool_buffer_destroy(&with.point));
+    assert_ok(pool_buffer_destroy(&with.transformed));
+    assert_ok(pool_buffer_destroy(&with.leaves));
+    assert_ok(pool_buffer_destroy(&with.levels));
+    assert_ok(pool_ntt_domain_destroy(&with.domain));
+    pool_poseidon_destroy(&with.set);
+    msm_problem_free(&with.problem);
+    return close_pool(state);
+}
+
+/* ---- a call beside a launch that does not end ------------------------------------------------ */
+
+static int read_unfinished(void *user, const pool_candidate *candidate)
+{
+    *(uint64_t *)user = candidate->unfinished;
+    return 1;
+}
+
+static uint64_t unfinished(void)
+{
+    uint64_t count = 0;
+    pool_device *found;
+    const pool_pick pick = {.struct_size = sizeof(pick), .filter = read_unfinished, .user = &count};
+
+    assert_ok(pool_pick_device(pool, &pick, &found));
+    return count;
+}
+
+struct caller {
+    pool_status (*run)(const pool_exec *exec);
+    pool_exec exec;
+    pool_status status;
+    atomic_bool has_ended;
+};
+
+static void *call(void *user)
+{
+    struct caller *caller = user;
+
+    caller->status = caller->run(&caller->exec);
+    atomic_store(&caller->has_ended, true);
+    return NULL;
+}
+
+/* What the call has enqueued once it enqueues no more. */
+static uint64_t settled(const struct caller *caller)
+{
+    uint64_t count = 0, since = base_clock_ns();
+
+    while (base_clock_ns() - since < 300000000 && !atomic_load(&caller->has_ended)) {
+        const uint64_t now = unfinished();
+
+        if (now != count || !now)
+            since = base_clock_ns();
+        count = now;
+        usleep(10000);
+    }
+    return unfinished();
+}
+
+/* The number of launches and copies that are enqueued behind the first one, which ends only after
+ * that. */
+static uint64_t enqueued_by(
+    size_t index, uint64_t slice_ns, int32_t is_async, bool cancels, pool_status wanted)
+{
+    struct caller caller = {.run = operations[index].run, .exec = exec_here()};
+    pool_cancel *cancel = NULL;
+    pthread_t thread;
+    uint64_t count;
+
+    assert_ok(pool_cancel_create(&cancel));
+    assert_ok(pool_stream_synchronize(with.stream));
+    caller.exec.stream = with.stream;
+    caller.exec.slice_ns = slice_ns;
+    caller.exec.is_async = is_async;
+    /* For the progress of a call that can be cancelled, the host waits for each level of a tree. */
+    caller.exec.cancel = cancels ? cancel : NULL;
+    assert_ok(pool_sim_set_faults("cuLaunchKernel*@1=hang"));
+    assert_int_equal(pthread_create(&thread, NULL, call, &caller), 0);
+    count = settled(&caller);
+    if (cancels)
+        pool_cancel_request(cancel);
+    assert_ok(pool_sim_set_faults(NULL));
+    assert_ok(pool_sim_resume());
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(caller.status, wanted);
+    assert_ok(pool_stream_synchronize(with.stream));
+    pool_cancel_destroy(&cancel);
+    return count;
+}
+
+static void test_two_slices(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+        pool_exec exec = exec_here();
+        uint64_t all;
+
+        exec.slice_ns = 1;
+        assert_ok(operations[i].run(&exec)); /* loads its kernels */
+        all = enqueued_by(i, 1, 1, false, POOL_OK);
+        print_message("%s: %llu enqueued\n", operations[i].name, (unsigned long long)all);
+        assert_true(all > operations[i].two_slices + 2);
+        assert_int_equal(enqueued_by(i, 1, 0, false, POOL_OK), operations[i].two_slices);
+        assert_true(enqueued_by(i, UINT64_MAX, 0, false, POOL_OK) > operations[i].two_slices);
+    }
+}
+
+static void test_cancelled(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+        (void)enqueued_by(i, 1, 0, true, POOL_ERR_CANCELLED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_two_slices), cmocka_unit_test(test_cancelled)};
+
+    device_text = "sim:1,mem=512M";
+    tuning_text = POOL_NO_SMALL_MSMS;
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
