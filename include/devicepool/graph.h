@@ -17,6 +17,19 @@
  * another device. Such a call fails with POOL_ERR_UNSUPPORTED, and so does the end of the capture,
  * so that no graph lacks a part of what was to be in it.
  *
+ * What a graph keeps of its capture. Its launches have the slices (pool_exec.slice_ns), the number
+ * of multiprocessors and the priority of the streams of the capture, whatever stream and lease they
+ * are launched on later; drivers before CUDA 11.8 give them the priority of that stream. Nothing
+ * that it uses is charged to the lease of a launch: memory that was allocated under a lease, too,
+ * stays with the graph's owner after the release. A graph is launched as a whole: `is_async` calls
+ * and graphs have no limit on what they enqueue ahead of the device.
+ *
+ * A graph has no memory of the library's: neither scratch memory nor staging, as operands and
+ * results are in device or pinned memory of the caller, and every launch writes its results to the
+ * same place. Copies that read them are enqueued behind the launch on the same stream; the next
+ * launch goes to that stream, or to one that waits for those copies, and then overwrites nothing
+ * that has not been read.
+ *
  * Buffers, pinned memory, modules, domains and whatever else the captured work uses must not be
  * destroyed before the graph. While a device has a graph or a capture, the library evicts none of
  * its own code and tables from that device.
@@ -61,7 +74,8 @@ POOL_API pool_status pool_stream_end_capture(pool_stream *stream, pool_graph **g
 
 /*
  * Enqueues the graph's work on a stream of its device; NULL is the default stream. Does not wait.
- * Errors: WRONG_DEVICE, UNSUPPORTED (the stream is being captured).
+ * Errors: WRONG_DEVICE, also for a stream of another part of the graph's GPU: a graph runs on the
+ * multiprocessors of its capture; UNSUPPORTED (the stream is being captured).
  */
 POOL_API pool_status pool_graph_launch(pool_graph *graph, pool_stream *stream);
 

@@ -178,6 +178,10 @@ enum driver_constant {
 #undef DRIVER_CONSTANT
 };
 
+/* Of cuGraphInstantiate, from CUDA 11.7 on, as cuLaunchKernelEx nearly is (11.8); cuda.h has it as
+ * CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY. */
+enum driver_graph_flag { DRIVER_GRAPH_USE_NODE_PRIORITY = 8 };
+
 /* In the `extra` argument of launches; cuda.h has pointers of these values. */
 enum driver_launch_param {
     DRIVER_LAUNCH_PARAM_END,

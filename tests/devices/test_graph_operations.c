@@ -244,6 +244,90 @@ static void test_operations(void **state)
     assert_true(memory_resident_evict(device, UINT64_MAX, true) > 0);
 }
 
+/* ---- leases ---------------------------------------------------------------------------------- */
+
+static pool_lease *lease_of(int32_t class, const char *label)
+{
+    const pool_request request = {.struct_size = sizeof(request),
+        .device = device,
+        .bytes = 1 << 20,
+        .priority = class,
+        .label = label};
+    pool_lease *lease = NULL;
+
+    assert_ok(pool_acquire(pool, &request, &lease));
+    return lease;
+}
+
+/*
+ * Captured under one lease, launched under others: the memory stays that of the capture, and is
+ * charged to no later lease. Copies that are enqueued behind a launch have its results, though the
+ * next launch writes them to the same memory.
+ */
+static void test_leases(void **state)
+{
+    enum { LAUNCHES = 4 };
+    const size_t bytes = DIGESTS * with.bytes;
+    pool_lease *captured = lease_of(0, "capture"), *lease = NULL;
+    const pool_span values = span_of(with.values, COUNT / 2), other = span_of(with.values, DIGESTS);
+    const pool_buffer_params params = {
+        .struct_size = sizeof(params), .bytes = bytes, .lease = captured};
+    pool_lease_usage usage = {.struct_size = sizeof(usage)};
+    uint8_t expected[LAUNCHES][DIGESTS * POOL_FIELD_MAX_BYTES];
+    pool_pinned *read = NULL, *written = NULL;
+    pool_exec exec = exec_on_stream();
+    pool_buffer *results = NULL;
+    pool_graph *graph = NULL;
+    pool_stream *stream;
+    pool_span out;
+
+    (void)state;
+    assert_ok(pool_buffer_create(device, &params, &results));
+    out = span_of(results, DIGESTS);
+    exec.lease = captured;
+    assert_ok(pool_vector_add(with.field, &exec, &values, &other, &out)); /* loads the kernels */
+    assert_ok(pool_stream_begin_capture(with.stream));
+    assert_ok(pool_vector_add(with.field, &exec, &values, &other, &out));
+    assert_ok(pool_stream_end_capture(with.stream, &graph));
+    assert_ok(pool_lease_stream(captured, 0, &stream));
+    assert_status(pool_stream_begin_capture(stream), POOL_ERR_INVALID_ARGUMENT);
+    assert_says("lease");
+    assert_ok(pool_release(&captured));
+
+    assert_ok(pool_pinned_create(device, LAUNCHES * bytes, 0, &read));
+    assert_ok(pool_pinned_create(device, LAUNCHES * COUNT * with.bytes, 0, &written));
+    lease = lease_of(100, "launch");
+    assert_ok(pool_lease_stream(lease, 0, &stream));
+    for (uint64_t i = 0; i < LAUNCHES; i++) {
+        uint8_t *in = (uint8_t *)pool_pinned_data(written) + i * COUNT * with.bytes;
+
+        assert_ok(pool_random_scalars(with.field, 70 + i, COUNT, POOL_FORM_STANDARD, in));
+        assert_ok(pool_copy_to_device(with.values, 0, in, COUNT * with.bytes, with.stream));
+        exec.lease = NULL;
+        out = span_of(with.digests, DIGESTS);
+        assert_ok(pool_vector_add(with.field, &exec, &values, &other, &out));
+        read_digests(expected[i]);
+    }
+    for (uint64_t i = 0; i < LAUNCHES; i++) { /* nothing waits in between */
+        assert_ok(pool_copy_to_device(with.values, 0,
+            (uint8_t *)pool_pinned_data(written) + i * COUNT * with.bytes, COUNT * with.bytes,
+            stream));
+        assert_ok(pool_graph_launch(graph, stream));
+        assert_ok(pool_copy_to_host(
+            (uint8_t *)pool_pinned_data(read) + i * bytes, results, 0, bytes, stream));
+    }
+    assert_ok(pool_stream_synchronize(stream));
+    for (uint64_t i = 0; i < LAUNCHES; i++)
+        assert_memory_equal((uint8_t *)pool_pinned_data(read) + i * bytes, expected[i], bytes);
+    assert_ok(pool_lease_get_usage(lease, 0, &usage));
+    assert_int_equal(usage.peak_bytes, 0);
+    assert_ok(pool_release(&lease));
+    assert_ok(pool_graph_destroy(&graph));
+    assert_ok(pool_buffer_destroy(&results));
+    assert_ok(pool_pinned_destroy(&read));
+    assert_ok(pool_pinned_destroy(&written));
+}
+
 static const char kernel_source[] =
     "extern \"C\" __global__ void add(unsigned *values, unsigned amount)\n"
     "{\n"
@@ -300,6 +384,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_msm),
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_leases),
         cmocka_unit_test(test_kernels),
     };
     pool_params params = {.struct_size = sizeof(params)};

@@ -248,6 +248,49 @@ static void test_code_of_the_gpu(void **state)
     assert_ok(pool_module_destroy(&module));
 }
 
+/* A graph runs on the multiprocessors of its capture; streams of other parts are refused. */
+static void test_graphs(void **state)
+{
+    pool_module *module = NULL;
+    pool_kernel *kernel = NULL;
+    pool_buffer *buffer = NULL;
+    pool_stream *streams[PARTS];
+    pool_event *event = NULL;
+    pool_graph *graph = NULL;
+
+    (void)state;
+    assert_ok(pool_module_load(part[0], ptx, sizeof(ptx), &module));
+    assert_ok(pool_kernel_get(module, "where", &kernel));
+    assert_ok(pool_buffer_alloc(part[0], BLOCKS * sizeof(uint32_t), &buffer));
+    assert_ok(pool_event_create(part[0], 0, &event));
+    for (size_t i = 0; i < PARTS; i++)
+        assert_ok(pool_stream_create(part[i], NULL, &streams[i]));
+    assert_ok(pool_stream_begin_capture(streams[0]));
+    launch(kernel, buffer, streams[0]);
+    assert_ok(pool_event_record(event, streams[0]));
+    assert_status(pool_stream_wait_event(streams[1], event), POOL_ERR_UNSUPPORTED);
+    assert_says("only streams of the same device");
+    assert_ok(pool_stream_end_capture(streams[0], &graph));
+
+    assert_status(pool_graph_launch(graph, streams[1]), POOL_ERR_WRONG_DEVICE);
+    assert_says(
+        "the stream belongs to device 0, part 1 of 2, the work is for device 0, part 0 of 2");
+    assert_ok(pool_stream_begin_capture(streams[1]));
+    launch(kernel, buffer, streams[1]);
+    assert_status(pool_graph_update(graph, streams[1]), POOL_ERR_WRONG_DEVICE);
+    assert_says("belongs to device 0, part 1 of 2, the graph to device 0, part 0 of 2");
+    assert_ok(pool_stream_end_capture(streams[1], NULL));
+
+    assert_ok(pool_graph_launch(graph, streams[0]));
+    assert_ok(pool_stream_synchronize(streams[0]));
+    assert_ok(pool_graph_destroy(&graph));
+    assert_ok(pool_event_destroy(&event));
+    for (size_t i = 0; i < PARTS; i++)
+        assert_ok(pool_stream_destroy(&streams[i]));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_module_destroy(&module));
+}
+
 /* The probe runs on the multiprocessors of the part, whose results it reads. */
 static void test_probe(void **state)
 {
@@ -613,6 +656,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_multiprocessors),
         cmocka_unit_test(test_default_streams),
         cmocka_unit_test(test_code_of_the_gpu),
+        cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_operation),
         cmocka_unit_test(test_resident),

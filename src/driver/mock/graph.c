@@ -141,7 +141,9 @@ pool_cu_result mock_do_StreamEndCapture(
 pool_cu_result mock_do_GraphInstantiateWithFlags(
     struct mock_call *call, CUgraphExec *exec, struct mock_graph *graph, unsigned long long flags)
 {
-    if (flags)
+    enum { USE_NODE_PRIORITY = 8 };
+
+    if (flags & ~(unsigned long long)USE_NODE_PRIORITY)
         return POOL_CU_INVALID_VALUE;
     struct mock_graph *made =
         add_graph(call, MOCK_GRAPH_EXEC, graph->object.context, graph->operations);

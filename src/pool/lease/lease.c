@@ -206,8 +206,8 @@ pool_status lease_budget_of(
             *budget = &lease->parts[i].budget;
             return POOL_OK;
         }
-    return base_fail(POOL_ERR_WRONG_DEVICE, "%s: the lease \"%s\" does not include device %d", call,
-        lease->label, pool_device_ordinal(device));
+    return base_fail(POOL_ERR_WRONG_DEVICE, "%s: the lease \"%s\" does not include device %d%s", call,
+        lease->label, pool_device_ordinal(device), device_part_name(device).text);
 }
 
 pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)

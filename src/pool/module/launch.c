@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
+#include "pool/stream/capture.h"
 #include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
 
@@ -236,13 +237,18 @@ static pool_status raise_limits(
 }
 
 /* A default stream has the driver's least priority and cannot have another: the launch gets that of
- * calls without a lease, where the driver has priorities of launches. */
+ * calls without a lease, where the driver has priorities of launches. A launch that is captured
+ * keeps the priority of its stream in the graph. */
 static pool_status add_priority(
     struct device_scope *scope, const pool_stream *stream, pool_launch_shape *shape)
 {
-    if (shape->priority || !stream_is_default_handle(stream) || !scope->driver->api.LaunchKernelEx)
+    if (shape->priority || !scope->driver->api.LaunchKernelEx)
         return POOL_OK;
-    return device_priority_of_level(scope->device, 0, &shape->priority);
+    if (stream_is_default_handle(stream))
+        return device_priority_of_level(scope->device, 0, &shape->priority);
+    if (stream_capture_of(stream))
+        shape->priority = stream->priority;
+    return POOL_OK;
 }
 
 /* The launch is recorded before it is made, because its kernel may fault immediately. */

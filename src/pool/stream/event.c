@@ -414,8 +414,9 @@ pool_status pool_event_elapsed(pool_event *start, pool_event *end, double *milli
         status = check_timed(end, "end");
     if (!status && !device_is_same_gpu(start->device, end->device))
         status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_event_elapsed: the events belong to devices %d and %d%s",
-            pool_device_ordinal(start->device), pool_device_ordinal(end->device),
+            "pool_event_elapsed: the events belong to devices %d%s and %d%s%s",
+            pool_device_ordinal(start->device), device_part_name(start->device).text,
+            pool_device_ordinal(end->device), device_part_name(end->device).text,
             stream_other_pool(start->device, end->device));
     if (!status)
         status = device_enter(start->device, &scope);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/params.h"
 #include "base/status.h"
+#include "driver/attributes.h"
 #include "driver/cleanup.h"
 #include "pool/device/release.h"
 #include "pool/stream/capture.h"
@@ -85,11 +86,13 @@ static pool_status instantiate(
     struct driver *driver, const pool_stream *stream, CUgraph captured, pool_graph **graph)
 {
     pool_graph *created = base_calloc(1, sizeof(*created));
+    /* Otherwise each launch would run with the priority of the stream that it is launched on. */
+    const unsigned flags = driver->api.LaunchKernelEx ? DRIVER_GRAPH_USE_NODE_PRIORITY : 0;
     pool_status status;
 
     if (!created)
         return base_fail_memory("a graph");
-    status = DRIVER_CALL(driver, GraphInstantiateWithFlags(&created->exec, captured, 0));
+    status = DRIVER_CALL(driver, GraphInstantiateWithFlags(&created->exec, captured, flags));
     if (status) {
         base_free(created);
         return status;
@@ -218,9 +221,10 @@ pool_status pool_graph_update(pool_graph *graph, pool_stream *stream)
         status = stream_check(__func__, stream);
     if (!status && stream->device != graph->device)
         status = base_fail(POOL_ERR_WRONG_DEVICE,
-            "pool_graph_update: the stream belongs to device %d%s, the graph to device %d",
-            pool_device_ordinal(stream->device), stream_other_pool(stream->device, graph->device),
-            pool_device_ordinal(graph->device));
+            "pool_graph_update: the stream belongs to device %d%s%s, the graph to device %d%s",
+            pool_device_ordinal(stream->device), device_part_name(stream->device).text,
+            stream_other_pool(stream->device, graph->device), pool_device_ordinal(graph->device),
+            device_part_name(graph->device).text);
     if (!status && !device_driver(graph->device)->api.GraphExecUpdate)
         status = base_fail(POOL_ERR_UNSUPPORTED,
             "pool_graph_update: this driver lacks cuGraphExecUpdate_v2, which CUDA 12 has");

@@ -81,9 +81,10 @@ pool_status stream_handle_of_work(const pool_stream *stream, pool_device *device
         return status;
     if (stream->device != device)
         return base_fail(POOL_ERR_WRONG_DEVICE,
-            "the stream belongs to device %d%s, the work is for device %d",
-            pool_device_ordinal(stream->device), stream_other_pool(stream->device, device),
-            pool_device_ordinal(device));
+            "the stream belongs to device %d%s%s, the work is for device %d%s",
+            pool_device_ordinal(stream->device), device_part_name(stream->device).text,
+            stream_other_pool(stream->device, device), pool_device_ordinal(device),
+            device_part_name(device).text);
     *handle = stream->handle;
     return POOL_OK;
 }

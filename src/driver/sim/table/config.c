@@ -31,12 +31,13 @@ enum key {
     KEY_REPORT,
     KEY_P2P,
     KEY_WAITS,
+    KEY_SERIAL,
     KEY_CUDA,
     KEYS
 };
 
-static const char *const key_names[KEYS] = {
-    "mem", "free", "cc", "sms", "threads", "limit", "name", "report", "p2p", "waits", "cuda"};
+static const char *const key_names[KEYS] = {"mem", "free", "cc", "sms", "threads", "limit", "name",
+    "report", "p2p", "waits", "serial", "cuda"};
 
 /* A substring of the device string. */
 struct substring {
@@ -241,6 +242,8 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
         return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
     case KEY_WAITS:
         return read_bounded("waits", value, 0, 1, &config->has_waits);
+    case KEY_SERIAL:
+        return read_bounded("serial", value, 0, 1, &config->is_serial);
     case KEY_CUDA:
         return read_cuda(value, &config->driver_version);
     default:
@@ -270,7 +273,8 @@ static pool_status read_part(
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= cuda=, separated by commas",
+        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= serial= cuda=, separated by "
+        "commas",
         (int)part.length, part.text);
 }
 

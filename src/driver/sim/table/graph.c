@@ -283,11 +283,12 @@ pool_cu_result sim_cu_GraphInstantiateWithFlags(
 
     if (code)
         return code;
-    if (!exec || flags || graph->is_stale)
+    if (!exec || (flags & ~(unsigned long long)DRIVER_GRAPH_USE_NODE_PRIORITY) || graph->is_stale)
         return sim_leave(POOL_CU_INVALID_VALUE);
     made = create_graph(graph->context, SIM_HANDLE_GRAPH_EXEC);
     if (!made)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
+    made->keeps_priorities = flags != 0;
     if (!copy_nodes(&graph->nodes, &made->nodes)) {
         sim_graph_free(made);
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
@@ -343,13 +344,13 @@ pool_cu_result sim_cu_GraphExecUpdate(
 
 /* The first operation is an empty one, to which a fault rule may apply. */
 static pool_cu_result enqueue_nodes(
-    const struct sim_call *call, struct sim_stream *stream, const struct sim_graph_nodes *nodes)
+    const struct sim_call *call, struct sim_stream *stream, const struct sim_graph *exec)
 {
     struct sim_work *first = sim_work_create(SIM_WORK_NO_OP);
     struct sim_graph_nodes copy;
     pool_cu_result code;
 
-    if (!first || !copy_nodes(nodes, &copy)) {
+    if (!first || !copy_nodes(&exec->nodes, &copy)) {
         sim_work_free(first);
         return POOL_CU_OUT_OF_MEMORY;
     }
@@ -358,6 +359,8 @@ static pool_cu_result enqueue_nodes(
         struct sim_work *work = copy.items[at].work;
 
         copy.items[at].work = NULL;
+        if (work->kind == SIM_WORK_LAUNCH && !exec->keeps_priorities)
+            work->u.launch.priority = stream->priority;
         if (!code && work->kind != SIM_WORK_NO_OP)
             code = sim_stream_enqueue(stream, work);
         else
@@ -381,7 +384,7 @@ pool_cu_result sim_cu_GraphLaunch(CUgraphExec handle, CUstream stream_handle)
         call.context == exec->context ? call.scope : exec->context, stream_handle, &stream);
     if (!code && exec->is_stale)
         code = POOL_CU_INVALID_HANDLE;
-    return sim_leave(code ? code : enqueue_nodes(&call, stream, &exec->nodes));
+    return sim_leave(code ? code : enqueue_nodes(&call, stream, exec));
 }
 
 static pool_cu_result destroy_graph(

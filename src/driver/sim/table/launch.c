@@ -183,6 +183,8 @@ static pool_cu_result launch(enum sim_driver_function name, CUfunction handle,
     work->u.launch.function = function;
     work->u.launch.module = function->module;
     work->u.launch.scope = stream->context;
+    if (!shape->has_priority)
+        work->u.launch.priority = stream->priority;
     code = check_shape(&work->u.launch);
     if (!code)
         code = copy_arguments(&work->u.launch, arguments, extra);
@@ -216,9 +218,9 @@ pool_cu_result sim_cu_LaunchCooperativeKernel(CUfunction function, unsigned int 
     return launch(SIM_CU_LaunchCooperativeKernel, function, &shape, stream, arguments, NULL);
 }
 
-/* Kernels execute one after another, so programmatic dependent launch and priorities have no
- * effect. Clusters of one block are what launches without clusters have; larger ones would need
- * barriers and distributed shared memory between blocks, which the executor does not have. */
+/* Programmatic dependent launch has no effect. Clusters of one block are what launches without
+ * clusters have; larger ones would need barriers and distributed shared memory between blocks,
+ * which the executor does not have. */
 static pool_cu_result read_attributes(
     const pool_cu_launch_config *config, struct sim_launch_request *shape)
 {
@@ -234,11 +236,13 @@ static pool_cu_result read_attributes(
                 return POOL_CU_NOT_SUPPORTED;
             continue;
         }
-        if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE)
+        if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_PRIORITY) {
+            shape->has_priority = true;
+            shape->priority = sim_clamp_priority(attribute->value.number);
+        } else if (attribute->id == DRIVER_LAUNCH_ATTRIBUTE_COOPERATIVE)
             shape->is_cooperative = attribute->value.number != 0;
         else if (attribute->id != DRIVER_LAUNCH_ATTRIBUTE_IGNORE &&
-                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION &&
-                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PRIORITY)
+                 attribute->id != DRIVER_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
             return POOL_CU_INVALID_VALUE;
     }
     return POOL_CU_SUCCESS;

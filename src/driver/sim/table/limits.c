@@ -8,7 +8,7 @@
 #define LAST_LIMIT 9 /* CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED, CUDA 13.0 */
 
 #define LEAST_PRIORITY 0
-#define GREATEST_PRIORITY (-5)
+#define GREATEST_PRIORITY (1 - SIM_PRIORITIES)
 
 pool_cu_result sim_cu_CtxGetFlags(unsigned int *flags)
 {

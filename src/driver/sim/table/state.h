@@ -172,6 +172,8 @@ struct sim_function_object;
 struct sim_graph;
 struct sim_capture;
 
+enum { SIM_PRIORITIES = 6 }; /* 0 to -5 */
+
 struct sim_launch_request {
     struct sim_function_object *function;
     struct sim_module *module;
@@ -179,6 +181,8 @@ struct sim_launch_request {
     uint32_t block[3];
     uint32_t dynamic_shared_bytes;
     bool is_cooperative;
+    bool has_priority; /* its own one; otherwise that of its stream */
+    int priority;
     struct sim_context *scope; /* whose multiprocessors it runs on */
     void *parameters;
 };
@@ -276,6 +280,11 @@ struct sim_context {
     unsigned peer_count;
 };
 
+static inline int sim_clamp_priority(int priority)
+{
+    return priority > 0 ? 0 : priority <= -SIM_PRIORITIES ? 1 - SIM_PRIORITIES : priority;
+}
+
 /* Streams. State locked; `work` is consumed in every case. */
 struct sim_work *sim_work_create(enum sim_work_kind kind); /* NULL: no memory */
 void sim_work_free(struct sim_work *work);
@@ -363,7 +372,8 @@ struct sim_graph {
     struct sim_context *context;
     struct sim_graph *next; /* of the context */
     struct sim_graph_nodes nodes;
-    bool is_stale; /* a module of its kernels was unloaded */
+    bool is_stale;         /* a module of its kernels was unloaded */
+    bool keeps_priorities; /* of the capture's launches; false: they get that of the stream */
 };
 
 struct sim_capture *sim_capture_of(uint64_t number); /* NULL: it has ended */
@@ -445,6 +455,7 @@ struct sim_device {
     unsigned primary_flags;       /* until the primary context is released for the last time */
     struct sim_context *contexts; /* live ones, the primary one included */
     struct sim_context *ended;    /* green ones */
+    bool is_launching;            /* with `serial`: a launch is being executed */
 };
 
 /* The calling thread's context stack; sim_stack_pop requires a non-empty stack. */

@@ -48,7 +48,7 @@ static bool is_work_dropped(void)
     return sim_state.poison || sim_state.is_closing;
 }
 
-static bool may_start(const struct sim_stream *stream, const struct sim_work *work)
+static bool could_start(const struct sim_stream *stream, const struct sim_work *work)
 {
     if (is_work_dropped())
         return true;
@@ -61,7 +61,67 @@ static bool may_start(const struct sim_stream *stream, const struct sim_work *wo
     return true;
 }
 
+/* Whether one launch is to start before the other; both could. */
+static bool is_before(const struct sim_work *one, const struct sim_work *other)
+{
+    const int difference = one->u.launch.priority - other->u.launch.priority;
+
+    return difference < 0 || (difference == 0 && one->sequence < other->sequence);
+}
+
+/* What the stream would launch next, as nothing precedes it that takes time; NULL: nothing. */
+static const struct sim_work *next_launch(const struct sim_stream *stream)
+{
+    const struct sim_work *work = stream->head;
+
+    while (work && work->kind == SIM_WORK_NO_OP)
+        work = work->next;
+    return work && work->kind == SIM_WORK_LAUNCH ? work : NULL;
+}
+
+/* With `serial`: of the launches of a device that could start, the most urgent one does, once the
+ * one before it has ended. */
+static bool is_next_launch(const struct sim_stream *stream, const struct sim_work *work)
+{
+    const struct sim_device *device = &sim_state.devices[stream->context->device];
+
+    if (device->is_launching)
+        return false;
+    for (const struct sim_context *context = device->contexts; context; context = context->next)
+        for (const struct sim_stream *at = context->streams; at; at = at->next) {
+            const struct sim_work *other = next_launch(at);
+
+            if (other && is_before(other, work) && could_start(at, other))
+                return false;
+        }
+    return true;
+}
+
+static bool is_serial(const struct sim_work *work)
+{
+    return sim_state.config.is_serial && work->kind == SIM_WORK_LAUNCH;
+}
+
+static bool may_start(const struct sim_stream *stream, const struct sim_work *work)
+{
+    return could_start(stream, work) &&
+           (is_work_dropped() || !is_serial(work) || is_next_launch(stream, work));
+}
+
 /* ---- the thread ------------------------------------------------------------------------------ */
+
+static void execute_first(struct sim_stream *stream)
+{
+    struct sim_device *device = &sim_state.devices[stream->context->device];
+    const bool is_alone = is_serial(stream->head);
+
+    if (is_work_dropped())
+        return;
+    device->is_launching |= is_alone;
+    sim_work_execute(stream, stream->head);
+    if (is_alone)
+        device->is_launching = false;
+}
 
 /* Completes the first operation and notifies waiting threads. */
 static void complete_first(struct sim_stream *stream)
@@ -107,8 +167,7 @@ static void *run_stream(void *argument)
         } else if (!may_start(stream, stream->head)) {
             pthread_cond_wait(&sim_state.changed, &sim_state.lock);
         } else {
-            if (!is_work_dropped())
-                sim_work_execute(stream, stream->head);
+            execute_first(stream);
             complete_first(stream);
         }
     }
@@ -413,8 +472,7 @@ pool_cu_result sim_stream_create_handle(
     if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
         return POOL_CU_INVALID_VALUE;
     /* Values outside the range are clamped, as cuda.h specifies. */
-    priority = priority > 0 ? 0 : priority < -5 ? -5 : priority;
-    code = sim_stream_create(context, flags, priority, &made);
+    code = sim_stream_create(context, flags, sim_clamp_priority(priority), &made);
     if (code)
         return code;
     made->handle = sim_handle_create(SIM_HANDLE_STREAM, made);
