@@ -130,15 +130,9 @@ def check_symbols(symbols, order):
     return wrong
 
 
-# What zk/operation does for all operations, and the files of operations that do some of it themselves: a transform
-# that is split over devices enqueues work of all of them from one thread, and counts it on each.
+# What zk/operation does for all operations.
 OF_FRAME = {"device_enter", "device_leave", "device_operation_begin", "devices_check_workspaces", "exec_begin",
             "scratch_spare", "timed_run", "workspace_check", "workspace_check_overlap", "workspace_open"}
-EXCEPTIONS = {
-    "zk/ntt/split.c": {"device_enter", "device_leave"},
-    "zk/ntt/split_columns.c": {"device_enter", "device_leave"},
-    "zk/ntt/split_open.c": {"device_operation_begin"},
-}
 
 
 def check_frame(symbols):
@@ -146,7 +140,7 @@ def check_frame(symbols):
     return [f"src/{name} uses {symbol}, which belongs to zk/operation"
             for name, (_, used) in sorted(symbols.items())
             if name.startswith("zk/") and os.path.dirname(name) != "zk/operation"
-            for symbol in sorted((used & OF_FRAME) - EXCEPTIONS.get(name, set()))]
+            for symbol in sorted(used & OF_FRAME)]
 
 
 def self_test():
@@ -200,7 +194,7 @@ def self_test():
     if up != ["src/base/a.c uses high of src/zk/msm/m.c, which is above it"]:
         failures.append(f"layers.py finds of symbols {up}")
     framed = check_frame({"zk/ntt/ntt.c": (set(), {"device_enter", "free"}), "pool/m.c": (set(), {"device_enter"}),
-                          "zk/ntt/split.c": (set(), {"device_enter"}), "zk/operation/m.c": (set(), {"timed_run"})})
+                          "zk/operation/m.c": (set(), {"timed_run"})})
     if framed != ["src/zk/ntt/ntt.c uses device_enter, which belongs to zk/operation"]:
         failures.append(f"layers.py finds of the frame {framed}")
     return failures

@@ -46,20 +46,6 @@ static pool_status choose_split(struct ntt_call *call, const struct devices *dev
     return POOL_OK;
 }
 
-static pool_status run_split(struct operation_division *division)
-{
-    const struct ntt_call *call = (const struct ntt_call *)division->call;
-
-    return ntt_split_run(call, &division->devices, call->log_split);
-}
-
-static pool_status forecast_split(struct operation_division *division, uint64_t *bytes)
-{
-    const struct ntt_call *call = (const struct ntt_call *)division->call;
-
-    return ntt_split_workspace(call, &division->devices, call->log_split, bytes);
-}
-
 pool_status ntt_divide(void *user, struct operation_division *division)
 {
     struct ntt_call *call = user;
@@ -72,8 +58,8 @@ pool_status ntt_divide(void *user, struct operation_division *division)
     if (status || !call->log_split)
         return status ? status
                       : operation_divide_batch(division, UINT64_C(1) << call->job.log_size);
-    division->run = run_split;
-    division->forecast = forecast_split;
+    division->run = ntt_split_run;
+    division->forecast = ntt_split_forecast;
     return POOL_OK;
 }
 

@@ -9,20 +9,6 @@
 
 /* ---- rows and results ------------------------------------------------------------------------ */
 
-static pool_status enqueue_transforms(
-    const struct ntt_split_device *device, struct ntt_run *transforms)
-{
-    struct device_scope scope;
-    struct ntt_plan plan;
-    pool_status status;
-
-    transforms->target = device->target;
-    status = ntt_run_plan(transforms, &plan);
-    if (!status)
-        status = device_enter(device->target.device, &scope);
-    return status ? status : device_leave(&scope, ntt_run_enqueue(transforms, &plan));
-}
-
 static CUdeviceptr output_region(
     const struct ntt_split_run *run, const struct ntt_split_device *device)
 {
@@ -30,9 +16,18 @@ static CUdeviceptr output_region(
                                                 : ntt_split_part_of(run, &device->out);
 }
 
+static pool_status enqueue_rows(void *rows)
+{
+    struct ntt_plan plan;
+    pool_status status = ntt_run_plan(rows, &plan);
+
+    return status ? status : ntt_run_enqueue(rows, &plan);
+}
+
 static pool_status compute_rows(struct ntt_split_run *run, struct ntt_split_device *device)
 {
-    struct ntt_run rows = {.domain = run->of_rows,
+    struct ntt_run rows = {.target = device->of_call.target,
+        .domain = run->of_rows,
         .direction = run->call->params.direction,
         .job = run->plan.rows_job,
         .form_change = (int)run->call->out->form - (int)run->call->in->form,
@@ -40,7 +35,7 @@ static pool_status compute_rows(struct ntt_split_run *run, struct ntt_split_devi
         .out = output_region(run, device),
         .in_may_be_overwritten = 1};
 
-    return enqueue_transforms(device, &rows);
+    return operation_enqueue(&rows.target, enqueue_rows, &rows);
 }
 
 static pool_status download(void *user, uint32_t index, const pool_exec *exec)
@@ -56,22 +51,24 @@ static pool_status download(void *user, uint32_t index, const pool_exec *exec)
 
     (void)exec;
     if (run->downloads_2d)
-        return pool_copy_2d(
-            &to, &from, rows * bytes, UINT64_C(1) << plan->log_columns, device->target.stream);
+        return pool_copy_2d(&to, &from, rows * bytes, UINT64_C(1) << plan->log_columns,
+            device->of_call.target.stream);
     return pool_copy_to_host(out + index * run->local * bytes, device->view[NTT_SPLIT_FIRST], 0,
-        run->local * bytes, device->target.stream);
+        run->local * bytes, device->of_call.target.stream);
 }
 
 /* ---- the steps ------------------------------------------------------------------------------- */
 
 /* Copies of pageable memory block their thread, so that each device gets one for them. */
 static pool_status each_device(struct ntt_split_run *run, const pool_span *span,
-    const struct devices *devices,
     pool_status (*step)(void *user, uint32_t index, const pool_exec *exec))
 {
     pool_exec exec = run->call->frame.exec;
-    const struct parts parts = {
-        .call = "pool_ntt", .exec = &exec, .devices = devices, .compute = step, .user = run};
+    const struct parts parts = {.call = "pool_ntt",
+        .exec = &exec,
+        .devices = &run->division->devices,
+        .compute = step,
+        .user = run};
     pool_status status = POOL_OK;
 
     exec.progress = NULL; /* and the devices' streams are ordered already */
@@ -95,15 +92,16 @@ static pool_status set_first_regions(struct ntt_split_run *run)
         if (device->scratch[NTT_SPLIT_FIRST])
             continue;
         device->region[NTT_SPLIT_FIRST] = ntt_split_part_of(run, &device->out);
-        status = scratch_free(&device->target, &device->view[NTT_SPLIT_FIRST], POOL_OK);
+        status = scratch_free(&device->of_call.target, &device->view[NTT_SPLIT_FIRST], POOL_OK);
         if (!status)
-            status = pool_buffer_adopt(device->target.device, device->region[NTT_SPLIT_FIRST],
-                run->local * ntt_split_element_bytes(run), &device->view[NTT_SPLIT_FIRST]);
+            status =
+                pool_buffer_adopt(device->of_call.target.device, device->region[NTT_SPLIT_FIRST],
+                    run->local * ntt_split_element_bytes(run), &device->view[NTT_SPLIT_FIRST]);
     }
     return status;
 }
 
-static pool_status run_transform(struct ntt_split_run *run, const struct devices *devices)
+static pool_status run_transform(struct ntt_split_run *run)
 {
     const bool is_downloaded = ntt_split_is_on_host(run->call->out);
     pool_status status = set_first_regions(run);
@@ -111,7 +109,7 @@ static pool_status run_transform(struct ntt_split_run *run, const struct devices
     for (uint32_t i = 0; i < run->count && !status && run->is_direct; i++)
         status = ntt_split_record(run, i, NTT_SPLIT_READY);
     if (!status)
-        status = each_device(run, run->call->in, devices, ntt_split_columns);
+        status = each_device(run, run->call->in, ntt_split_columns);
     if (!status && !run->is_direct)
         status = ntt_split_exchange(run);
     for (uint32_t i = 0; i < run->count && !status; i++) {
@@ -123,11 +121,11 @@ static pool_status run_transform(struct ntt_split_run *run, const struct devices
     if (!status && is_downloaded && !run->plan.gives_reversed && !run->downloads_2d)
         status = ntt_split_collect(run);
     if (!status && is_downloaded)
-        status = each_device(run, run->call->out, devices, download);
+        status = each_device(run, run->call->out, download);
     return status;
 }
 
-static pool_status run_transforms(struct ntt_split_run *run, const struct devices *devices)
+static pool_status run_transforms(struct ntt_split_run *run)
 {
     const struct ntt_call *call = run->call;
     struct progress progress = {
@@ -137,9 +135,9 @@ static pool_status run_transforms(struct ntt_split_run *run, const struct device
     for (; run->transform < call->params.batch && !status; run->transform++) {
         status = progress_add(&progress, 0);
         if (!status)
-            status = run_transform(run, devices);
+            status = run_transform(run);
         for (uint32_t i = 0; i < run->count && !status && progress_waits(&progress); i++)
-            status = pool_stream_synchronize(run->device[i].target.stream);
+            status = pool_stream_synchronize(run->device[i].of_call.target.stream);
         if (!status)
             status = progress_add(&progress, UINT64_C(1) << run->plan.log_size);
     }
@@ -148,18 +146,10 @@ static pool_status run_transforms(struct ntt_split_run *run, const struct device
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void plan_call(const struct ntt_call *call, const struct devices *devices,
-    uint32_t log_devices, struct ntt_split *plan)
+/* What plans of transforms and of their parts need; the batch is divided in time. */
+static struct ntt_call call_of_one(const struct operation_division *division)
 {
-    const struct chip chip = chip_of(devices->device[0]);
-
-    ntt_split_make(&chip, &call->job, log_devices, ntt_split_is_on_host(call->in),
-        ntt_split_is_on_host(call->out), plan);
-}
-
-/* The members that plans of transforms and of their parts need; the batch is divided in time. */
-static struct ntt_call call_of_one(const struct ntt_call *call)
-{
+    const struct ntt_call *call = (const struct ntt_call *)division->call;
     struct ntt_call one = *call;
     const bool is_inverse = call->params.direction == POOL_NTT_INVERSE;
 
@@ -173,35 +163,43 @@ static struct ntt_call call_of_one(const struct ntt_call *call)
     return one;
 }
 
-pool_status ntt_split_run(
-    const struct ntt_call *call, const struct devices *devices, uint32_t log_devices)
+static struct ntt_split plan_of_one(
+    const struct operation_division *division, const struct ntt_call *one)
 {
-    const struct ntt_call one = call_of_one(call);
-    struct devices used = *devices;
+    const struct chip chip = chip_of(division->devices.device[0]);
+    struct ntt_split plan;
+
+    ntt_split_make(&chip, &one->job, one->log_split, ntt_split_is_on_host(one->in),
+        ntt_split_is_on_host(one->out), &plan);
+    return plan;
+}
+
+pool_status ntt_split_run(struct operation_division *division)
+{
+    const struct ntt_call one = call_of_one(division);
     struct ntt_split_run run = {.call = &one,
-        .count = 1u << log_devices,
-        .local = UINT64_C(1) << (one.job.log_size - log_devices)};
+        .division = division,
+        .plan = plan_of_one(division, &one),
+        .count = 1u << one.log_split,
+        .local = UINT64_C(1) << (one.job.log_size - one.log_split)};
     pool_status status;
 
-    used.count = run.count;
-    plan_call(&one, &used, log_devices, &run.plan);
-    status = fork_open("pool_ntt", &used, &one.frame.exec, false, &run.fork);
+    division->devices.count = run.count;
+    status = fork_open("pool_ntt", &division->devices, &one.frame.exec, false, &run.fork);
     if (status)
         return status;
-    status = ntt_split_open(&run, &used);
+    status = ntt_split_open(&run);
     if (!status)
-        status = run_transforms(&run, &used);
+        status = run_transforms(&run);
     return fork_close(&run.fork, ntt_split_close(&run, status));
 }
 
-pool_status ntt_split_workspace(const struct ntt_call *call, const struct devices *devices,
-    uint32_t log_devices, uint64_t *bytes)
+pool_status ntt_split_forecast(struct operation_division *division, uint64_t *bytes)
 {
-    const struct ntt_call one = call_of_one(call);
-    struct ntt_split plan;
+    const struct ntt_call one = call_of_one(division);
+    const struct ntt_split plan = plan_of_one(division, &one);
 
-    plan_call(&one, devices, log_devices, &plan);
-    for (uint32_t i = 0; i < devices->count; i++)
-        bytes[i] = i >> log_devices ? 0 : ntt_split_bytes_of_device(&one, &plan);
+    for (uint32_t i = 0; i < division->devices.count; i++)
+        bytes[i] = i >> one.log_split ? 0 : ntt_split_bytes_of_device(&one, &plan);
     return POOL_OK;
 }

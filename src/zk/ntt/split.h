@@ -45,12 +45,9 @@ double ntt_cost(const struct chip *chip, const struct chip_rates *rates, const s
 double ntt_cost_on_host(const struct chip *chip, const struct chip_rates *rates,
     const struct ntt_job *job, uint32_t devices);
 
-/* split.c: computes all transforms of the call, one after the other, on the first 2^log_devices of
- * the devices. */
-pool_status ntt_split_run(
-    const struct ntt_call *call, const struct devices *devices, uint32_t log_devices);
-/* The bytes that each of these devices allocates. */
-pool_status ntt_split_workspace(const struct ntt_call *call, const struct devices *devices,
-    uint32_t log_devices, uint64_t *bytes);
+/* split.c: computes all transforms of the call, one after the other, on the first 2^log_split of
+ * the devices; and the bytes that each of these allocates. */
+pool_status ntt_split_run(struct operation_division *division);
+pool_status ntt_split_forecast(struct operation_division *division, uint64_t *bytes);
 
 #endif

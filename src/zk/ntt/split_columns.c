@@ -30,7 +30,7 @@ static pool_status check_uploaded(struct ntt_split_run *run, struct ntt_split_de
         .first = from,
         .what = "input"};
 
-    return vector_check_elements(&device->target, device->target.field, &items);
+    return vector_check_elements(&device->of_call.target, device->of_call.target.field, &items);
 }
 
 /* Elements of the chunk of columns from `first` on: `rows` runs of `count` of them, `pitch` apart
@@ -89,8 +89,8 @@ static pool_status upload_columns(
     pool_status status = copy_rows_to_device(run, device, &upload);
 
     if (!status)
-        status = order_streams(
-            device->set->event[NTT_SPLIT_UPLOADED], device->set->stream[0], device->target.stream);
+        status = order_streams(device->set->event[NTT_SPLIT_UPLOADED], device->set->stream[0],
+            device->of_call.target.stream);
     for (uint64_t row = 0; row < upload.rows && !status && run->call->frame.exec.checks; row++)
         status = check_uploaded(run, device, upload.to + row * upload.to_pitch,
             upload.from + row * upload.from_pitch, upload.count);
@@ -110,9 +110,9 @@ static pool_status check_shard_elements(
         .what = what};
 
     snprintf(what, sizeof(what), "shard %u of the input", index);
-    return run->call->frame.exec.checks
-               ? vector_check_elements(&device->target, device->target.field, &items)
-               : POOL_OK;
+    return run->call->frame.exec.checks ? vector_check_elements(&device->of_call.target,
+                                              device->of_call.target.field, &items)
+                                        : POOL_OK;
 }
 
 /* The tables of the whole transform, and a coset's factors that the parts leave out. */
@@ -172,30 +172,42 @@ static pool_status launch_columns(const struct ntt_run *columns, const struct nt
     return phase_end(&phase, module_launch_enqueue(&launch));
 }
 
-/* Inside device_enter. */
-static pool_status enqueue_columns(struct ntt_split_run *run, uint32_t index,
-    const struct ntt_run *columns, uint64_t first, const struct ntt_plan *plan)
+/* Columns of a device from `first` on. */
+struct columns {
+    struct ntt_split_run *run;
+    uint32_t index;
+    uint64_t first;
+    struct ntt_run transforms;
+};
+
+static pool_status enqueue_columns(void *user)
 {
+    struct columns *work = user;
+    struct ntt_split_run *run = work->run;
+    const struct ntt_run *columns = &work->transforms;
     const struct ntt_call *call = run->call;
     const struct chip chip = chip_of(columns->target.device);
     const struct ntt_tuning tuning = ntt_tuning_for(&columns->job, &chip);
     const struct ntt_tuning whole_tuning = ntt_tuning_for(&call->job, &chip);
-    struct ntt_split_args split = split_args_of(run, index);
+    struct ntt_split_args split = split_args_of(run, work->index);
     struct ntt_tables *tables = NULL, *whole = NULL;
-    pool_status status = ntt_tables_get(
-        columns->domain, columns->target.stream, columns->direction, &tuning, &tables);
+    struct ntt_plan plan;
+    pool_status status = ntt_run_plan(columns, &plan);
 
+    if (!status)
+        status = ntt_tables_get(
+            columns->domain, columns->target.stream, columns->direction, &tuning, &tables);
     if (!status)
         status = ntt_tables_get(
             call->params.domain, columns->target.stream, columns->direction, &whole_tuning, &whole);
     if (!status) {
-        struct ntt_pass_args pass = ntt_pass_args_of(columns, &plan->pass[0], tables, columns->in,
-            0, ntt_last_pass_scale(columns, tables, false));
+        struct ntt_pass_args pass = ntt_pass_args_of(columns, &plan.pass[0], tables, columns->in, 0,
+            ntt_last_pass_scale(columns, tables, false));
 
         pass.batch = run->plan.columns_job.batch; /* the distance of elements */
-        split.first_transform = first;
+        split.first_transform = work->first;
         set_twiddles(run, whole, &split);
-        status = launch_columns(columns, plan, &pass, &split);
+        status = launch_columns(columns, &plan, &pass, &split);
     }
     ntt_tables_release(whole);
     ntt_tables_release(tables);
@@ -208,21 +220,17 @@ static pool_status transform_columns(
 {
     const struct ntt_split *plan = &run->plan;
     const uint64_t from = plan->takes_reversed ? first << plan->log_rows : first;
-    struct ntt_run columns = {.target = run->device[index].target,
-        .domain = run->of_columns,
-        .direction = run->call->params.direction,
-        .job = plan->columns_job,
-        .in = in + from * ntt_split_element_bytes(run)};
-    struct device_scope scope;
-    struct ntt_plan pass;
-    pool_status status;
+    struct columns columns = {.run = run,
+        .index = index,
+        .first = first,
+        .transforms = {.target = run->device[index].of_call.target,
+            .domain = run->of_columns,
+            .direction = run->call->params.direction,
+            .job = plan->columns_job,
+            .in = in + from * ntt_split_element_bytes(run)}};
 
-    columns.job.batch = count;
-    status = ntt_run_plan(&columns, &pass);
-    if (!status)
-        status = device_enter(columns.target.device, &scope);
-    return status ? status
-                  : device_leave(&scope, enqueue_columns(run, index, &columns, first, &pass));
+    columns.transforms.job.batch = count;
+    return operation_enqueue(&columns.transforms.target, enqueue_columns, &columns);
 }
 
 static pool_status upload_and_transform(struct ntt_split_run *run, uint32_t index)
@@ -231,8 +239,8 @@ static pool_status upload_and_transform(struct ntt_split_run *run, uint32_t inde
     const uint64_t columns = run->plan.columns_job.batch;
     const bool in_chunks = run->uploads_2d || run->plan.takes_reversed;
     const uint64_t chunk = in_chunks ? run->plan.chunk : columns;
-    pool_status status = order_streams(
-        device->set->event[NTT_SPLIT_UPLOADED], device->target.stream, device->set->stream[0]);
+    pool_status status = order_streams(device->set->event[NTT_SPLIT_UPLOADED],
+        device->of_call.target.stream, device->set->stream[0]);
 
     for (uint64_t first = 0; first < columns && !status; first += chunk) {
         const uint64_t count = base_min(chunk, columns - first);

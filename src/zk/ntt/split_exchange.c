@@ -12,14 +12,14 @@ pool_status ntt_split_wait(struct ntt_split_run *run, uint32_t index, int event)
     for (uint32_t i = 0; i < run->count && !status; i++)
         if (i != index)
             status = pool_stream_wait_event(
-                run->device[index].target.stream, run->device[i].set->event[event]);
+                run->device[index].of_call.target.stream, run->device[i].set->event[event]);
     return status;
 }
 
 pool_status ntt_split_record(struct ntt_split_run *run, uint32_t index, int event)
 {
     return pool_event_record(
-        run->device[index].set->event[event], run->device[index].target.stream);
+        run->device[index].set->event[event], run->device[index].of_call.target.stream);
 }
 
 /* Block `to` of a region becomes block `from` of the other region of device `to`. */
@@ -31,7 +31,7 @@ static pool_status copy_blocks(struct ntt_split_run *run, int region, uint32_t f
 
     for (uint32_t to = 0; to < run->count && !status; to++)
         status = pool_copy_device(run->device[to].view[!region], from * bytes, source->view[region],
-            to * bytes, bytes, source->target.stream);
+            to * bytes, bytes, source->of_call.target.stream);
     return status ? status : ntt_split_record(run, from, NTT_SPLIT_SENT);
 }
 
@@ -51,7 +51,7 @@ static pool_status place_blocks(
         const pool_pitched to = {
             .buffer = device->view[!region], .offset = first[i] * column, .pitch = column << shift};
 
-        status = pool_copy_2d(&to, &from, column, block / column, device->target.stream);
+        status = pool_copy_2d(&to, &from, column, block / column, device->of_call.target.stream);
     }
     return status;
 }

@@ -11,7 +11,7 @@
 static pool_status check_shard(
     const struct ntt_split_run *run, uint32_t index, const pool_span *shard, const char *name)
 {
-    const struct exec_target *target = &run->device[index].target;
+    const struct exec_target *target = &run->device[index].of_call.target;
     uint64_t wanted = run->call->params.batch * run->local;
     char what[64];
 
@@ -44,7 +44,7 @@ static pool_status check_shards(struct ntt_split_run *run, uint32_t index)
         status = check_shard(run, index, &device->out, "output");
     }
     if (!status && !ntt_split_is_on_host(call->in) && !ntt_split_is_on_host(call->out))
-        status = elements_check_overlap(device->target.field, &device->in, &device->out, 1);
+        status = elements_check_overlap(device->of_call.target.field, &device->in, &device->out, 1);
     return status;
 }
 
@@ -52,11 +52,11 @@ static pool_status open_region(
     struct ntt_split_run *run, struct ntt_split_device *device, int region)
 {
     uint64_t bytes = run->local * ntt_split_element_bytes(run);
-    pool_status status =
-        scratch_allocate(&device->target, bytes, &device->scratch[region], &device->region[region]);
+    pool_status status = scratch_allocate(
+        &device->of_call.target, bytes, &device->scratch[region], &device->region[region]);
 
     return status ? status
-                  : pool_buffer_adopt(device->target.device, device->region[region], bytes,
+                  : pool_buffer_adopt(device->of_call.target.device, device->region[region], bytes,
                         &device->view[region]);
 }
 
@@ -70,28 +70,19 @@ uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt
            (call->frame.exec.checks ? memory_scratch_bytes(sizeof(uint64_t)) : 0);
 }
 
-static pool_status open_device(
-    struct ntt_split_run *run, const struct devices *devices, uint32_t index)
+static pool_status open_device(struct ntt_split_run *run, uint32_t index)
 {
-    const struct operation_call *call = &run->call->frame;
     struct ntt_split_device *device = &run->device[index];
-    pool_exec exec = devices_exec(devices, &call->exec, index);
-    pool_status status;
+    const struct exec_target *target = &device->of_call.target;
+    pool_status status = operation_device_open(run->division, &run->fork, index,
+        ntt_split_bytes_of_device(run->call, &run->plan), run->call->params.batch * run->local,
+        &device->of_call);
 
-    if (run->fork.count)
-        exec.stream = run->fork.stream[index];
-    status = operation_open_target(call, ntt_split_bytes_of_device(run->call, &run->plan), &exec,
-        &device->target, &device->workspace);
-    device->target.field = call->target.field;
     if (!status)
         status = check_shards(run, index);
-    if (status)
-        return status;
-    device_operation_begin(&device->operation, device->target.device, "ntt",
-        device->target.field->name, run->call->params.batch * run->local);
-    device->is_counted = true;
-    status = stream_set_take(device->target.device, device->target.stream,
-        ntt_split_is_on_host(run->call->in), NTT_SPLIT_EVENTS, &device->set);
+    if (!status)
+        status = stream_set_take(target->device, target->stream,
+            ntt_split_is_on_host(run->call->in), NTT_SPLIT_EVENTS, &device->set);
     if (!status && ntt_split_is_on_host(run->call->out))
         status = open_region(run, device, NTT_SPLIT_FIRST);
     return status ? status : open_region(run, device, NTT_SPLIT_SECOND);
@@ -104,16 +95,16 @@ static pool_status link_devices(struct ntt_split_run *run)
 
     run->is_direct = true;
     for (uint32_t i = 0; i < run->count * run->count && !status && run->is_direct; i++)
-        status = memory_link(run->device[i / run->count].target.device,
-            run->device[i % run->count].target.device, &run->is_direct);
+        status = memory_link(run->device[i / run->count].of_call.target.device,
+            run->device[i % run->count].of_call.target.device, &run->is_direct);
     return status;
 }
 
 static pool_status host_kind(
     const struct ntt_split_run *run, const pool_span *span, enum memory_kind *kind)
 {
-    return memory_find_kind(
-        run->device[0].target.device, span->data, span->count * ntt_split_element_bytes(run), kind);
+    return memory_find_kind(run->device[0].of_call.target.device, span->data,
+        span->count * ntt_split_element_bytes(run), kind);
 }
 
 /* Copies of pageable memory in many short rows would be slow. */
@@ -137,7 +128,7 @@ static pool_status find_host_copies(struct ntt_split_run *run)
     return status;
 }
 
-pool_status ntt_split_open(struct ntt_split_run *run, const struct devices *devices)
+pool_status ntt_split_open(struct ntt_split_run *run)
 {
     const struct ntt_call *call = run->call;
     pool_status status =
@@ -146,7 +137,7 @@ pool_status ntt_split_open(struct ntt_split_run *run, const struct devices *devi
     if (!status)
         status = ntt_domain_power(call->params.domain, run->plan.log_columns, &run->of_rows);
     for (uint32_t i = 0; i < run->count && !status; i++)
-        status = open_device(run, devices, i);
+        status = open_device(run, i);
     if (!status)
         status = link_devices(run);
     return status ? status : find_host_copies(run);
@@ -159,7 +150,7 @@ pool_status ntt_split_close(struct ntt_split_run *run, pool_status status)
     const int is_async = run->call->frame.exec.is_async;
 
     for (uint32_t i = 0; i < run->count; i++) {
-        struct exec_target target = run->device[i].target;
+        struct exec_target target = run->device[i].of_call.target;
 
         if (target.stream)
             status = exec_target_end(&target, is_async, status);
@@ -172,14 +163,13 @@ pool_status ntt_split_close(struct ntt_split_run *run, pool_status status)
         struct ntt_split_device *device = &run->device[i];
 
         for (int region = 0; region < NTT_SPLIT_REGIONS; region++) {
-            status = scratch_free(&device->target, &device->view[region], status);
-            status = scratch_free(&device->target, &device->scratch[region], status);
+            status = scratch_free(&device->of_call.target, &device->view[region], status);
+            status = scratch_free(&device->of_call.target, &device->scratch[region], status);
         }
         if (device->set)
             stream_set_return(device->set);
     }
     for (uint32_t i = run->count; i-- > 0;)
-        if (run->device[i].is_counted)
-            (void)device_operation_end(&run->device[i].operation, status);
+        operation_device_close(&run->device[i].of_call, status);
     return status;
 }

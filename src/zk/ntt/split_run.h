@@ -9,7 +9,6 @@
 #ifndef NTT_SPLIT_RUN_H
 #define NTT_SPLIT_RUN_H
 
-#include "pool/device/counters.h"
 #include "pool/memory/memory.h"
 #include "zk/ntt/split.h"
 
@@ -19,20 +18,18 @@ enum { NTT_SPLIT_FIRST, NTT_SPLIT_SECOND, NTT_SPLIT_REGIONS };
 enum { NTT_SPLIT_READY, NTT_SPLIT_SENT, NTT_SPLIT_UPLOADED, NTT_SPLIT_EVENTS };
 
 struct ntt_split_device {
-    struct exec_target target;
-    struct workspace workspace;
+    struct operation_device of_call;
     pool_span in; /* the device's shard, if the span is sharded */
     pool_span out;
     CUdeviceptr region[NTT_SPLIT_REGIONS];
     pool_buffer *scratch[NTT_SPLIT_REGIONS]; /* NULL for a region that is the shard of the output */
     pool_buffer *view[NTT_SPLIT_REGIONS];    /* of the regions, for copies */
     struct stream_set *set;                  /* the events, and the stream of uploads */
-    struct device_operation operation;
-    bool is_counted;
 };
 
 struct ntt_split_run {
     const struct ntt_call *call;
+    const struct operation_division *division;
     struct ntt_split plan;
     uint32_t count;              /* of devices */
     uint64_t local;              /* elements per device */
@@ -69,7 +66,7 @@ static inline CUdeviceptr ntt_split_part_of(const struct ntt_split_run *run, con
 uint64_t ntt_split_bytes_of_device(const struct ntt_call *call, const struct ntt_split *plan);
 /* Validates the shards, and allocates what the devices need. After a failure the run is closed,
  * too. */
-pool_status ntt_split_open(struct ntt_split_run *run, const struct devices *devices);
+pool_status ntt_split_open(struct ntt_split_run *run);
 /* Once no work uses the regions or the caller's memory; `status` is that of the run. */
 pool_status ntt_split_close(struct ntt_split_run *run, pool_status status);
 

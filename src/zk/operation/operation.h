@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "pool/device/counters.h"
 #include "zk/operation/devices.h"
 #include "zk/operation/exec.h"
 #include "zk/operation/operand.h"
@@ -203,6 +204,26 @@ pool_status operation_open_target(const struct operation_call *call, uint64_t by
 /* The exec of forecasts for calls beside such memory. */
 pool_status operation_reserve_forecast(
     const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec);
+
+/*
+ * exchange.c: a device of a call whose devices access each other's memory. One thread enqueues the
+ * work of all of them, on the streams of a fork; each device is counted as one of a call.
+ */
+struct operation_device {
+    struct exec_target target;
+    struct workspace workspace;
+    struct device_operation counted;
+    bool is_counted;
+};
+/* Device `index` computes `items` items with scratch memory of `bytes` bytes in all. It is closed
+ * also after a failure, with the status of the whole call. */
+pool_status operation_device_open(const struct operation_division *division,
+    const struct fork *fork, uint32_t index, uint64_t bytes, uint64_t items,
+    struct operation_device *device);
+void operation_device_close(struct operation_device *device, pool_status status);
+/* Calls `enqueue` with the context of the target's device current. */
+pool_status operation_enqueue(
+    const struct exec_target *target, pool_status (*enqueue)(void *work), void *work);
 
 /* batch.c, for operands that are the input and the output of transforms of `items` items each: by
  * the shards of the input, else of the output, else by the devices' rates. */
