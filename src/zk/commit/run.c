@@ -22,8 +22,6 @@ struct stages {
     pool_span kept;       /* the kept levels in device memory */
     pool_buffer *staging; /* the memory of `kept` for levels in host memory */
     pool_buffer *scratch[2];
-    pool_buffer *pairs;
-    pool_buffer *states;
     CUdeviceptr scratch_address[2];
     CUdeviceptr pair_address;
     CUdeviceptr state_address;
@@ -41,17 +39,15 @@ struct row_hash {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static pool_status allocate(
-    const struct stages *call, uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
-{
-    return bytes ? scratch_allocate(&call->target, bytes, buffer, address) : POOL_OK;
-}
-
-static pool_status allocate_memory(struct stages *call, const pool_span *levels)
+static pool_status allocate_memory(
+    struct operation_call *frame, const pool_span *levels, struct stages *call)
 {
     const struct commit_plan *plan = call->plan;
-    CUdeviceptr staging = 0;
-    pool_status status = allocate(call, plan->staging_bytes, &call->staging, &staging);
+    const struct exec_target *target = &call->target;
+    CUdeviceptr staging;
+    pool_buffer *unused;
+    pool_status status =
+        operation_scratch(frame, target, plan->staging_bytes, &call->staging, &staging);
 
     call->kept = *levels;
     if (levels->space == POOL_MEMORY_HOST) {
@@ -60,22 +56,13 @@ static pool_status allocate_memory(struct stages *call, const pool_span *levels)
         call->kept.space = POOL_MEMORY_DEVICE;
     }
     for (int i = 0; i < 2 && !status; i++)
-        status =
-            allocate(call, plan->scratch_bytes[i], &call->scratch[i], &call->scratch_address[i]);
+        status = operation_scratch(
+            frame, target, plan->scratch_bytes[i], &call->scratch[i], &call->scratch_address[i]);
     if (!status)
-        status = allocate(call, plan->pair_bytes, &call->pairs, &call->pair_address);
+        status = operation_scratch(frame, target, plan->pair_bytes, &unused, &call->pair_address);
     if (!status)
-        status = allocate(call, plan->state_bytes, &call->states, &call->state_address);
+        status = operation_scratch(frame, target, plan->state_bytes, &unused, &call->state_address);
     return status;
-}
-
-static pool_status free_memory(struct stages *call, pool_status status)
-{
-    status = scratch_free(&call->target, &call->staging, status);
-    for (int i = 0; i < 2; i++)
-        status = scratch_free(&call->target, &call->scratch[i], status);
-    status = scratch_free(&call->target, &call->pairs, status);
-    return scratch_free(&call->target, &call->states, status);
 }
 
 /* The device memory of a level. */
@@ -407,10 +394,10 @@ pool_status commit_run(void *user)
     pool_status status = progress_add(stages.progress, 0); /* whether the call was cancelled */
 
     if (!status)
-        status = allocate_memory(&stages, call->levels);
+        status = allocate_memory(&call->frame, call->levels, &stages);
     for (uint32_t level = 0; level <= call->tree.height && !status; level++)
         status = compute_level(&stages, level);
     if (!status && call->levels->space == POOL_MEMORY_HOST)
         status = download_levels(&stages, call->levels);
-    return free_memory(&stages, status);
+    return status;
 }

@@ -153,19 +153,19 @@ static pool_status check_elements(const struct fri_evaluation *call, const pool_
 static pool_status evaluate_matrix(void *user, struct pipeline_chunk *chunk)
 {
     struct fri_evaluation *call = user;
-    pool_buffer *scratch = NULL;
-    CUdeviceptr weights = 0;
+    pool_buffer *scratch;
+    CUdeviceptr weights;
     pool_status status = check_elements(call, &chunk->in[0]);
 
     if (!status)
-        status = scratch_allocate(
-            &call->frame.target, call->weight_bytes + call->partial_bytes, &scratch, &weights);
+        status = operation_scratch(&call->frame, &call->frame.target,
+            call->weight_bytes + call->partial_bytes, &scratch, &weights);
     for (uint32_t i = 0; i < call->count && !status; i++) {
         status = evaluate_point(call, &chunk->in[0], i, scratch, weights);
         if (!status && i + 1 < call->count)
             status = progress_add(&call->frame.progress, 1);
     }
-    return scratch_free(&call->frame.target, &scratch, status);
+    return status;
 }
 
 pool_status fri_run_evaluation(void *user)

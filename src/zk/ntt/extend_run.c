@@ -211,7 +211,7 @@ static pool_status allocate_kept(void *user, struct pipeline_chunk *chunk)
 
     if (call->kept[chunk->slot])
         return POOL_OK;
-    return scratch_allocate(&chunk->target, points * call->frame.target.field->bytes,
+    return operation_scratch(&call->frame, &chunk->target, points * call->frame.target.field->bytes,
         &call->kept[chunk->slot], &address);
 }
 
@@ -268,9 +268,5 @@ pool_status ntt_extend_run(void *user)
         .user = call};
     pool_status status = ntt_extend_find_columns(call);
 
-    if (!status)
-        status = pipeline_run(&pipeline);
-    for (uint32_t i = 0; i < PIPELINE_SLOTS; i++)
-        status = scratch_free(&call->frame.target, &call->kept[i], status);
-    return status;
+    return status ? status : pipeline_run(&pipeline);
 }

@@ -288,10 +288,8 @@ struct ntt_call {
     struct ntt_job job;
     struct ntt_operands operands;
     struct ntt_chunks chunks;
-    uint32_t log_split;  /* log2 of the devices that one transform is split over; 0: none */
-    uint64_t first;      /* of the elements in a call over several devices, for messages */
-    pool_buffer *packed; /* the input, where it is copied on the device */
-    pool_buffer *result; /* likewise, the packed output */
+    uint32_t log_split; /* log2 of the devices that one transform is split over; 0: none */
+    uint64_t first;     /* of the elements in a call over several devices, for messages */
 };
 
 /* Streams the chunks through the device. */

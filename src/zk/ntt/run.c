@@ -167,12 +167,12 @@ static pool_status check_input(const struct ntt_call *call, const struct pipelin
 }
 
 /* Scratch memory for the chunk's elements, packed. */
-static pool_status allocate_packed(const struct pipeline_chunk *chunk, const pool_field *field,
+static pool_status allocate_packed(struct ntt_call *call, const struct pipeline_chunk *chunk,
     pool_buffer **buffer, pool_span *span)
 {
-    CUdeviceptr address = 0;
-    pool_status status =
-        scratch_allocate(&chunk->target, chunk->count * field->bytes, buffer, &address);
+    CUdeviceptr address;
+    pool_status status = operation_scratch(&call->frame, &chunk->target,
+        chunk->count * call->frame.target.field->bytes, buffer, &address);
 
     *span = (pool_span){
         .data = (void *)(uintptr_t)address, .count = chunk->count, .space = POOL_MEMORY_DEVICE};
@@ -182,14 +182,12 @@ static pool_status allocate_packed(const struct pipeline_chunk *chunk, const poo
 /* Strided or unaligned input becomes packed, unless its copy on the device already is. */
 static pool_status pack_input(struct ntt_call *call, struct pipeline_chunk *chunk, pool_span *in)
 {
-    const pool_field *field = call->frame.target.field;
     pool_status status;
 
     *in = chunk->in[0];
     if (call->operands.in_is_packed)
         return POOL_OK;
-    status = allocate_packed(chunk, field, &call->packed, in);
-    chunk->result = call->packed;
+    status = allocate_packed(call, chunk, &chunk->result, in);
     return status ? status : vector_copy(&chunk->target, &chunk->in[0], in);
 }
 
@@ -197,9 +195,11 @@ static pool_status pack_input(struct ntt_call *call, struct pipeline_chunk *chun
 static pool_status choose_output(struct ntt_call *call, const struct ntt_memory *memory,
     const struct pipeline_chunk *chunk, const pool_span *in, pool_span *out)
 {
+    pool_buffer *result;
+
     *out = chunk->out;
     if (memory->copies_output && !call->operands.out_is_on_host)
-        return allocate_packed(chunk, call->frame.target.field, &call->result, out);
+        return allocate_packed(call, chunk, &result, out);
     if (memory->packs_input && (call->operands.out_is_on_host || !call->operands.out_is_packed))
         *out = *in;
     return POOL_OK;
@@ -259,8 +259,6 @@ pool_status ntt_call_run(void *user)
         .scratch_bytes = call->chunks.workspace_bytes,
         .compute = compute_chunk,
         .user = call};
-    pool_status status = pipeline_run(&pipeline);
 
-    status = scratch_free(&call->frame.target, &call->packed, status);
-    return scratch_free(&call->frame.target, &call->result, status);
+    return pipeline_run(&pipeline);
 }

@@ -36,6 +36,8 @@ pool_status operation_forecast_on_device(struct operation_call *call, uint64_t *
 pool_status operation_plan(struct operation_call *call);
 /* Plans, and takes the caller's workspace, which lives as long as the call, or scratch memory. */
 pool_status operation_open_memory(struct operation_call *call, struct workspace *workspace);
+/* Frees what the frame allocated, in the order of the stream; returns the first failure. */
+pool_status operation_free_memory(struct operation_call *call, pool_status status);
 
 /* ---- division.c ------------------------------------------------------------------------------ */
 

@@ -2,6 +2,8 @@
 /* The device memory of a call: see operation.h. */
 #include "pool/memory/memory.h"
 
+#include <assert.h>
+
 #include "base/status.h"
 #include "zk/operation/frame.h"
 
@@ -155,6 +157,27 @@ pool_status operation_open_memory(struct operation_call *call, struct workspace 
                                             &call->owned, &call->address);
     call->block = call->owned;
     return status;
+}
+
+pool_status operation_scratch(struct operation_call *call, const struct exec_target *target,
+    uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address)
+{
+    pool_status status = POOL_OK;
+
+    *buffer = NULL;
+    *address = 0;
+    assert(call->scratch_count < OPERATION_SCRATCH);
+    if (bytes)
+        status = scratch_allocate(target, bytes, buffer, address);
+    call->scratch[call->scratch_count++] = *buffer;
+    return status;
+}
+
+pool_status operation_free_memory(struct operation_call *call, pool_status status)
+{
+    for (uint32_t i = 0; i < call->scratch_count; i++)
+        status = scratch_free(&call->target, &call->scratch[i], status);
+    return scratch_free(&call->target, &call->owned, status);
 }
 
 /* ---- reserves -------------------------------------------------------------------------------- */

@@ -201,12 +201,12 @@ static pool_status run_entered(struct operation_call *call)
     if (!status)
         status = operation_open_memory(call, &workspace);
     if (status)
-        return scratch_free(&call->target, &call->owned, status);
+        return operation_free_memory(call, status);
     begin_progress(call);
     begin_pace(call, &pace);
     status = call->operation->run(call);
     pace_end(&pace);
-    status = scratch_free(&call->target, &call->owned, status);
+    status = operation_free_memory(call, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }
 

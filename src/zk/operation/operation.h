@@ -41,7 +41,7 @@ struct operation_argument {
     uint32_t bytes, most; /* of an item of an array, 0: it begins with it; the most of them */
     void (*discard)(void *handle);
 };
-enum { OPERATION_ARGUMENTS = 8, OPERATION_OPERANDS = 3 };
+enum { OPERATION_ARGUMENTS = 8, OPERATION_OPERANDS = 3, OPERATION_SCRATCH = 5 };
 
 /* An operand of a list. */
 struct operation_operand {
@@ -119,6 +119,8 @@ struct operation_call {
     pool_buffer *block;  /* with takes_block: the memory, or the caller's workspace */
     CUdeviceptr address; /* of the block */
     pool_buffer *owned;  /* the block, where the frame allocated it */
+    pool_buffer *scratch[OPERATION_SCRATCH]; /* of operation_scratch */
+    uint32_t scratch_count;
 
     /* Set by the steps: */
     const char *subject; /* of the counter: of a field, a curve or a parameter set */
@@ -144,6 +146,12 @@ const pool_span *operation_operand(const struct operation_call *call, uint32_t i
 
 /* For `plan`: whether the caller's workspace, if there is one, could take all of the memory. */
 bool operation_workspace_fits(const struct operation_call *call, uint64_t bytes);
+
+/* For `run`: scratch memory for work on the target's stream, of a device's memory for the call. The
+ * frame frees it when the work has been enqueued, whatever the status. With 0 bytes there is none.
+ */
+pool_status operation_scratch(struct operation_call *call, const struct exec_target *target,
+    uint64_t bytes, pool_buffer **buffer, CUdeviceptr *address);
 
 /* Runs the call: on a thread until its timeout, on one device or several. */
 pool_status operation_run(struct operation_call *call);

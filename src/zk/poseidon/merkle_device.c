@@ -14,11 +14,10 @@ struct build {
     const pool_poseidon *set;
     const struct poseidon_tree *tree;
     struct exec_target target;
-    pool_span kept;          /* the kept levels in device memory */
-    const pool_span *levels; /* the caller's span of them */
-    pool_buffer *staging;    /* the memory of `kept` if that is in host memory */
-    pool_buffer *scratch[2]; /* levels that are not kept, alternating */
-    CUdeviceptr scratch_address[2];
+    pool_span kept;                 /* the kept levels in device memory */
+    const pool_span *levels;        /* the caller's span of them */
+    pool_buffer *staging;           /* the memory of `kept` if that is in host memory */
+    CUdeviceptr scratch_address[2]; /* levels that are not kept, alternating */
     uint32_t next_level;
     size_t digest_bytes;
     uint64_t first_leaf; /* index of the first leaf in messages */
@@ -144,26 +143,24 @@ static pool_status compute_level(struct build *build, uint32_t level)
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 /* Before the first chunk, in the order of the call's stream. */
-static pool_status allocate_levels(struct build *build)
+static pool_status allocate_levels(struct operation_call *call, struct build *build)
 {
     CUdeviceptr address = 0;
+    pool_buffer *unused;
     pool_status status = POOL_OK;
 
     build->kept = *build->levels;
     if (build->levels->space == POOL_MEMORY_HOST) {
-        status = scratch_allocate(&build->target, build->tree->digest_count * build->digest_bytes,
-            &build->staging, &address);
+        status = operation_scratch(call, &build->target,
+            build->tree->digest_count * build->digest_bytes, &build->staging, &address);
         build->kept.data = (void *)(uintptr_t)address;
         build->kept.stride = 0;
         build->kept.space = POOL_MEMORY_DEVICE;
     }
-    for (uint32_t i = 0; i < 2 && !status; i++) {
-        uint64_t nodes = count_scratch_nodes(build->tree, i);
-
-        if (nodes)
-            status = scratch_allocate(&build->target, nodes * build->digest_bytes,
-                &build->scratch[i], &build->scratch_address[i]);
-    }
+    for (uint32_t i = 0; i < 2 && !status; i++)
+        status = operation_scratch(call, &build->target,
+            count_scratch_nodes(build->tree, i) * build->digest_bytes, &unused,
+            &build->scratch_address[i]);
     return status;
 }
 
@@ -254,16 +251,11 @@ pool_status merkle_run(void *user)
     struct merkle_call *call = user;
     struct build build = build_of(call);
     struct poseidon_pipeline pipeline = leaf_pipeline(&build, call->leaves);
-    pool_status status = allocate_levels(&build);
+    pool_status status = allocate_levels(&call->frame, &build);
 
     pipeline.compute = compute_leaf_chunk;
     pipeline.user = &build;
     if (!status)
         status = poseidon_pipeline_run(&pipeline, &call->plan);
-    if (!status)
-        status = compute_and_download_levels(&build);
-    status = scratch_free(&build.target, &build.staging, status);
-    for (int i = 0; i < 2; i++)
-        status = scratch_free(&build.target, &build.scratch[i], status);
-    return status;
+    return status ? status : compute_and_download_levels(&build);
 }
