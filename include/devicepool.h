@@ -10,33 +10,29 @@
 /* base */
 #include <devicepool/cancel.h>  /* tokens that cancel operations from other threads */
 #include <devicepool/log.h>     /* the log callback */
-#include <devicepool/status.h>  /* status codes, their classes, the thread's error detail */
-#include <devicepool/text.h>    /* descriptions as plain text or JSON */
+#include <devicepool/status.h>  /* status codes, the thread's error detail, texts */
 #include <devicepool/trace.h>   /* the trace hook: ranges of time */
 #include <devicepool/version.h> /* version numbers, the rule for struct sizes */
 
 /* devices */
-#include <devicepool/device.h>  /* properties of a device */
+#include <devicepool/device.h>  /* properties of a device, installed components */
 #include <devicepool/driver.h>  /* CUDA types and the table of driver functions */
-#include <devicepool/host.h>    /* the driver and compiler installed on this host */
 #include <devicepool/metrics.h> /* metrics for monitoring systems */
 #include <devicepool/pool.h>    /* creation of pools, device selection, binding, health */
 #include <devicepool/tuning.h>  /* numbers of plans that are measured on the present chip */
 
 /* memory and execution */
-#include <devicepool/cache.h>   /* the disk cache of compiled kernels */
 #include <devicepool/graph.h>   /* work that is captured once and launched many times */
 #include <devicepool/lease.h>   /* admission of jobs to devices: requests, leases, tickets */
 #include <devicepool/memory.h>  /* buffers, slices, pinned memory, copies */
-#include <devicepool/module.h>  /* compilation, loading and launching of kernels */
+#include <devicepool/module.h>  /* compilation, cache, loading and launching of kernels */
 #include <devicepool/stream.h>  /* streams and events */
 #include <devicepool/virtual.h> /* ranges of addresses, physical memory, mappings */
 
 /* mathematics */
-#include <devicepool/check.h> /* flags for the validation of elements, scalars and points */
 #include <devicepool/curve.h> /* elliptic curves and conversions of points */
 #include <devicepool/field.h> /* prime fields and conversions of elements */
-#include <devicepool/span.h>  /* descriptions of arrays in host or device memory */
+#include <devicepool/span.h>  /* descriptions of arrays, checks of their items */
 
 /* operations */
 #include <devicepool/commit.h>   /* commitments to matrices, as STARK provers make them */

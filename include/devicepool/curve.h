@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <devicepool/check.h>
 #include <devicepool/field.h>
+#include <devicepool/span.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One device of a pool: its properties, its state, its raw handles.
+ * One device of a pool: its properties, its state, its raw handles. Also the driver and the
+ * compiler that are installed on the host.
  */
 #ifndef DEVICEPOOL_DEVICE_H
 #define DEVICEPOOL_DEVICE_H
@@ -9,11 +10,12 @@
 
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
-#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct device_pool; /* of pool.h */
 
 /*
  * A device of a pool. It belongs to its pool and is valid until that pool is destroyed. Any thread
@@ -174,6 +176,18 @@ POOL_API pool_status pool_device_get_rate(pool_device *device, uint64_t *rate);
 POOL_API pool_status pool_device_set_rate(pool_device *device, uint64_t rate);
 
 /*
+ * Measures the rates of all devices of a pool that are POOL_DEVICE_READY, one after another, and
+ * sets them: Poseidon permutations over a field of 256 bits, whose duration, as that of most
+ * kernels of MSMs and transforms, is the one of their multiplications. Jobs over devices of
+ * different speed are then divided by what was measured. Blocks for some milliseconds per device,
+ * at the first call also until the kernel is compiled; some MiB are allocated for the time. No
+ * other work should run on the devices meanwhile. The rates keep their sum, so that they compare
+ * with those of the devices that were not measured. After a failure no rate has changed. Any
+ * thread.
+ */
+POOL_API pool_status pool_measure_rates(struct device_pool *pool);
+
+/*
  * Starts and stops the collection of a profiler that was started with its collection off, as
  * `nsys profile --capture-range=cudaProfilerApi` and `ncu --profile-from-start off` do. Without a
  * profiler, and on simulated devices, there is no effect. POOL_ERR_UNSUPPORTED: the driver's table
@@ -245,6 +259,46 @@ POOL_API pool_status pool_device_abandon(pool_device *device, const char *reason
  * another reason or abandoned, and only a new pool or process can use it. Any thread.
  */
 POOL_API pool_status pool_device_readmit(pool_device *device);
+
+/* ---- installed driver and compiler ------------------------------------------------------------
+ */
+
+/*
+ * The driver or the compiler: `status` is POOL_OK if it is usable, otherwise `message` has the
+ * reason. Versions are numbered as in CUDA: 13000 is 13.0. `path` is the loaded library file. For a
+ * usable compiler `message` says why newer ones that were found are not used, or is empty.
+ */
+typedef struct pool_component {
+    pool_status status;
+    int32_t version;
+    char path[256];
+    char message[1024];
+} pool_component;
+
+/* The installed components. */
+typedef struct pool_host_info {
+    size_t struct_size;
+    pool_component driver;
+    pool_component compiler;
+} pool_host_info;
+
+/*
+ * Fills `info`, whose struct_size must be set. Loads the libraries unless they are loaded already
+ * and initialises the driver (up to a second). The compiler is the newest NVRTC that compiles a
+ * trivial kernel which the driver loads on its first device; without a device, the newest that
+ * compiles it. Unless the disk cache has the result, this takes a tenth of a second, and a context
+ * is created on that device and released. Returns POOL_OK also when a component is missing, which
+ * `info` reports. Any thread.
+ */
+POOL_API pool_status pool_host_get_info(pool_host_info *info);
+
+/*
+ * The compiler of the device's kernels: the newest NVRTC whose code the device's driver loads,
+ * tried as by pool_host_get_info. Returns POOL_OK also when there is none, with the status
+ * POOL_ERR_NO_COMPILER and the reason in `compiler`: the library then uses its prebuilt PTX. Fails
+ * as other calls do when the device cannot be used. Any thread.
+ */
+POOL_API pool_status pool_device_get_compiler(pool_device *device, pool_component *compiler);
 
 #ifdef __cplusplus
 }

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include <devicepool/cancel.h>
-#include <devicepool/check.h>
 #include <devicepool/lease.h>
 #include <devicepool/memory.h>
 #include <devicepool/pool.h>
+#include <devicepool/span.h>
 #include <devicepool/stream.h>
 
 #ifdef __cplusplus
@@ -67,18 +67,6 @@ typedef struct pool_exec {
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
 POOL_API void pool_exec_init(pool_exec *exec, size_t struct_size);
-
-/*
- * Measures the rates (device.h) of all devices of a pool that are POOL_DEVICE_READY, one after
- * another, and sets them: Poseidon permutations over a field of 256 bits, whose duration, as that
- * of most kernels of MSMs and transforms, is the one of their multiplications. Jobs over devices of
- * different speed are then divided by what was measured. Blocks for some milliseconds per device,
- * at the first call also until the kernel is compiled; some MiB are allocated for the time. No
- * other work should run on the devices meanwhile. The rates keep their sum, so that they compare
- * with those of the devices that were not measured. After a failure no rate has changed. Any
- * thread.
- */
-POOL_API pool_status pool_measure_rates(device_pool *pool);
 
 #ifdef __cplusplus
 }

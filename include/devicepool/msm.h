@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <devicepool/check.h>
 #include <devicepool/curve.h>
 #include <devicepool/exec.h>
 #include <devicepool/span.h>

@@ -12,7 +12,6 @@
 #include <devicepool/device.h>
 #include <devicepool/driver.h>
 #include <devicepool/status.h>
-#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {

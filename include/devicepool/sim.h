@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include <devicepool/status.h>
-#include <devicepool/text.h>
 
 #ifdef __cplusplus
 extern "C" {

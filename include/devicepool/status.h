@@ -135,6 +135,18 @@ POOL_API pool_status pool_error_read(pool_error_slot *slot);
  */
 POOL_API pool_status pool_error_set(pool_status status, const char *message);
 
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* The format of a description that the library writes: plain text for people, or JSON. */
+typedef enum pool_text_format {
+    POOL_TEXT_PLAIN = 0, /* for people; not meant to be parsed */
+    POOL_TEXT_JSON = 1   /* one JSON value; members are only ever added */
+} pool_text_format;
+
+/* Frees a text that a function of the library allocated and sets *text to NULL; NULL and a pointer
+ * to NULL are no-ops. */
+POOL_API void pool_text_free(char **text);
+
 #ifdef __cplusplus
 }
 #endif

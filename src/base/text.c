@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <devicepool/text.h>
+#include <devicepool/status.h>
 
 #include "base/alloc.h"
 

@@ -2,7 +2,7 @@
 /*
  * The driver and the compiler that are installed on the host, and the compiler of a device.
  */
-#include <devicepool/host.h>
+#include <devicepool/device.h>
 
 #include <stdbool.h>
 #include <stdio.h>

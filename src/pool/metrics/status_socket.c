@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <devicepool/text.h>
+#include <devicepool/status.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include <devicepool/host.h>
+#include <devicepool/device.h>
 
 #include "driver/nvrtc.h"
 #include "pool/device/device.h"

@@ -5,7 +5,7 @@
 #ifndef MODULE_DISK_H
 #define MODULE_DISK_H
 
-#include <devicepool/cache.h>
+#include <devicepool/module.h>
 
 #include "pool/module/image.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of cached files, and the public functions of cache.h.
+ * The list of cached files, and the public functions of the cache.
  */
 #include "pool/module/disk_files.h"
 

@@ -55,14 +55,11 @@ const (
 	ClassInternal ErrorClass = 5
 )
 
-type CheckFlag uint32
+type TextFormat uint32
 
 const (
-	CheckNone CheckFlag = 0
-	CheckCanonical CheckFlag = 1
-	CheckOnCurve CheckFlag = 2
-	CheckSubgroup CheckFlag = 6
-	CheckReduce CheckFlag = 8
+	TextPlain TextFormat = 0
+	TextJson TextFormat = 1
 )
 
 type CuCode uint32
@@ -277,13 +274,6 @@ const (
 	CudaIsolatedDevices CudaFlag = 2
 )
 
-type TextFormat uint32
-
-const (
-	TextPlain TextFormat = 0
-	TextJson TextFormat = 1
-)
-
 type DeviceState uint32
 
 const (
@@ -360,6 +350,16 @@ const (
 	MemoryHost MemorySpace = 0
 	MemoryDevice MemorySpace = 1
 	MemorySharded MemorySpace = 2
+)
+
+type CheckFlag uint32
+
+const (
+	CheckNone CheckFlag = 0
+	CheckCanonical CheckFlag = 1
+	CheckOnCurve CheckFlag = 2
+	CheckSubgroup CheckFlag = 6
+	CheckReduce CheckFlag = 8
 )
 
 type BufferFlag uint32
@@ -564,7 +564,6 @@ const (
 )
 
 const (
-	CacheKeyText = 65
 	UuidText = 48
 	PciText = 24
 	MaxRate = 68719476736
@@ -581,6 +580,7 @@ const (
 	LeaseSlots = 4
 	WaitForever = 18446744073709551615
 	CarveoutDefault = -1
+	CacheKeyText = 65
 	PrecomputeAll = 4294967295
 	PrecomputeAuto = 4294967294
 	AffineNone = 4294967295
@@ -616,22 +616,6 @@ type ErrorSlot struct {
 // NewErrorSlot is one with its size, the rest zero.
 func NewErrorSlot() ErrorSlot {
 	return ErrorSlot{StructSize: uint64(unsafe.Sizeof(ErrorSlot{}))}
-}
-
-type CacheEntry struct {
-	StructSize uint64
-	Key [65]byte
-	Name [64]byte
-	Bytes uint64
-	CreatedUnixTime uint64
-	ComputeCapability int32
-	IsPtx int32
-	Valid int32
-}
-
-// NewCacheEntry is one with its size, the rest zero.
-func NewCacheEntry() CacheEntry {
-	return CacheEntry{StructSize: uint64(unsafe.Sizeof(CacheEntry{}))}
 }
 
 type CuUuid struct {
@@ -925,6 +909,24 @@ type PeerInfo struct {
 // NewPeerInfo is one with its size, the rest zero.
 func NewPeerInfo() PeerInfo {
 	return PeerInfo{StructSize: uint64(unsafe.Sizeof(PeerInfo{}))}
+}
+
+type Component struct {
+	Status Status
+	Version int32
+	Path [256]byte
+	Message [1024]byte
+}
+
+type HostInfo struct {
+	StructSize uint64
+	Driver Component
+	Compiler Component
+}
+
+// NewHostInfo is one with its size, the rest zero.
+func NewHostInfo() HostInfo {
+	return HostInfo{StructSize: uint64(unsafe.Sizeof(HostInfo{}))}
 }
 
 type FaultKernel struct {
@@ -1526,24 +1528,6 @@ func NewFileSection() FileSection {
 	return FileSection{StructSize: uint64(unsafe.Sizeof(FileSection{}))}
 }
 
-type Component struct {
-	Status Status
-	Version int32
-	Path [256]byte
-	Message [1024]byte
-}
-
-type HostInfo struct {
-	StructSize uint64
-	Driver Component
-	Compiler Component
-}
-
-// NewHostInfo is one with its size, the rest zero.
-func NewHostInfo() HostInfo {
-	return HostInfo{StructSize: uint64(unsafe.Sizeof(HostInfo{}))}
-}
-
 type LogRecord struct {
 	StructSize uint64
 	Level LogLevel
@@ -1628,6 +1612,22 @@ type LaunchShape struct {
 // NewLaunchShape is one with its size, the rest zero.
 func NewLaunchShape() LaunchShape {
 	return LaunchShape{StructSize: uint64(unsafe.Sizeof(LaunchShape{}))}
+}
+
+type CacheEntry struct {
+	StructSize uint64
+	Key [65]byte
+	Name [64]byte
+	Bytes uint64
+	CreatedUnixTime uint64
+	ComputeCapability int32
+	IsPtx int32
+	Valid int32
+}
+
+// NewCacheEntry is one with its size, the rest zero.
+func NewCacheEntry() CacheEntry {
+	return CacheEntry{StructSize: uint64(unsafe.Sizeof(CacheEntry{}))}
 }
 
 type BasesParams struct {
@@ -1823,20 +1823,8 @@ func FnErrorSet(status Status, message unsafe.Pointer) Status {
 	return Status(C.pool_error_set(C.pool_status(status), (*C.char)(message)))
 }
 
-func FnCacheDirectory(path unsafe.Pointer, size uint64) Status {
-	return Status(C.pool_cache_directory((*C.char)(path), C.size_t(size)))
-}
-
-func FnCacheEach(visit unsafe.Pointer, user unsafe.Pointer) Status {
-	return Status(C.pool_cache_each((C.pool_cache_visitor)(visit), user))
-}
-
-func FnCacheVerify(kept *uint64, deleted *uint64) Status {
-	return Status(C.pool_cache_verify((*C.uint64_t)(unsafe.Pointer(kept)), (*C.uint64_t)(unsafe.Pointer(deleted))))
-}
-
-func FnCacheClear(deleted *uint64) Status {
-	return Status(C.pool_cache_clear((*C.uint64_t)(unsafe.Pointer(deleted))))
+func FnTextFree(text *unsafe.Pointer) {
+	C.pool_text_free((**C.char)(unsafe.Pointer(text)))
 }
 
 func FnCancelCreate(cancel *unsafe.Pointer) Status {
@@ -1853,10 +1841,6 @@ func FnCancelRequested(cancel unsafe.Pointer) int32 {
 
 func FnCancelDestroy(cancel *unsafe.Pointer) {
 	C.pool_cancel_destroy((**C.pool_cancel)(unsafe.Pointer(cancel)))
-}
-
-func FnTextFree(text *unsafe.Pointer) {
-	C.pool_text_free((**C.char)(unsafe.Pointer(text)))
 }
 
 func FnDeviceGetInfo(device unsafe.Pointer, info *DeviceInfo) Status {
@@ -1915,6 +1899,10 @@ func FnDeviceSetRate(device unsafe.Pointer, rate uint64) Status {
 	return Status(C.pool_device_set_rate((*C.pool_device)(device), C.uint64_t(rate)))
 }
 
+func FnMeasureRates(pool unsafe.Pointer) Status {
+	return Status(C.pool_measure_rates((*C.device_pool)(pool)))
+}
+
 func FnProfilerStart(device unsafe.Pointer) Status {
 	return Status(C.pool_profiler_start((*C.pool_device)(device)))
 }
@@ -1949,6 +1937,14 @@ func FnDeviceAbandon(device unsafe.Pointer, reason unsafe.Pointer) Status {
 
 func FnDeviceReadmit(device unsafe.Pointer) Status {
 	return Status(C.pool_device_readmit((*C.pool_device)(device)))
+}
+
+func FnHostGetInfo(info *HostInfo) Status {
+	return Status(C.pool_host_get_info((*C.pool_host_info)(unsafe.Pointer(info))))
+}
+
+func FnDeviceGetCompiler(device unsafe.Pointer, compiler *Component) Status {
+	return Status(C.pool_device_get_compiler((*C.pool_device)(device), (*C.pool_component)(unsafe.Pointer(compiler))))
 }
 
 func FnParamsInit(params *Params, struct_size uint64) {
@@ -2365,10 +2361,6 @@ func FnMemoryAdopt(device unsafe.Pointer, handle unsafe.Pointer) Status {
 
 func FnExecInit(exec *Exec, struct_size uint64) {
 	C.pool_exec_init((*C.pool_exec)(unsafe.Pointer(exec)), C.size_t(struct_size))
-}
-
-func FnMeasureRates(pool unsafe.Pointer) Status {
-	return Status(C.pool_measure_rates((*C.device_pool)(pool)))
 }
 
 func FnFieldCount() uint64 {
@@ -2919,14 +2911,6 @@ func FnGraphDevice(graph unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Pointer(C.pool_graph_device((*C.pool_graph)(graph)))
 }
 
-func FnHostGetInfo(info *HostInfo) Status {
-	return Status(C.pool_host_get_info((*C.pool_host_info)(unsafe.Pointer(info))))
-}
-
-func FnDeviceGetCompiler(device unsafe.Pointer, compiler *Component) Status {
-	return Status(C.pool_device_get_compiler((*C.pool_device)(device), (*C.pool_component)(unsafe.Pointer(compiler))))
-}
-
 func FnLogSet(callback unsafe.Pointer, user unsafe.Pointer, level LogLevel) {
 	C.pool_log_set((C.pool_log_callback)(callback), user, C.pool_log_level(level))
 }
@@ -3029,6 +3013,22 @@ func FnLaunch(kernel unsafe.Pointer, shape *LaunchShape, arguments *unsafe.Point
 
 func FnWarmUp(pool unsafe.Pointer, exec *Exec, modules *ModuleParams, count uint64) Status {
 	return Status(C.pool_warm_up((*C.device_pool)(pool), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_module_params)(unsafe.Pointer(modules)), C.size_t(count)))
+}
+
+func FnCacheDirectory(path unsafe.Pointer, size uint64) Status {
+	return Status(C.pool_cache_directory((*C.char)(path), C.size_t(size)))
+}
+
+func FnCacheEach(visit unsafe.Pointer, user unsafe.Pointer) Status {
+	return Status(C.pool_cache_each((C.pool_cache_visitor)(visit), user))
+}
+
+func FnCacheVerify(kept *uint64, deleted *uint64) Status {
+	return Status(C.pool_cache_verify((*C.uint64_t)(unsafe.Pointer(kept)), (*C.uint64_t)(unsafe.Pointer(deleted))))
+}
+
+func FnCacheClear(deleted *uint64) Status {
+	return Status(C.pool_cache_clear((*C.uint64_t)(unsafe.Pointer(deleted))))
 }
 
 func FnBasesParamsInit(params *BasesParams, struct_size uint64) {

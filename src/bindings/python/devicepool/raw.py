@@ -39,11 +39,8 @@ POOL_CLASS_DEVICE = 2
 POOL_CLASS_HOST = 3
 POOL_CLASS_PROCESS = 4
 POOL_CLASS_INTERNAL = 5
-POOL_CHECK_NONE = 0
-POOL_CHECK_CANONICAL = 1
-POOL_CHECK_ON_CURVE = 2
-POOL_CHECK_SUBGROUP = 6
-POOL_CHECK_REDUCE = 8
+POOL_TEXT_PLAIN = 0
+POOL_TEXT_JSON = 1
 POOL_CU_SUCCESS = 0
 POOL_CU_INVALID_VALUE = 1
 POOL_CU_OUT_OF_MEMORY = 2
@@ -241,8 +238,6 @@ POOL_CU_ATTRIBUTE_ONLY_PARTIAL_HOST_NATIVE_ATOMIC_SUPPORTED = 147
 POOL_CU_ATTRIBUTE_LIMIT = 2147483647
 POOL_CUDA_PTX_ONLY = 1
 POOL_CUDA_ISOLATED_DEVICES = 2
-POOL_TEXT_PLAIN = 0
-POOL_TEXT_JSON = 1
 POOL_DEVICE_READY = 0
 POOL_DEVICE_UNUSABLE = 1
 POOL_DEVICE_POISONED = 2
@@ -271,6 +266,11 @@ POOL_FORM_MONTGOMERY = 1
 POOL_MEMORY_HOST = 0
 POOL_MEMORY_DEVICE = 1
 POOL_MEMORY_SHARDED = 2
+POOL_CHECK_NONE = 0
+POOL_CHECK_CANONICAL = 1
+POOL_CHECK_ON_CURVE = 2
+POOL_CHECK_SUBGROUP = 6
+POOL_CHECK_REDUCE = 8
 POOL_BUFFER_ZEROED = 1
 POOL_BUFFER_SECRET = 2
 POOL_BUFFER_DURABLE = 4
@@ -352,7 +352,6 @@ POOL_VECTOR_TRANSPOSE = 6
 POOL_VECTOR_POWERS = 7
 POOL_VECTOR_EVALUATE = 8
 POOL_PHYSICAL_EXPORTABLE = 1
-POOL_CACHE_KEY_TEXT = 65
 POOL_UUID_TEXT = 48
 POOL_PCI_TEXT = 24
 POOL_MAX_RATE = 68719476736
@@ -369,6 +368,7 @@ POOL_LEASE_LABEL_BYTES = 64
 POOL_LEASE_SLOTS = 4
 POOL_WAIT_FOREVER = 18446744073709551615
 POOL_CARVEOUT_DEFAULT = -1
+POOL_CACHE_KEY_TEXT = 65
 POOL_PRECOMPUTE_ALL = 4294967295
 POOL_PRECOMPUTE_AUTO = 4294967294
 POOL_AFFINE_NONE = 4294967295
@@ -390,10 +390,6 @@ class pool_error(Structure):
 
 class pool_error_slot(Structure):
     SIZE = 1232
-
-
-class pool_cache_entry(Structure):
-    SIZE = 176
 
 
 class pool_cu_uuid(Structure):
@@ -458,6 +454,14 @@ class pool_device_info(Structure):
 
 class pool_peer_info(Structure):
     SIZE = 24
+
+
+class pool_component(Structure):
+    SIZE = 1288
+
+
+class pool_host_info(Structure):
+    SIZE = 2584
 
 
 class pool_fault_kernel(Structure):
@@ -612,14 +616,6 @@ class pool_file_section(Structure):
     SIZE = 96
 
 
-class pool_component(Structure):
-    SIZE = 1288
-
-
-class pool_host_info(Structure):
-    SIZE = 2584
-
-
 class pool_log_record(Structure):
     SIZE = 48
 
@@ -642,6 +638,10 @@ class pool_kernel_info(Structure):
 
 class pool_launch_shape(Structure):
     SIZE = 80
+
+
+class pool_cache_entry(Structure):
+    SIZE = 176
 
 
 class pool_bases_params(Structure):
@@ -680,7 +680,6 @@ class pool_tuning_number(Structure):
     SIZE = 48
 
 
-pool_cache_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_cache_entry))
 pool_cu_host_function = CFUNCTYPE(None, c_void_p)
 pool_cu_block_to_shared = CFUNCTYPE(c_uint64, c_int32)
 pool_fault_hook = CFUNCTYPE(None, c_void_p, POINTER(pool_fault))
@@ -693,6 +692,7 @@ pool_host_task = CFUNCTYPE(None, c_void_p)
 pool_grant_hook = CFUNCTYPE(None, c_void_p, c_void_p)
 pool_exec_progress = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
 pool_log_callback = CFUNCTYPE(None, c_void_p, POINTER(pool_log_record))
+pool_cache_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_cache_entry))
 pool_resident_source = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_exec), POINTER(c_void_p))
 pool_sim_kernel_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_sim_kernel_stats))
 pool_trace_hook = CFUNCTYPE(None, c_void_p, POINTER(pool_trace_event))
@@ -713,17 +713,6 @@ pool_error_slot._fields_ = [
     ("driver_name", c_char * 64),
     ("call", c_char * 128),
     ("message", c_char * 1024),
-]
-
-pool_cache_entry._fields_ = [
-    ("struct_size", c_uint64),
-    ("key", c_char * 65),
-    ("name", c_char * 64),
-    ("bytes", c_uint64),
-    ("created_unix_time", c_uint64),
-    ("compute_capability", c_int32),
-    ("is_ptx", c_int32),
-    ("valid", c_int32),
 ]
 
 pool_cu_uuid._fields_ = [
@@ -1005,6 +994,19 @@ pool_peer_info._fields_ = [
     ("access", c_int32),
     ("native_atomics", c_int32),
     ("performance_rank", c_int32),
+]
+
+pool_component._fields_ = [
+    ("status", c_int32),
+    ("version", c_int32),
+    ("path", c_char * 256),
+    ("message", c_char * 1024),
+]
+
+pool_host_info._fields_ = [
+    ("struct_size", c_uint64),
+    ("driver", pool_component),
+    ("compiler", pool_component),
 ]
 
 pool_fault_kernel._fields_ = [
@@ -1466,19 +1468,6 @@ pool_file_section._fields_ = [
     ("convention", c_char_p),
 ]
 
-pool_component._fields_ = [
-    ("status", c_int32),
-    ("version", c_int32),
-    ("path", c_char * 256),
-    ("message", c_char * 1024),
-]
-
-pool_host_info._fields_ = [
-    ("struct_size", c_uint64),
-    ("driver", pool_component),
-    ("compiler", pool_component),
-]
-
 pool_log_record._fields_ = [
     ("struct_size", c_uint64),
     ("level", c_uint32),
@@ -1543,6 +1532,17 @@ pool_launch_shape._fields_ = [
     ("pdl", c_int32),
     ("priority", c_int32),
     ("cluster", c_uint32 * 3),
+]
+
+pool_cache_entry._fields_ = [
+    ("struct_size", c_uint64),
+    ("key", c_char * 65),
+    ("name", c_char * 64),
+    ("bytes", c_uint64),
+    ("created_unix_time", c_uint64),
+    ("compute_capability", c_int32),
+    ("is_ptx", c_int32),
+    ("valid", c_int32),
 ]
 
 pool_bases_params._fields_ = [
@@ -1677,14 +1677,8 @@ FUNCTIONS = {
     "pool_error_read": (c_int32, [POINTER(pool_error_slot)]),
     # (status, message)
     "pool_error_set": (c_int32, [c_int32, c_char_p]),
-    # (path, size)
-    "pool_cache_directory": (c_int32, [c_void_p, c_uint64]),
-    # (visit, user)
-    "pool_cache_each": (c_int32, [pool_cache_visitor, c_void_p]),
-    # (kept, deleted)
-    "pool_cache_verify": (c_int32, [POINTER(c_uint64), POINTER(c_uint64)]),
-    # (deleted)
-    "pool_cache_clear": (c_int32, [POINTER(c_uint64)]),
+    # (text)
+    "pool_text_free": (None, [POINTER(c_char_p)]),
     # (cancel)
     "pool_cancel_create": (c_int32, [POINTER(c_void_p)]),
     # (cancel)
@@ -1693,8 +1687,6 @@ FUNCTIONS = {
     "pool_cancel_requested": (c_int32, [c_void_p]),
     # (cancel)
     "pool_cancel_destroy": (None, [POINTER(c_void_p)]),
-    # (text)
-    "pool_text_free": (None, [POINTER(c_char_p)]),
     # (device, info)
     "pool_device_get_info": (c_int32, [c_void_p, POINTER(pool_device_info)]),
     # (device, format, text)
@@ -1723,6 +1715,8 @@ FUNCTIONS = {
     "pool_device_get_rate": (c_int32, [c_void_p, POINTER(c_uint64)]),
     # (device, rate)
     "pool_device_set_rate": (c_int32, [c_void_p, c_uint64]),
+    # (pool)
+    "pool_measure_rates": (c_int32, [c_void_p]),
     # (device)
     "pool_profiler_start": (c_int32, [c_void_p]),
     # (device)
@@ -1741,6 +1735,10 @@ FUNCTIONS = {
     "pool_device_abandon": (c_int32, [c_void_p, c_char_p]),
     # (device)
     "pool_device_readmit": (c_int32, [c_void_p]),
+    # (info)
+    "pool_host_get_info": (c_int32, [POINTER(pool_host_info)]),
+    # (device, compiler)
+    "pool_device_get_compiler": (c_int32, [c_void_p, POINTER(pool_component)]),
     # (params, struct_size)
     "pool_params_init": (None, [POINTER(pool_params), c_uint64]),
     # (pool, params)
@@ -1949,8 +1947,6 @@ FUNCTIONS = {
     "pool_memory_adopt": (c_int32, [c_void_p, c_void_p]),
     # (exec, struct_size)
     "pool_exec_init": (None, [POINTER(pool_exec), c_uint64]),
-    # (pool)
-    "pool_measure_rates": (c_int32, [c_void_p]),
     # ()
     "pool_field_count": (c_uint64, []),
     # (index)
@@ -2225,10 +2221,6 @@ FUNCTIONS = {
     "pool_graph_destroy": (c_int32, [POINTER(c_void_p)]),
     # (graph)
     "pool_graph_device": (c_void_p, [c_void_p]),
-    # (info)
-    "pool_host_get_info": (c_int32, [POINTER(pool_host_info)]),
-    # (device, compiler)
-    "pool_device_get_compiler": (c_int32, [c_void_p, POINTER(pool_component)]),
     # (callback, user, level)
     "pool_log_set": (None, [pool_log_callback, c_void_p, c_uint32]),
     # (level, message)
@@ -2281,6 +2273,14 @@ FUNCTIONS = {
     "pool_launch": (c_int32, [c_void_p, POINTER(pool_launch_shape), POINTER(c_void_p), c_void_p]),
     # (pool, exec, modules, count)
     "pool_warm_up": (c_int32, [c_void_p, POINTER(pool_exec), POINTER(pool_module_params), c_uint64]),
+    # (path, size)
+    "pool_cache_directory": (c_int32, [c_void_p, c_uint64]),
+    # (visit, user)
+    "pool_cache_each": (c_int32, [pool_cache_visitor, c_void_p]),
+    # (kept, deleted)
+    "pool_cache_verify": (c_int32, [POINTER(c_uint64), POINTER(c_uint64)]),
+    # (deleted)
+    "pool_cache_clear": (c_int32, [POINTER(c_uint64)]),
     # (params, struct_size)
     "pool_bases_params_init": (None, [POINTER(pool_bases_params), c_uint64]),
     # (params, exec, points, bases)

@@ -197,12 +197,9 @@ pub const POOL_CLASS_HOST: pool_error_class = 3;
 pub const POOL_CLASS_PROCESS: pool_error_class = 4;
 pub const POOL_CLASS_INTERNAL: pool_error_class = 5;
 
-pub type pool_check_flag = u32;
-pub const POOL_CHECK_NONE: pool_check_flag = 0;
-pub const POOL_CHECK_CANONICAL: pool_check_flag = 1;
-pub const POOL_CHECK_ON_CURVE: pool_check_flag = 2;
-pub const POOL_CHECK_SUBGROUP: pool_check_flag = 6;
-pub const POOL_CHECK_REDUCE: pool_check_flag = 8;
+pub type pool_text_format = u32;
+pub const POOL_TEXT_PLAIN: pool_text_format = 0;
+pub const POOL_TEXT_JSON: pool_text_format = 1;
 
 pub type pool_cu_code = u32;
 pub const POOL_CU_SUCCESS: pool_cu_code = 0;
@@ -407,10 +404,6 @@ pub type pool_cuda_flag = u32;
 pub const POOL_CUDA_PTX_ONLY: pool_cuda_flag = 1;
 pub const POOL_CUDA_ISOLATED_DEVICES: pool_cuda_flag = 2;
 
-pub type pool_text_format = u32;
-pub const POOL_TEXT_PLAIN: pool_text_format = 0;
-pub const POOL_TEXT_JSON: pool_text_format = 1;
-
 pub type pool_device_state = u32;
 pub const POOL_DEVICE_READY: pool_device_state = 0;
 pub const POOL_DEVICE_UNUSABLE: pool_device_state = 1;
@@ -458,6 +451,13 @@ pub type pool_memory_space = u32;
 pub const POOL_MEMORY_HOST: pool_memory_space = 0;
 pub const POOL_MEMORY_DEVICE: pool_memory_space = 1;
 pub const POOL_MEMORY_SHARDED: pool_memory_space = 2;
+
+pub type pool_check_flag = u32;
+pub const POOL_CHECK_NONE: pool_check_flag = 0;
+pub const POOL_CHECK_CANONICAL: pool_check_flag = 1;
+pub const POOL_CHECK_ON_CURVE: pool_check_flag = 2;
+pub const POOL_CHECK_SUBGROUP: pool_check_flag = 6;
+pub const POOL_CHECK_REDUCE: pool_check_flag = 8;
 
 pub type pool_buffer_flag = u32;
 pub const POOL_BUFFER_ZEROED: pool_buffer_flag = 1;
@@ -588,7 +588,6 @@ pub const POOL_VECTOR_EVALUATE: pool_vector_operation = 8;
 pub type pool_physical_flag = u32;
 pub const POOL_PHYSICAL_EXPORTABLE: pool_physical_flag = 1;
 
-pub const POOL_CACHE_KEY_TEXT: i32 = 65;
 pub const POOL_UUID_TEXT: i32 = 48;
 pub const POOL_PCI_TEXT: i32 = 24;
 pub const POOL_MAX_RATE: u64 = 68719476736;
@@ -605,6 +604,7 @@ pub const POOL_LEASE_LABEL_BYTES: i32 = 64;
 pub const POOL_LEASE_SLOTS: i32 = 4;
 pub const POOL_WAIT_FOREVER: u64 = 18446744073709551615;
 pub const POOL_CARVEOUT_DEFAULT: i32 = -1;
+pub const POOL_CACHE_KEY_TEXT: i32 = 65;
 pub const POOL_PRECOMPUTE_ALL: u32 = 4294967295;
 pub const POOL_PRECOMPUTE_AUTO: u32 = 4294967294;
 pub const POOL_AFFINE_NONE: u32 = 4294967295;
@@ -618,8 +618,6 @@ pub const POOL_VERSION_MAJOR: i32 = 0;
 pub const POOL_VERSION_MINOR: i32 = 1;
 pub const POOL_VERSION_PATCH: i32 = 0;
 pub const POOL_VERSION_NUMBER: i32 = 100;
-
-pub type pool_cache_visitor = Option<unsafe extern "C" fn(user: *mut c_void, entry: *const pool_cache_entry) -> c_int>;
 
 pub type pool_cu_host_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
 
@@ -917,6 +915,8 @@ pub type pool_exec_progress = Option<unsafe extern "C" fn(user: *mut c_void, don
 
 pub type pool_log_callback = Option<unsafe extern "C" fn(user: *mut c_void, record: *const pool_log_record)>;
 
+pub type pool_cache_visitor = Option<unsafe extern "C" fn(user: *mut c_void, entry: *const pool_cache_entry) -> c_int>;
+
 pub type pool_resident_source = Option<unsafe extern "C" fn(user: *mut c_void, exec: *const pool_exec, buffer: *mut *mut pool_buffer) -> pool_status>;
 
 pub type pool_sim_kernel_visitor = Option<unsafe extern "C" fn(user: *mut c_void, stats: *const pool_sim_kernel_stats) -> c_int>;
@@ -954,28 +954,6 @@ pub struct pool_error_slot {
     pub message: [c_char; 1024],
 }
 impl Default for pool_error_slot {
-    /// All zeros, and the size.
-    fn default() -> Self {
-        // All members are integers, pointers, options of functions: zeros are valid.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = core::mem::size_of::<Self>();
-        made
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct pool_cache_entry {
-    pub struct_size: usize,
-    pub key: [c_char; 65],
-    pub name: [c_char; 64],
-    pub bytes: u64,
-    pub created_unix_time: u64,
-    pub compute_capability: i32,
-    pub is_ptx: i32,
-    pub valid: i32,
-}
-impl Default for pool_cache_entry {
     /// All zeros, and the size.
     fn default() -> Self {
         // All members are integers, pointers, options of functions: zeros are valid.
@@ -1420,6 +1398,40 @@ pub struct pool_peer_info {
     pub performance_rank: i32,
 }
 impl Default for pool_peer_info {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_component {
+    pub status: pool_status,
+    pub version: i32,
+    pub path: [c_char; 256],
+    pub message: [c_char; 1024],
+}
+impl Default for pool_component {
+    /// All zeros.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let made: Self = unsafe { core::mem::zeroed() };
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_host_info {
+    pub struct_size: usize,
+    pub driver: pool_component,
+    pub compiler: pool_component,
+}
+impl Default for pool_host_info {
     /// All zeros, and the size.
     fn default() -> Self {
         // All members are integers, pointers, options of functions: zeros are valid.
@@ -2298,40 +2310,6 @@ impl Default for pool_file_section {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct pool_component {
-    pub status: pool_status,
-    pub version: i32,
-    pub path: [c_char; 256],
-    pub message: [c_char; 1024],
-}
-impl Default for pool_component {
-    /// All zeros.
-    fn default() -> Self {
-        // All members are integers, pointers, options of functions: zeros are valid.
-        let made: Self = unsafe { core::mem::zeroed() };
-        made
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct pool_host_info {
-    pub struct_size: usize,
-    pub driver: pool_component,
-    pub compiler: pool_component,
-}
-impl Default for pool_host_info {
-    /// All zeros, and the size.
-    fn default() -> Self {
-        // All members are integers, pointers, options of functions: zeros are valid.
-        let mut made: Self = unsafe { core::mem::zeroed() };
-        made.struct_size = core::mem::size_of::<Self>();
-        made
-    }
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct pool_log_record {
     pub struct_size: usize,
     pub level: pool_log_level,
@@ -2451,6 +2429,28 @@ pub struct pool_launch_shape {
     pub cluster: [u32; 3],
 }
 impl Default for pool_launch_shape {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_cache_entry {
+    pub struct_size: usize,
+    pub key: [c_char; 65],
+    pub name: [c_char; 64],
+    pub bytes: u64,
+    pub created_unix_time: u64,
+    pub compute_capability: i32,
+    pub is_ptx: i32,
+    pub valid: i32,
+}
+impl Default for pool_cache_entry {
     /// All zeros, and the size.
     fn default() -> Self {
         // All members are integers, pointers, options of functions: zeros are valid.
@@ -2681,15 +2681,11 @@ extern "C" {
     pub fn pool_last_error() -> *const pool_error;
     pub fn pool_error_read(slot: *mut pool_error_slot) -> pool_status;
     pub fn pool_error_set(status: pool_status, message: *const c_char) -> pool_status;
-    pub fn pool_cache_directory(path: *mut c_char, size: usize) -> pool_status;
-    pub fn pool_cache_each(visit: pool_cache_visitor, user: *mut c_void) -> pool_status;
-    pub fn pool_cache_verify(kept: *mut u64, deleted: *mut u64) -> pool_status;
-    pub fn pool_cache_clear(deleted: *mut u64) -> pool_status;
+    pub fn pool_text_free(text: *mut *mut c_char);
     pub fn pool_cancel_create(cancel: *mut *mut pool_cancel) -> pool_status;
     pub fn pool_cancel_request(cancel: *mut pool_cancel);
     pub fn pool_cancel_requested(cancel: *const pool_cancel) -> c_int;
     pub fn pool_cancel_destroy(cancel: *mut *mut pool_cancel);
-    pub fn pool_text_free(text: *mut *mut c_char);
     pub fn pool_device_get_info(device: *mut pool_device, info: *mut pool_device_info) -> pool_status;
     pub fn pool_device_describe(device: *mut pool_device, format: pool_text_format, text: *mut *mut c_char) -> pool_status;
     pub fn pool_device_get_peer(from: *mut pool_device, to: *mut pool_device, info: *mut pool_peer_info) -> pool_status;
@@ -2704,6 +2700,7 @@ extern "C" {
     pub fn pool_device_set_limit(device: *mut pool_device, limit: pool_limit, bytes: u64) -> pool_status;
     pub fn pool_device_get_rate(device: *mut pool_device, rate: *mut u64) -> pool_status;
     pub fn pool_device_set_rate(device: *mut pool_device, rate: u64) -> pool_status;
+    pub fn pool_measure_rates(pool: *mut device_pool) -> pool_status;
     pub fn pool_profiler_start(device: *mut pool_device) -> pool_status;
     pub fn pool_profiler_stop(device: *mut pool_device) -> pool_status;
     pub fn pool_device_drain(device: *mut pool_device) -> pool_status;
@@ -2713,6 +2710,8 @@ extern "C" {
     pub fn pool_device_probe(device: *mut pool_device, timeout_ns: u64) -> pool_status;
     pub fn pool_device_abandon(device: *mut pool_device, reason: *const c_char) -> pool_status;
     pub fn pool_device_readmit(device: *mut pool_device) -> pool_status;
+    pub fn pool_host_get_info(info: *mut pool_host_info) -> pool_status;
+    pub fn pool_device_get_compiler(device: *mut pool_device, compiler: *mut pool_component) -> pool_status;
     pub fn pool_params_init(params: *mut pool_params, struct_size: usize);
     pub fn pool_create(pool: *mut *mut device_pool, params: *const pool_params) -> pool_status;
     pub fn pool_retain(pool: *mut device_pool) -> *mut device_pool;
@@ -2817,7 +2816,6 @@ extern "C" {
     pub fn pool_memory_handle(device: *mut pool_device, handle: *mut CUmemoryPool) -> pool_status;
     pub fn pool_memory_adopt(device: *mut pool_device, handle: CUmemoryPool) -> pool_status;
     pub fn pool_exec_init(exec: *mut pool_exec, struct_size: usize);
-    pub fn pool_measure_rates(pool: *mut device_pool) -> pool_status;
     pub fn pool_field_count() -> usize;
     pub fn pool_field_at(index: usize) -> *const pool_field;
     pub fn pool_field_by_name(name: *const c_char) -> *const pool_field;
@@ -2955,8 +2953,6 @@ extern "C" {
     pub fn pool_graph_update(graph: *mut pool_graph, stream: *mut pool_stream) -> pool_status;
     pub fn pool_graph_destroy(graph: *mut *mut pool_graph) -> pool_status;
     pub fn pool_graph_device(graph: *const pool_graph) -> *mut pool_device;
-    pub fn pool_host_get_info(info: *mut pool_host_info) -> pool_status;
-    pub fn pool_device_get_compiler(device: *mut pool_device, compiler: *mut pool_component) -> pool_status;
     pub fn pool_log_set(callback: pool_log_callback, user: *mut c_void, level: pool_log_level);
     pub fn pool_log_write(level: pool_log_level, message: *const c_char);
     pub fn pool_metrics(pool: *mut device_pool, format: pool_metrics_format, text: *mut *mut c_char) -> pool_status;
@@ -2983,6 +2979,10 @@ extern "C" {
     pub fn pool_launch_shape_for(n: u64, shape: *mut pool_launch_shape) -> pool_status;
     pub fn pool_launch(kernel: *mut pool_kernel, shape: *const pool_launch_shape, arguments: *mut *mut c_void, stream: *mut pool_stream) -> pool_status;
     pub fn pool_warm_up(pool: *mut device_pool, exec: *const pool_exec, modules: *const pool_module_params, count: usize) -> pool_status;
+    pub fn pool_cache_directory(path: *mut c_char, size: usize) -> pool_status;
+    pub fn pool_cache_each(visit: pool_cache_visitor, user: *mut c_void) -> pool_status;
+    pub fn pool_cache_verify(kept: *mut u64, deleted: *mut u64) -> pool_status;
+    pub fn pool_cache_clear(deleted: *mut u64) -> pool_status;
     pub fn pool_bases_params_init(params: *mut pool_bases_params, struct_size: usize);
     pub fn pool_bases_create(params: *const pool_bases_params, exec: *const pool_exec, points: *const pool_span, bases: *mut *mut pool_bases) -> pool_status;
     pub fn pool_bases_create_workspace(params: *const pool_bases_params, exec: *const pool_exec, points: *const pool_span, bases_bytes: *mut u64, bytes: *mut u64) -> pool_status;
