@@ -2,8 +2,8 @@
 /*
  * The stages of MSMs on a device, each timed by events, beside the time of the whole call by the
  * host's clock: resident bases, with and without precomputed multiples, scalars in device memory.
- * Every result is checked exactly, see src/tools/bench/msm.c. `devicepool bench --suite msm` measures the
- * rows of docs/performance.md.
+ * Every result is checked exactly, see src/tools/bench/msm.c. `devicepool bench --suite msm`
+ * measures the rows of docs/performance.md.
  *
  * bench_msm [--device STRING] [--json FILE] [--curve NAME] [--log N,...] [--batch B] [--factor F]
  *           [--bits C,...] [--affine PASSES] [--skew KIND] [--tune NAME=VALUE]
@@ -119,7 +119,7 @@ static pool_status time_stages(struct bench_run *measured)
     MUST(msm_plan_make(&chip, &job, &plan));
     MUST(pool_buffer_alloc(bench.device, plan.bytes, &workspace));
     MUST(pool_buffer_address(workspace, &run.workspace));
-    MUST(pool_buffer_address(msm->scalar_buffer, &operands.scalars));
+    MUST(pool_buffer_address(msm->placed.buffer, &operands.scalars));
     for (int i = 0; i < ROUNDS; i++) {
         run_stages(&run, operands, &halves);
         for (int j = 0; j < STAGES; j++)
@@ -130,7 +130,7 @@ static pool_status time_stages(struct bench_run *measured)
     stages->precompute_factor = bases->factor;
     stages->window_bits = plan.window_bits;
     stages->affine_passes = plan.affine.passes;
-    stages->workspace_bytes = pool_buffer_bytes(msm->workspace);
+    stages->workspace_bytes = pool_buffer_bytes(measured->workspace);
     stages->bases_bytes = pool_bases_bytes(bases);
     stages->bases_ms = msm->bases_seconds * 1e3;
     MUST(pool_buffer_destroy(&halves.scalars));

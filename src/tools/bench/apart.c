@@ -92,13 +92,9 @@ static bool leave_caches(char *directory, size_t size)
 /* From inputs in host memory to the result of the first call. */
 static pool_status measure_first(struct bench_run *run, struct suite_apart *outcome)
 {
-    pool_status status = pool_stream_create(run->device, NULL, &run->stream);
-    double begin;
+    pool_status status = bench_create(run);
+    double begin = bench_now();
 
-    run->spec.batch = run->spec.batch ? run->spec.batch : 1;
-    if (!status)
-        status = run->operation->create(run);
-    begin = bench_now();
     if (!status && run->operation->upload)
         status = run->operation->upload(run);
     if (!status)

@@ -63,7 +63,8 @@ struct bench_launches {
     struct bench_kernel_launches kernels[BENCH_MAX_KERNELS]; /* the longest launch first */
 };
 
-/* As bench_time; the launches on all devices of the pool are counted, so nothing else may use it. */
+/* As bench_time; the launches on all devices of the pool are counted, so nothing else may use it.
+ */
 pool_status bench_time_launches(const struct bench_timer *timer, device_pool *pool,
     pool_status (*call)(void *argument), void *argument, struct bench_launches *launches);
 
@@ -182,6 +183,9 @@ struct bench_case {
     bool commits;                   /* folds, extensions: also to the results */
 };
 
+enum { BENCH_MAX_DEVICES = 64, BENCH_ARRAYS = 8 };
+struct bench_array;
+
 /* The measurement of one case on one device, and its result. */
 struct bench_run {
     const struct bench_operation *operation;
@@ -208,8 +212,15 @@ struct bench_run {
     char failure[2048];   /* what an operation leaves empty is the thread's last error */
     pool_status prepared; /* of operation->prepare */
 
-    pool_stream *stream; /* of the calls; valid in `examine`, as is the next */
-    void *state;         /* private to the operation */
+    pool_stream *stream; /* of the calls; valid in `examine`, as are the next */
+    /* Of the calls. bench_begin sets it to `together`, or to the device, with the stream and
+     * asynchronous unless calls block. On one device it may be changed before a call. */
+    pool_exec exec;
+    void *state;            /* private to the operation */
+    pool_buffer *workspace; /* of bench_allocate_workspace */
+    /* Freed by bench_end: */
+    struct bench_array *arrays[BENCH_ARRAYS];
+    void *memory[BENCH_ARRAYS];
 };
 
 /* Where the last result is: at `data` in host memory, or from byte `offset` of the buffer on. */
@@ -224,7 +235,8 @@ struct bench_result {
  * An operation. `create` creates the inputs on the host. `warm_up` compiles and computes tables, as
  * a first use does. `upload` copies the inputs to the device. `call` is measured: it enqueues the
  * work on the stream or, if is_blocking is set, blocks until it is done. `check` compares the last
- * result with an independent answer. `destroy` is called after any of the others failed, too.
+ * result with an independent answer. `destroy` releases handles, also after any of the others
+ * failed; arrays and memory belong to the run.
  */
 struct bench_operation {
     const char *name;
@@ -243,12 +255,10 @@ struct bench_operation {
     pool_status (*prepare)(struct bench_run *run); /* before each run, untimed; may be NULL */
     pool_status (*call)(struct bench_run *run);
     pool_status (*check)(struct bench_run *run, bool *is_correct);
-    /* The exec of the next call on one device, which may be changed before it. NULL: none. */
-    pool_exec *(*exec)(struct bench_run *run);
     /* The result of the last call on one device, or the root of a tree, which every bit of the
      * result changes. NULL: `check` compares every byte. */
     void (*result)(const struct bench_run *run, struct bench_result *result);
-    void (*destroy)(struct bench_run *run);
+    void (*destroy)(struct bench_run *run); /* not without a state; NULL: there are no handles */
 };
 
 /*
@@ -273,12 +283,46 @@ extern const struct bench_operation bench_copy;
 enum { BENCH_SLOTS = 64 };
 extern const struct bench_operation bench_pool;
 
+/* Items in device memory, in pinned memory, or in shards on the devices of a job. */
+struct bench_array {
+    pool_span span;
+    uint64_t item_bytes;
+    pool_buffer *buffer; /* or: */
+    pool_pinned *pinned; /* or: */
+    bool is_cyclic;      /* shard i has items i, i + count …, else consecutive ones */
+    uint32_t shard_count;
+    pool_buffer **buffers;
+    pool_span *shards;
+};
+struct bench_items {
+    const void *from; /* packed; NULL: zeros, but for device memory, which may have any content */
+    uint64_t item_bytes, count;
+    pool_form form;
+    bool is_pinned;       /* on one device, too */
+    uint64_t unit;        /* equal shards have whole units of so many items; 0: 1 */
+    bool is_cyclic;       /* shards */
+    const uint64_t *each; /* the items of each shard instead */
+};
+/* Places items in the device's memory or, together, in pinned memory or in shards. The array, which
+ * must live as long as the run, is freed by bench_end, also after a failure. */
+pool_status bench_place(
+    struct bench_run *run, const struct bench_items *items, struct bench_array *array);
+/* Copies all items to host memory. */
+pool_status bench_gather(const struct bench_array *array, void *to);
+/* The last item, the root of a tree's levels; of shards the last one of the first. */
+pool_status bench_copy_root(const struct bench_array *levels, void *root);
+void bench_array_free(struct bench_array *array);
+
+/* Zeroed memory of the run; exits if there is none. */
+void *bench_keep(struct bench_run *run, size_t count, size_t bytes);
+/* The workspace of run->exec; 0 bytes: none. */
+pool_status bench_allocate_workspace(struct bench_run *run, uint64_t bytes);
+
 /* The state of bench_msm, for measurements of its stages. */
 struct bench_msm_state {
     const pool_curve *curve;
     const pool_field *field;
     pool_msm_params params;
-    pool_exec exec;
     size_t scalar_bytes;
     size_t point_bytes;
     uint64_t base_count; /* different ones */
@@ -286,12 +330,9 @@ struct bench_msm_state {
     uint8_t *logarithms; /* of the bases */
     uint8_t *scalars;
     uint8_t *results;
-    pool_pinned *pinned;       /* with from_host */
+    struct bench_array pinned; /* the scalars, with from_host */
     pool_bases **device_bases; /* together */
-    pool_pinned *pinned_copy;  /* of the scalars, together; or: */
-    struct bench_shards *shards;
-    pool_buffer *scalar_buffer;
-    pool_buffer *workspace;
+    struct bench_array placed; /* the scalars */
     pool_span scalar_span;
     pool_span result_span;
     double bases_seconds; /* duration of pool_bases_create */
@@ -301,47 +342,11 @@ struct bench_msm_state {
 struct bench_ntt_state {
     const pool_field *field;
     pool_ntt_params params;
-    pool_exec exec;
     uint64_t bytes; /* of the input */
     uint8_t *input;
-    pool_buffer *input_buffer;
-    pool_buffer *output_buffer;
-    pool_buffer *workspace;
-    pool_span input_span;
-    pool_span output_span;
-    pool_pinned *pinned[2]; /* of input and output, together; or: */
-    struct bench_shards *shards[2];
+    struct bench_array in;
+    struct bench_array out;
 };
-
-/* Items on the devices of a job. Shard i has consecutive items or, cyclic, items i, i + count … */
-enum { BENCH_MAX_DEVICES = 64 };
-struct bench_shards {
-    uint32_t count;
-    uint64_t item_bytes;
-    bool is_cyclic;
-    pool_buffer *buffers[BENCH_MAX_DEVICES];
-    pool_span shards[BENCH_MAX_DEVICES];
-};
-/* Copies `count` items, or zeros where `from` is NULL, to equal shards of whole `unit`s of items on
- * the devices of run->together. After a failure, too, the caller destroys the shards. */
-pool_status bench_shard(struct bench_run *run, const void *from, uint64_t item_bytes, uint64_t unit,
-    uint64_t count, pool_form form, bool is_cyclic, struct bench_shards **shards, pool_span *span);
-/* The same for items[i] zeros on device i. */
-pool_status bench_allocate_shards(struct bench_run *run, uint64_t item_bytes, const uint64_t *items,
-    pool_form form, struct bench_shards **shards, pool_span *span);
-/* The root of a tree whose levels the shards have is the first one's last item. */
-pool_status bench_copy_root(const struct bench_shards *levels, void *root);
-/* Copies all items to host memory. */
-pool_status bench_gather(struct bench_shards *shards, void *to);
-void bench_shards_destroy(struct bench_shards **shards);
-
-/* A copy of host memory in pinned memory, or zeros where `from` is NULL, as a span. */
-pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
-    pool_form form, pool_pinned **pinned, pool_span *span);
-
-/* Device memory with a copy of host memory, or with any content where `from` is NULL, as a span. */
-pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
-    pool_form form, pool_buffer **buffer, pool_span *span);
 
 /* A commitment to one matrix, and what it is checked by. */
 struct bench_commitment {
@@ -364,6 +369,7 @@ pool_status bench_measure(struct bench_run *run);
 /* Its parts: everything before the timed calls, one of these, and the end, also after a failure of
  * the others, whose message it stores in the run. */
 pool_status bench_begin(struct bench_run *run);
+pool_status bench_create(struct bench_run *run); /* the first part of it: inputs on the host */
 pool_status bench_call(void *run);
 void bench_end(struct bench_run *run, pool_status status);
 

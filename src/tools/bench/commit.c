@@ -16,17 +16,12 @@ struct commit_state {
     pool_poseidon *set;
     pool_matrix_commit_params params;
     pool_matrix_commit_shape shape;
-    pool_exec exec;
     size_t element_bytes;
     size_t digest_bytes;
     uint8_t *elements; /* column by column */
     pool_matrix matrix;
-    pool_buffer *matrix_buffer; /* on one device; or together: */
-    pool_buffer *level_buffer;
-    struct bench_shards *shards, *level_shards; /* or: */
-    pool_pinned *matrix_pinned;
-    pool_pinned *level_pinned;
-    pool_span levels;
+    struct bench_array columns;
+    struct bench_array levels;
 };
 
 /* Sets whose function compresses two digests. */
@@ -44,7 +39,7 @@ static bool has_set(const char *subject)
 static pool_status create_commit(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct commit_state *commit = bench_alloc(1, sizeof(*commit));
+    struct commit_state *commit = bench_keep(run, 1, sizeof(*commit));
     const pool_field *field;
     pool_status status;
 
@@ -59,15 +54,11 @@ static pool_status create_commit(struct bench_run *run)
     commit->params =
         (pool_matrix_commit_params){.struct_size = sizeof(commit->params), .set = commit->set};
     commit->matrix = (pool_matrix){.height = spec->size, .width = (uint32_t)spec->batch};
-    commit->exec = (pool_exec){.struct_size = sizeof(commit->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
     commit->shape.struct_size = sizeof(commit->shape);
     status = pool_matrix_commit_get_shape(&commit->params, &commit->matrix, 1, &commit->shape);
     if (status)
         return status;
-    commit->elements = bench_alloc(spec->size * spec->batch, commit->element_bytes);
+    commit->elements = bench_keep(run, spec->size * spec->batch, commit->element_bytes);
     return bench_random_scalars(
         field, 1, spec->size * spec->batch, POOL_FORM_MONTGOMERY, commit->elements);
 }
@@ -80,50 +71,35 @@ static pool_status warm_up_commit(struct bench_run *run)
         &commit->params, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
-static pool_status place_commit(struct bench_run *run, struct commit_state *commit)
-{
-    const uint64_t column = run->spec.size * commit->element_bytes, columns = run->spec.batch;
-    uint64_t digests[BENCH_MAX_DEVICES];
-    pool_status status;
-
-    commit->exec = *run->together;
-    if (run->is_sharded) {
-        status = bench_shard(run, commit->elements, column, 1, columns, POOL_FORM_MONTGOMERY, false,
-            &commit->shards, &commit->matrix.span);
-        if (!status)
-            status = pool_matrix_commit_shards(
-                &commit->params, &commit->exec, &commit->matrix, 1, digests);
-        return status ? status
-                      : bench_allocate_shards(run, commit->digest_bytes, digests,
-                            POOL_FORM_MONTGOMERY, &commit->level_shards, &commit->levels);
-    }
-    status = bench_pin(run, commit->elements, column * columns, columns, POOL_FORM_MONTGOMERY,
-        &commit->matrix_pinned, &commit->matrix.span);
-    return status ? status
-                  : bench_pin(run, NULL, commit->shape.bytes, commit->shape.digest_count,
-                        POOL_FORM_MONTGOMERY, &commit->level_pinned, &commit->levels);
-}
-
 static pool_status upload_commit(struct bench_run *run)
 {
     struct commit_state *commit = run->state;
-    const uint64_t bytes = run->spec.size * run->spec.batch * commit->element_bytes;
+    uint64_t digests[BENCH_MAX_DEVICES];
+    struct bench_items levels = {.item_bytes = commit->digest_bytes,
+        .count = commit->shape.digest_count,
+        .form = POOL_FORM_MONTGOMERY};
+    pool_status status = bench_place(run,
+        &(struct bench_items){.from = commit->elements,
+            .item_bytes = run->spec.size * commit->element_bytes,
+            .count = run->spec.batch,
+            .form = POOL_FORM_MONTGOMERY},
+        &commit->columns);
 
-    if (run->together)
-        return place_commit(run, commit);
-    pool_status status = bench_place(run, commit->elements, bytes, run->spec.batch,
-        POOL_FORM_MONTGOMERY, &commit->matrix_buffer, &commit->matrix.span);
-
-    return status ? status
-                  : bench_place(run, NULL, commit->shape.bytes, commit->shape.digest_count,
-                        POOL_FORM_MONTGOMERY, &commit->level_buffer, &commit->levels);
+    commit->matrix.span = commit->columns.span;
+    if (!status && commit->columns.shards) {
+        status =
+            pool_matrix_commit_shards(&commit->params, &run->exec, &commit->matrix, 1, digests);
+        levels.each = digests;
+    }
+    return status ? status : bench_place(run, &levels, &commit->levels);
 }
 
 static pool_status call_commit(struct bench_run *run)
 {
     const struct commit_state *commit = run->state;
 
-    return pool_matrix_commit(&commit->params, &commit->exec, &commit->matrix, 1, &commit->levels);
+    return pool_matrix_commit(
+        &commit->params, &run->exec, &commit->matrix, 1, &commit->levels.span);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -189,22 +165,14 @@ static pool_status check_commit(struct bench_run *run, bool *is_correct)
     const struct commit_state *commit = run->state;
     const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
     uint8_t *root = bench_alloc(1, commit->digest_bytes);
-    const uint64_t root_offset = commit->shape.bytes - commit->digest_bytes;
     const struct bench_commitment commitment = {.params = &commit->params,
-        .exec = run->together ? &commit->exec : &one,
+        .exec = run->together ? &run->exec : &one,
         .matrix = &commit->matrix,
-        .levels = &commit->levels,
+        .levels = &commit->levels.span,
         .root = root,
         .elements = commit->elements};
-    pool_status status = POOL_OK;
+    pool_status status = bench_copy_root(&commit->levels, root);
 
-    if (commit->level_shards)
-        status = bench_copy_root(commit->level_shards, root);
-    else if (run->together)
-        memcpy(root, (const uint8_t *)commit->levels.data + root_offset, commit->digest_bytes);
-    else
-        status =
-            pool_copy_to_host(root, commit->level_buffer, root_offset, commit->digest_bytes, NULL);
     if (!status)
         status = bench_check_openings(&commitment, is_correct);
     free(root);
@@ -215,17 +183,7 @@ static void destroy_commit(struct bench_run *run)
 {
     struct commit_state *commit = run->state;
 
-    if (!commit)
-        return;
-    pool_buffer_destroy(&commit->matrix_buffer);
-    pool_buffer_destroy(&commit->level_buffer);
-    bench_shards_destroy(&commit->shards);
-    bench_shards_destroy(&commit->level_shards);
-    pool_pinned_destroy(&commit->matrix_pinned);
-    pool_pinned_destroy(&commit->level_pinned);
     pool_poseidon_destroy(&commit->set);
-    free(commit->elements);
-    free(commit);
 }
 
 const struct bench_operation bench_commit = {

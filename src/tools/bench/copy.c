@@ -47,7 +47,7 @@ static pool_status get_target_device(struct bench_run *run, pool_device **other)
 
 static pool_status create_copy(struct bench_run *run)
 {
-    struct copy_state *copy = bench_alloc(1, sizeof(*copy));
+    struct copy_state *copy = bench_keep(run, 1, sizeof(*copy));
     int is_pinned = strstr(run->spec.subject, "pinned") != NULL;
     pool_device *other;
     pool_status status;
@@ -57,7 +57,7 @@ static pool_status create_copy(struct bench_run *run)
     copy->to_device = strncmp(run->spec.subject, "to-device", 9) == 0;
     copy->to_host = strncmp(run->spec.subject, "to-host", 7) == 0;
     copy->is_bare = strstr(run->spec.subject, "driver") != NULL;
-    copy->pageable = bench_alloc(1, run->spec.size);
+    copy->pageable = bench_keep(run, 1, run->spec.size);
     copy->host = copy->pageable;
     status = get_target_device(run, &other);
     if (!status)
@@ -138,13 +138,9 @@ static void destroy_copy(struct bench_run *run)
 {
     struct copy_state *copy = run->state;
 
-    if (!copy)
-        return;
     pool_buffer_destroy(&copy->buffer);
     pool_buffer_destroy(&copy->other);
     pool_pinned_destroy(&copy->pinned);
-    free(copy->pageable);
-    free(copy);
 }
 
 const struct bench_operation bench_copy = {

@@ -15,19 +15,13 @@ struct ecntt_state {
     const pool_curve *curve;
     const pool_field *field;
     pool_ecntt_params params;
-    pool_exec exec;
     uint64_t count;
     size_t point_bytes;
     size_t scalar_bytes;
     uint8_t *points; /* packed affine points in Montgomery form */
     uint8_t *logarithms;
-    pool_buffer *input;
-    pool_buffer *output;
-    pool_buffer *workspace;
-    pool_span input_span;
-    pool_span output_span;
-    pool_pinned *pinned[2]; /* of input and output, together; or: */
-    struct bench_shards *shards[2];
+    struct bench_array in;
+    struct bench_array out;
 };
 
 static bool has_curve(const char *subject)
@@ -47,7 +41,7 @@ static pool_status create_ecntt(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
     const pool_point_format format = {.form = POOL_FORM_MONTGOMERY};
-    struct ecntt_state *ecntt = bench_alloc(1, sizeof(*ecntt));
+    struct ecntt_state *ecntt = bench_keep(run, 1, sizeof(*ecntt));
     pool_ntt_domain_params domain = {
         .struct_size = sizeof(domain), .log_size = (uint32_t)__builtin_ctzll(spec->size)};
     pool_status status;
@@ -59,18 +53,14 @@ static pool_status create_ecntt(struct bench_run *run)
     ecntt->field = pool_curve_scalar_field(ecntt->curve);
     ecntt->point_bytes = pool_point_bytes(ecntt->curve, POOL_POINT_AFFINE);
     ecntt->scalar_bytes = pool_field_element_bytes(ecntt->field);
-    ecntt->points = bench_alloc(ecntt->count, ecntt->point_bytes);
-    ecntt->logarithms = bench_alloc(ecntt->count, ecntt->scalar_bytes);
+    ecntt->points = bench_keep(run, ecntt->count, ecntt->point_bytes);
+    ecntt->logarithms = bench_keep(run, ecntt->count, ecntt->scalar_bytes);
     ecntt->params = (pool_ecntt_params){.struct_size = sizeof(ecntt->params),
         .curve = ecntt->curve,
         .direction = spec->direction,
         .coset = spec->is_coset,
         .order = spec->order,
         .batch = spec->batch};
-    ecntt->exec = (pool_exec){.struct_size = sizeof(ecntt->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
     domain.field = ecntt->field;
     status = pool_ntt_domain_create(&domain, &ecntt->params.domain);
     return status ? status
@@ -86,50 +76,32 @@ static pool_status warm_up_ecntt(struct bench_run *run)
         ecntt->curve, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
-static pool_status place_ecntt(struct bench_run *run, struct ecntt_state *ecntt)
-{
-    const void *const data[2] = {ecntt->points, NULL};
-    pool_span *const spans[2] = {&ecntt->input_span, &ecntt->output_span};
-    pool_status status = POOL_OK;
-
-    ecntt->exec = *run->together;
-    for (int i = 0; i < 2 && !status; i++)
-        status = run->is_sharded
-                     ? bench_shard(run, data[i], ecntt->point_bytes, run->spec.size, ecntt->count,
-                           POOL_FORM_MONTGOMERY, false, &ecntt->shards[i], spans[i])
-                     : bench_pin(run, data[i], ecntt->count * ecntt->point_bytes, ecntt->count,
-                           POOL_FORM_MONTGOMERY, &ecntt->pinned[i], spans[i]);
-    return status;
-}
-
 static pool_status upload_ecntt(struct bench_run *run)
 {
     struct ecntt_state *ecntt = run->state;
-    const uint64_t bytes = ecntt->count * ecntt->point_bytes;
-
-    if (run->together)
-        return place_ecntt(run, ecntt);
+    struct bench_items items = {.from = ecntt->points,
+        .item_bytes = ecntt->point_bytes,
+        .count = ecntt->count,
+        .form = POOL_FORM_MONTGOMERY,
+        .unit = run->spec.size};
     uint64_t workspace = 0;
-    pool_status status = bench_place(run, ecntt->points, bytes, ecntt->count, POOL_FORM_MONTGOMERY,
-        &ecntt->input, &ecntt->input_span);
+    pool_status status = bench_place(run, &items, &ecntt->in);
 
+    items.from = NULL;
     if (!status)
-        status = bench_place(run, NULL, bytes, ecntt->count, POOL_FORM_MONTGOMERY, &ecntt->output,
-            &ecntt->output_span);
-    if (!status)
-        status = pool_ecntt_workspace(
-            &ecntt->params, &ecntt->exec, &ecntt->input_span, &ecntt->output_span, &workspace);
-    if (!status)
-        status = pool_buffer_alloc(run->device, workspace, &ecntt->workspace);
-    ecntt->exec.workspace = ecntt->workspace;
-    return status;
+        status = bench_place(run, &items, &ecntt->out);
+    if (status || run->together)
+        return status;
+    status = pool_ecntt_workspace(
+        &ecntt->params, &run->exec, &ecntt->in.span, &ecntt->out.span, &workspace);
+    return status ? status : bench_allocate_workspace(run, workspace);
 }
 
 static pool_status call_ecntt(struct bench_run *run)
 {
     struct ecntt_state *ecntt = run->state;
 
-    return pool_ecntt(&ecntt->params, &ecntt->exec, &ecntt->input_span, &ecntt->output_span);
+    return pool_ecntt(&ecntt->params, &run->exec, &ecntt->in.span, &ecntt->out.span);
 }
 
 /* The transform of the logarithms. */
@@ -162,15 +134,11 @@ static pool_status combine_results(
     const pool_span points = {.data = results, .count = ecntt->count, .form = POOL_FORM_MONTGOMERY};
     const pool_span scalars = {.data = factors, .count = ecntt->count};
     const pool_span result = {.data = combination, .count = 1};
-    pool_status status = POOL_OK;
+    pool_status status = run->together ? bench_gather(&ecntt->out, results) : POOL_OK;
 
-    if (ecntt->shards[1])
-        status = bench_gather(ecntt->shards[1], results);
-    else if (run->together)
-        memcpy(results, ecntt->output_span.data, ecntt->count * ecntt->point_bytes);
     return status ? status
-                  : pool_msm(&params, &exec, run->together ? &points : &ecntt->output_span,
-                        &scalars, &result);
+                  : pool_msm(&params, &exec, run->together ? &points : &ecntt->out.span, &scalars,
+                        &result);
 }
 
 static pool_status check_ecntt(struct bench_run *run, bool *is_correct)
@@ -205,19 +173,7 @@ static void destroy_ecntt(struct bench_run *run)
 {
     struct ecntt_state *ecntt = run->state;
 
-    if (!ecntt)
-        return;
-    pool_buffer_destroy(&ecntt->input);
-    pool_buffer_destroy(&ecntt->output);
-    pool_buffer_destroy(&ecntt->workspace);
-    for (int i = 0; i < 2; i++) {
-        bench_shards_destroy(&ecntt->shards[i]);
-        pool_pinned_destroy(&ecntt->pinned[i]);
-    }
     pool_ntt_domain_destroy(&ecntt->params.domain);
-    free(ecntt->points);
-    free(ecntt->logarithms);
-    free(ecntt);
 }
 
 const struct bench_operation bench_ecntt = {

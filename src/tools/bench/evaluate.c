@@ -16,13 +16,12 @@ struct evaluate_state {
     const pool_field *base;
     pool_ntt_params forward; /* from the coefficients to the matrix */
     pool_matrix_evaluate_params params;
-    pool_exec exec;
     pool_matrix matrix;
     uint64_t count; /* elements */
     uint8_t *coefficients;
     uint8_t *values; /* one per column */
     uint8_t point[POOL_FIELD_MAX_BYTES];
-    pool_buffer *buffer;
+    struct bench_array placed; /* the matrix */
 };
 
 static bool has_field(const char *subject)
@@ -43,7 +42,7 @@ static uint64_t max_rows(const char *subject)
 static pool_status create_evaluate(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct evaluate_state *evaluate = bench_alloc(1, sizeof(*evaluate));
+    struct evaluate_state *evaluate = bench_keep(run, 1, sizeof(*evaluate));
     pool_ntt_domain_params domain = {
         .struct_size = sizeof(domain), .log_size = (uint32_t)__builtin_ctzll(spec->size)};
     pool_status status;
@@ -53,8 +52,9 @@ static pool_status create_evaluate(struct bench_run *run)
     run->units = (double)evaluate->count;
     bench_small_field(spec->subject, &evaluate->small);
     evaluate->base = domain.field = pool_field_base(evaluate->small.field);
-    evaluate->coefficients = bench_alloc(evaluate->count, evaluate->small.bytes);
-    evaluate->values = bench_alloc(spec->batch, pool_field_element_bytes(evaluate->small.field));
+    evaluate->coefficients = bench_keep(run, evaluate->count, evaluate->small.bytes);
+    evaluate->values =
+        bench_keep(run, spec->batch, pool_field_element_bytes(evaluate->small.field));
     evaluate->forward = (pool_ntt_params){.struct_size = sizeof(evaluate->forward),
         .coset = 1,
         .order = POOL_NTT_NR,
@@ -62,7 +62,6 @@ static pool_status create_evaluate(struct bench_run *run)
         .batch = spec->batch};
     evaluate->matrix =
         (pool_matrix){.height = spec->size, .width = (uint32_t)spec->batch, .layout = spec->layout};
-    evaluate->exec = (pool_exec){.struct_size = sizeof(evaluate->exec), .device = run->device};
     status = pool_ntt_domain_create(&domain, &evaluate->forward.domain);
     evaluate->params = (pool_matrix_evaluate_params){.struct_size = sizeof(evaluate->params),
         .field = evaluate->small.field,
@@ -88,25 +87,25 @@ static pool_status upload_evaluate(struct bench_run *run)
 {
     struct evaluate_state *evaluate = run->state;
     const pool_span in = {.data = evaluate->coefficients, .count = evaluate->count};
-    pool_span out;
-    pool_status status = bench_place(run, NULL, evaluate->count * evaluate->small.bytes,
-        evaluate->count, POOL_FORM_STANDARD, &evaluate->buffer, &out);
+    pool_status status = bench_place(run,
+        &(struct bench_items){.item_bytes = evaluate->small.bytes, .count = evaluate->count},
+        &evaluate->placed);
 
     if (status)
         return status;
-    evaluate->matrix.span = out;
+    evaluate->matrix.span = evaluate->placed.span;
     evaluate->matrix.span.count = evaluate->matrix.layout == POOL_MATRIX_ROWS
                                       ? evaluate->matrix.height
                                       : evaluate->matrix.width;
-    return pool_ntt(&evaluate->forward, &evaluate->exec, &in, &out);
+    return pool_ntt(&evaluate->forward, &run->exec, &in, &evaluate->placed.span);
 }
 
 static pool_status call_evaluate(struct bench_run *run)
 {
     const struct evaluate_state *evaluate = run->state;
 
-    return pool_matrix_evaluate(&evaluate->params, &evaluate->exec, &evaluate->matrix,
-        evaluate->point, 1, evaluate->values);
+    return pool_matrix_evaluate(
+        &evaluate->params, &run->exec, &evaluate->matrix, evaluate->point, 1, evaluate->values);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -115,7 +114,7 @@ static pool_status check_matrix(const struct evaluate_state *evaluate, bool *is_
 {
     const uint64_t bytes = evaluate->count * evaluate->small.bytes;
     uint8_t *matrix = bench_alloc(1, bytes);
-    pool_status status = pool_copy_to_host(matrix, evaluate->buffer, 0, bytes, NULL);
+    pool_status status = bench_gather(&evaluate->placed, matrix);
 
     if (!status)
         *is_correct = bench_check_ntt(&evaluate->forward, evaluate->coefficients, matrix);
@@ -188,13 +187,7 @@ static void destroy_evaluate(struct bench_run *run)
 {
     struct evaluate_state *evaluate = run->state;
 
-    if (!evaluate)
-        return;
-    pool_buffer_destroy(&evaluate->buffer);
     pool_ntt_domain_destroy(&evaluate->forward.domain);
-    free(evaluate->coefficients);
-    free(evaluate->values);
-    free(evaluate);
 }
 
 const struct bench_operation bench_evaluate = {

@@ -15,21 +15,15 @@
 struct extend_state {
     const pool_field *field;
     pool_ntt_extend_params params;
-    pool_exec exec;
     uint8_t *input;
-    uint64_t count;            /* elements of the input */
-    pool_buffer *input_buffer; /* on one device; or together: */
-    pool_buffer *output_buffer;
-    struct bench_shards *shards[2]; /* of input and output, or: */
-    pool_pinned *pinned[2];
-    pool_span input_span;
-    pool_span output_span;
+    uint64_t count; /* elements of the input */
+    struct bench_array in;
+    struct bench_array out;
     pool_poseidon *set; /* of the commitment, as the next members */
     pool_matrix_commit_params commit;
     pool_matrix_commit_shape shape;
     pool_matrix matrix;
-    pool_buffer *level_buffer;
-    pool_span levels;
+    struct bench_array levels;
 };
 
 static bool has_field(const char *subject)
@@ -74,7 +68,7 @@ static pool_status create_commitment(struct bench_run *run, struct extend_state 
 static pool_status create_extend(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct extend_state *extend = bench_alloc(1, sizeof(*extend));
+    struct extend_state *extend = bench_keep(run, 1, sizeof(*extend));
     const uint32_t log_blowup = spec->log_blowup;
     pool_status status;
 
@@ -86,11 +80,7 @@ static pool_status create_extend(struct bench_run *run)
         .log_blowup = log_blowup,
         .order = spec->order,
         .batch = spec->batch};
-    extend->exec = (pool_exec){.struct_size = sizeof(extend->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
-    extend->input = bench_alloc(extend->count, pool_field_element_bytes(extend->field));
+    extend->input = bench_keep(run, extend->count, pool_field_element_bytes(extend->field));
     status = create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
     if (!status && spec->commits)
         status = create_commitment(run, extend);
@@ -109,80 +99,53 @@ static pool_status warm_up_extend(struct bench_run *run)
                                         : pool_matrix_commit_warm_up(&extend->commit, &exec);
 }
 
-static pool_status place_extend(struct bench_run *run, struct extend_state *extend)
-{
-    const uint64_t element = pool_field_element_bytes(extend->field), size = run->spec.size;
-    const uint32_t log_blowup = extend->params.log_blowup;
-    const uint64_t results = extend->count << log_blowup;
-    pool_status status;
-
-    extend->exec = *run->together;
-    if (run->is_sharded) {
-        status = bench_shard(run, extend->input, element, size, extend->count, POOL_FORM_STANDARD,
-            false, &extend->shards[0], &extend->input_span);
-        return status ? status
-                      : bench_shard(run, NULL, element, size << log_blowup, results,
-                            POOL_FORM_STANDARD, false, &extend->shards[1], &extend->output_span);
-    }
-    status = bench_pin(run, extend->input, extend->count * element, extend->count,
-        POOL_FORM_STANDARD, &extend->pinned[0], &extend->input_span);
-    return status ? status
-                  : bench_pin(run, NULL, results * element, results, POOL_FORM_STANDARD,
-                        &extend->pinned[1], &extend->output_span);
-}
-
 static pool_status upload_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
-    const uint64_t bytes = extend->count * pool_field_element_bytes(extend->field);
-    const uint64_t results = extend->count << extend->params.log_blowup;
-
-    if (run->together)
-        return place_extend(run, extend);
-    pool_status status = bench_place(run, extend->input, bytes, extend->count, POOL_FORM_STANDARD,
-        &extend->input_buffer, &extend->input_span);
+    const uint32_t log_blowup = extend->params.log_blowup;
+    const struct bench_items in = {.from = extend->input,
+        .item_bytes = pool_field_element_bytes(extend->field),
+        .count = extend->count,
+        .unit = run->spec.size};
+    const struct bench_items out = {.item_bytes = in.item_bytes,
+        .count = in.count << log_blowup,
+        .unit = in.unit << log_blowup};
+    pool_status status = bench_place(run, &in, &extend->in);
 
     if (!status)
-        status = bench_place(run, NULL, bytes << extend->params.log_blowup, results,
-            POOL_FORM_STANDARD, &extend->output_buffer, &extend->output_span);
+        status = bench_place(run, &out, &extend->out);
     if (status || !run->spec.commits)
         return status;
-    extend->matrix.span = extend->output_span;
+    extend->matrix.span = extend->out.span;
     extend->matrix.span.count = run->spec.batch;
-    return bench_place(run, NULL, extend->shape.bytes, extend->shape.digest_count,
-        POOL_FORM_STANDARD, &extend->level_buffer, &extend->levels);
+    return bench_place(run,
+        &(struct bench_items){.item_bytes = extend->shape.bytes / extend->shape.digest_count,
+            .count = extend->shape.digest_count},
+        &extend->levels);
 }
 
 static pool_status call_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
     const pool_extension extension = {
-        .params = &extend->params, .trace = extend->input_span, .extended = extend->output_span};
+        .params = &extend->params, .trace = extend->in.span, .extended = extend->out.span};
 
     if (run->spec.commits)
-        return pool_extend_commit(&extend->commit, &extend->exec, &extension, 1, &extend->levels);
-    return pool_ntt_extend(
-        &extend->params, &extend->exec, &extend->input_span, NULL, &extend->output_span);
-}
-
-static pool_exec *exec_of_extend(struct bench_run *run)
-{
-    struct extend_state *extend = run->state;
-
-    return &extend->exec;
+        return pool_extend_commit(&extend->commit, &run->exec, &extension, 1, &extend->levels.span);
+    return pool_ntt_extend(&extend->params, &run->exec, &extend->in.span, NULL, &extend->out.span);
 }
 
 static void locate_extend(const struct bench_run *run, struct bench_result *result)
 {
     const struct extend_state *extend = run->state;
 
-    *result = (struct bench_result){.buffer = extend->output_buffer,
+    *result = (struct bench_result){.buffer = extend->out.buffer,
         .bytes =
             (extend->count << extend->params.log_blowup) * pool_field_element_bytes(extend->field)};
     if (!run->spec.commits)
         return;
-    result->buffer = extend->level_buffer;
-    result->bytes = extend->shape.bytes / extend->shape.digest_count;
+    result->buffer = extend->levels.buffer;
+    result->bytes = extend->levels.item_bytes;
     result->offset = extend->shape.bytes - result->bytes;
 }
 
@@ -192,13 +155,12 @@ static pool_status check_commitment(
 {
     const struct extend_state *extend = run->state;
     const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
-    uint8_t *root = NULL;
-    uint64_t bytes;
-    pool_status status = bench_read(run, &root, &bytes);
+    uint8_t *root = bench_alloc(1, extend->levels.item_bytes);
+    pool_status status = bench_copy_root(&extend->levels, root);
     const struct bench_commitment commitment = {.params = &extend->commit,
         .exec = &one,
         .matrix = &extend->matrix,
-        .levels = &extend->levels,
+        .levels = &extend->levels.span,
         .root = root,
         .elements = elements};
 
@@ -246,14 +208,8 @@ static pool_status check_extend(struct bench_run *run, bool *is_correct)
         .coset = 1,
         .order = (extend->params.order & 1) ? POOL_NTT_NR : POOL_NTT_NN,
         .batch = extend->params.batch};
-    pool_status status = POOL_OK;
+    pool_status status = bench_gather(&extend->out, output);
 
-    if (extend->shards[1])
-        status = bench_gather(extend->shards[1], output);
-    else if (run->together)
-        memcpy(output, extend->output_span.data, bytes);
-    else
-        status = pool_copy_to_host(output, extend->output_buffer, 0, bytes, NULL);
     if (!status)
         status = create_domain(extend->field, run->spec.size, &inverse.domain);
     if (!status)
@@ -273,19 +229,8 @@ static void destroy_extend(struct bench_run *run)
 {
     struct extend_state *extend = run->state;
 
-    if (!extend)
-        return;
-    pool_buffer_destroy(&extend->input_buffer);
-    pool_buffer_destroy(&extend->output_buffer);
-    for (int i = 0; i < 2; i++) {
-        bench_shards_destroy(&extend->shards[i]);
-        pool_pinned_destroy(&extend->pinned[i]);
-    }
-    pool_buffer_destroy(&extend->level_buffer);
     pool_poseidon_destroy(&extend->set);
     pool_ntt_domain_destroy(&extend->params.domain);
-    free(extend->input);
-    free(extend);
 }
 
 const struct bench_operation bench_extend = {
@@ -303,7 +248,6 @@ const struct bench_operation bench_extend = {
     .upload = upload_extend,
     .call = call_extend,
     .check = check_extend,
-    .exec = exec_of_extend,
     .result = locate_extend,
     .destroy = destroy_extend,
 };

@@ -22,24 +22,20 @@ struct fold_state {
     struct bench_small_field small;
     const pool_field *base;
     pool_fri_fold_params params;
-    pool_exec exec;
     uint64_t count;   /* values */
     uint64_t results; /* after the fold */
     size_t bytes;     /* of a value */
     uint8_t challenge[POOL_FIELD_MAX_BYTES];
     uint8_t *coefficients;
-    pool_buffer *values;
-    pool_buffer *folded;
-    pool_span value_span;
-    pool_span folded_span;
+    struct bench_array values;
+    struct bench_array folded;
     /* Of the next layer, with spec.commits: */
     pool_poseidon *set;
     pool_matrix_commit_params commit;
     pool_matrix_commit_shape shape;
     uint32_t next_log_arity;
     pool_matrix layer;
-    pool_buffer *levels;
-    pool_span level_span;
+    struct bench_array levels;
 };
 
 static bool has_field(const char *subject)
@@ -91,7 +87,7 @@ static pool_status create_commitment(struct fold_state *fold)
 static pool_status create_fold(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct fold_state *fold = bench_alloc(1, sizeof(*fold));
+    struct fold_state *fold = bench_keep(run, 1, sizeof(*fold));
     const pool_field *field;
     pool_ntt_domain *domain = NULL;
     pool_status status;
@@ -104,11 +100,7 @@ static pool_status create_fold(struct bench_run *run)
     fold->bytes = pool_field_element_bytes(field);
     fold->count = spec->size;
     fold->results = spec->size >> spec->log_arity;
-    fold->exec = (pool_exec){.struct_size = sizeof(fold->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
-    fold->coefficients = bench_alloc(fold->count, fold->bytes);
+    fold->coefficients = bench_keep(run, fold->count, fold->bytes);
     status = create_domain(fold->base, spec->size, &domain);
     fold->params = (pool_fri_fold_params){.struct_size = sizeof(fold->params),
         .field = field,
@@ -156,23 +148,26 @@ static pool_status upload_fold(struct bench_run *run)
     const pool_span in = {.data = fold->coefficients, .count = fold->count * fold->small.degree};
     pool_span out;
     uint32_t matrices = 0;
-    pool_status status = bench_place(run, NULL, fold->count * fold->bytes, fold->count,
-        POOL_FORM_STANDARD, &fold->values, &fold->value_span);
+    pool_status status = bench_place(
+        run, &(struct bench_items){.item_bytes = fold->bytes, .count = fold->count}, &fold->values);
 
     if (!status)
-        status = bench_place(run, NULL, fold->results * fold->bytes, fold->results,
-            POOL_FORM_STANDARD, &fold->folded, &fold->folded_span);
+        status = bench_place(run,
+            &(struct bench_items){.item_bytes = fold->bytes, .count = fold->results},
+            &fold->folded);
     if (!status) {
-        out = fold->value_span;
+        out = fold->values.span;
         out.count = in.count;
         status = pool_ntt(&forward, &exec, &in, &out);
     }
     if (!status && run->spec.commits)
-        status = pool_fri_layer(fold->params.field, &fold->folded_span, fold->next_log_arity, 1,
+        status = pool_fri_layer(fold->params.field, &fold->folded.span, fold->next_log_arity, 1,
             &fold->layer, &matrices);
     if (!status && run->spec.commits)
-        status = bench_place(run, NULL, fold->shape.bytes, fold->shape.digest_count,
-            POOL_FORM_STANDARD, &fold->levels, &fold->level_span);
+        status = bench_place(run,
+            &(struct bench_items){.item_bytes = fold->shape.bytes / fold->shape.digest_count,
+                .count = fold->shape.digest_count},
+            &fold->levels);
     return status;
 }
 
@@ -182,8 +177,8 @@ static pool_status call_fold(struct bench_run *run)
 
     return run->spec.commits
                ? pool_fri_fold_commit(&fold->params, fold->next_log_arity, &fold->commit,
-                     &fold->exec, &fold->value_span, &fold->folded_span, &fold->level_span)
-               : pool_fri_fold(&fold->params, &fold->exec, &fold->value_span, &fold->folded_span);
+                     &run->exec, &fold->values.span, &fold->folded.span, &fold->levels.span)
+               : pool_fri_fold(&fold->params, &run->exec, &fold->values.span, &fold->folded.span);
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -238,8 +233,7 @@ static pool_status check_values(const struct fold_state *fold, bool *is_correct)
 {
     const pool_ntt_params forward = forward_of(fold, fold->params.domain, 1);
     uint8_t *values = bench_alloc(fold->count, fold->bytes);
-    pool_status status =
-        pool_copy_to_host(values, fold->values, 0, fold->count * fold->bytes, NULL);
+    pool_status status = bench_gather(&fold->values, values);
 
     if (!status)
         *is_correct = bench_check_ntt(&forward, fold->coefficients, values);
@@ -271,18 +265,16 @@ static pool_status check_folded(
 static pool_status check_layer(struct bench_run *run, const uint8_t *folded, bool *is_correct)
 {
     const struct fold_state *fold = run->state;
-    const uint64_t digest = fold->shape.bytes / fold->shape.digest_count;
     const pool_exec exec = {.struct_size = sizeof(exec), .device = run->device};
-    uint8_t *root = bench_alloc(1, digest);
+    uint8_t *root = bench_alloc(1, fold->levels.item_bytes);
     const struct bench_commitment commitment = {.params = &fold->commit,
         .exec = &exec,
         .matrix = &fold->layer,
-        .levels = &fold->level_span,
+        .levels = &fold->levels.span,
         .root = root,
         .elements = folded};
     bool has_rows = false;
-    pool_status status =
-        pool_copy_to_host(root, fold->levels, fold->shape.bytes - digest, digest, NULL);
+    pool_status status = bench_copy_root(&fold->levels, root);
 
     if (!status)
         status = bench_check_openings(&commitment, &has_rows);
@@ -295,8 +287,7 @@ static pool_status check_fold(struct bench_run *run, bool *is_correct)
 {
     const struct fold_state *fold = run->state;
     uint8_t *folded = bench_alloc(fold->results, fold->bytes);
-    pool_status status =
-        pool_copy_to_host(folded, fold->folded, 0, fold->results * fold->bytes, NULL);
+    pool_status status = bench_gather(&fold->folded, folded);
 
     if (!status)
         status = check_values(fold, is_correct);
@@ -311,18 +302,10 @@ static pool_status check_fold(struct bench_run *run, bool *is_correct)
 static void destroy_fold(struct bench_run *run)
 {
     struct fold_state *fold = run->state;
-    pool_ntt_domain *domain;
+    pool_ntt_domain *domain = (pool_ntt_domain *)(uintptr_t)fold->params.domain;
 
-    if (!fold)
-        return;
-    domain = (pool_ntt_domain *)(uintptr_t)fold->params.domain;
-    pool_buffer_destroy(&fold->values);
-    pool_buffer_destroy(&fold->folded);
-    pool_buffer_destroy(&fold->levels);
     pool_ntt_domain_destroy(&domain);
     pool_poseidon_destroy(&fold->set);
-    free(fold->coefficients);
-    free(fold);
 }
 
 const struct bench_operation bench_fold = {

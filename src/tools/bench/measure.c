@@ -3,6 +3,7 @@
  * The measurement of one operation: first use, runs, check of the result.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -58,28 +59,32 @@ static pool_status time_first_use(struct bench_run *run)
     return status;
 }
 
-pool_status bench_pin(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
-    pool_form form, pool_pinned **pinned, pool_span *span)
+void *bench_keep(struct bench_run *run, size_t count, size_t bytes)
 {
-    pool_status status = pool_pinned_create(run->device, bytes, 0, pinned);
+    uint32_t i = 0;
 
-    if (status)
-        return status;
-    *span = (pool_span){.data = pool_pinned_data(*pinned), .count = count, .form = form};
-    if (from)
-        memcpy(span->data, from, bytes);
-    else
-        memset(span->data, 0, bytes);
-    return POOL_OK;
+    while (run->memory[i])
+        i++;
+    return run->memory[i] = bench_alloc(count, bytes);
 }
 
-pool_status bench_place(struct bench_run *run, const void *from, uint64_t bytes, uint64_t count,
-    pool_form form, pool_buffer **buffer, pool_span *span)
+pool_status bench_allocate_workspace(struct bench_run *run, uint64_t bytes)
 {
-    pool_status status = from ? pool_buffer_from_host(run->device, from, bytes, buffer)
-                              : pool_buffer_alloc(run->device, bytes, buffer);
+    pool_status status = bytes ? pool_buffer_alloc(run->device, bytes, &run->workspace) : POOL_OK;
 
-    return status ? status : pool_buffer_span(*buffer, 0, count, form, span);
+    run->exec.workspace = run->workspace;
+    return status;
+}
+
+static void free_memory(struct bench_run *run)
+{
+    for (uint32_t i = 0; i < BENCH_ARRAYS && run->arrays[i]; i++)
+        bench_array_free(run->arrays[i]);
+    pool_buffer_destroy(&run->workspace);
+    for (uint32_t i = 0; i < BENCH_ARRAYS; i++)
+        free(run->memory[i]);
+    memset(run->arrays, 0, sizeof(run->arrays));
+    memset(run->memory, 0, sizeof(run->memory));
 }
 
 pool_status bench_read(struct bench_run *run, uint8_t **bytes, uint64_t *count)
@@ -99,7 +104,7 @@ pool_status bench_read(struct bench_run *run, uint8_t **bytes, uint64_t *count)
     return POOL_OK;
 }
 
-pool_status bench_begin(struct bench_run *run)
+pool_status bench_create(struct bench_run *run)
 {
     const struct bench_operation *operation = run->operation;
     pool_status status;
@@ -107,8 +112,21 @@ pool_status bench_begin(struct bench_run *run)
     run->spec.batch = run->spec.batch ? run->spec.batch : 1;
     begin_stage(run, "creating inputs");
     status = pool_stream_create(run->device, NULL, &run->stream);
-    if (!status)
-        status = operation->create(run);
+    if (run->together)
+        run->exec = *run->together;
+    else
+        run->exec = (pool_exec){.struct_size = sizeof(run->exec),
+            .device = run->device,
+            .stream = operation->is_blocking ? NULL : run->stream,
+            .is_async = !operation->is_blocking};
+    return status ? status : operation->create(run);
+}
+
+pool_status bench_begin(struct bench_run *run)
+{
+    const struct bench_operation *operation = run->operation;
+    pool_status status = bench_create(run);
+
     if (!status && operation->warm_up)
         status = time_first_use(run);
     begin_stage(run, "copying inputs");
@@ -123,8 +141,10 @@ void bench_end(struct bench_run *run, pool_status status)
         run->driver_code = pool_last_error()->driver_code;
         snprintf(run->failure, sizeof(run->failure), "%s", pool_last_error()->message);
     }
-    run->operation->destroy(run);
+    if (run->state && run->operation->destroy)
+        run->operation->destroy(run);
     run->state = NULL;
+    free_memory(run);
     pool_stream_destroy(&run->stream);
 }
 

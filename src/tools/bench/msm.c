@@ -42,7 +42,7 @@ static void skew_scalar(const char *kind, const uint8_t *first, uint8_t *scalar,
 
 static pool_status create_msm(struct bench_run *run)
 {
-    struct bench_msm_state *msm = bench_alloc(1, sizeof(*msm));
+    struct bench_msm_state *msm = bench_keep(run, 1, sizeof(*msm));
     const pool_point_format format = {.form = POOL_FORM_MONTGOMERY};
     uint64_t count = run->spec.size * run->spec.batch;
     pool_status status = POOL_OK;
@@ -54,15 +54,18 @@ static pool_status create_msm(struct bench_run *run)
     msm->scalar_bytes = pool_field_element_bytes(msm->field);
     msm->point_bytes = pool_point_bytes(msm->curve, POOL_POINT_AFFINE);
     msm->base_count = run->spec.size < MAX_BASES ? run->spec.size : MAX_BASES;
-    msm->bases = bench_alloc(msm->base_count, msm->point_bytes);
-    msm->logarithms = bench_alloc(msm->base_count, msm->scalar_bytes);
-    msm->results = bench_alloc(run->spec.batch, msm->point_bytes);
+    msm->bases = bench_keep(run, msm->base_count, msm->point_bytes);
+    msm->logarithms = bench_keep(run, msm->base_count, msm->scalar_bytes);
+    msm->results = bench_keep(run, run->spec.batch, msm->point_bytes);
     if (run->spec.from_host)
-        status = pool_pinned_create(run->device, count * msm->scalar_bytes, 0, &msm->pinned);
+        status = bench_place(run,
+            &(struct bench_items){
+                .item_bytes = msm->scalar_bytes, .count = count, .is_pinned = true},
+            &msm->pinned);
     if (status)
         return status;
     msm->scalars =
-        msm->pinned ? pool_pinned_data(msm->pinned) : bench_alloc(count, msm->scalar_bytes);
+        run->spec.from_host ? msm->pinned.span.data : bench_keep(run, count, msm->scalar_bytes);
     status = bench_random_scalars(msm->field, 2, count, POOL_FORM_STANDARD, msm->scalars);
     for (uint64_t i = 0; i < count && !status && run->spec.scalars; i++)
         skew_scalar(run->spec.scalars, msm->scalars, msm->scalars + i * msm->scalar_bytes,
@@ -112,14 +115,13 @@ static pool_status create_bases(struct bench_run *run, struct bench_msm_state *m
     return status;
 }
 
-/* Equal shards of the bases on the devices, scalars in pinned memory or in equal shards. */
-static pool_status place_msm(struct bench_run *run, struct bench_msm_state *msm)
+/* Equal shards of the bases on the devices. */
+static pool_status create_device_bases(struct bench_run *run, struct bench_msm_state *msm)
 {
-    const uint64_t count = run->spec.size * run->spec.batch;
     const uint32_t devices = run->together->device_count;
     pool_status status = POOL_OK;
 
-    msm->device_bases = bench_alloc(devices, sizeof(*msm->device_bases));
+    msm->device_bases = bench_keep(run, devices, sizeof(*msm->device_bases));
     for (uint32_t i = 0; i < devices && !status; i++) {
         const pool_exec exec = {.struct_size = sizeof(exec), .device = run->together->devices[i]};
         uint64_t first = run->spec.size * i / devices;
@@ -127,63 +129,47 @@ static pool_status place_msm(struct bench_run *run, struct bench_msm_state *msm)
         status = create_bases(run, msm, &exec, first, run->spec.size * (i + 1) / devices - first,
             &msm->device_bases[i]);
     }
-    msm->exec = *run->together;
-    msm->params = (pool_msm_params){.struct_size = sizeof(msm->params),
-        .curve = msm->curve,
-        .batch = run->spec.batch,
-        .shared_bases = 1,
-        .device_bases = msm->device_bases,
-        .affine_passes = run->spec.affine_passes};
-    msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
-    if (!status && run->is_sharded)
-        return bench_shard(run, msm->scalars, msm->scalar_bytes, 1, count, POOL_FORM_STANDARD,
-            false, &msm->shards, &msm->scalar_span);
-    return status ? status
-                  : bench_pin(run, msm->scalars, count * msm->scalar_bytes, count,
-                        POOL_FORM_STANDARD, &msm->pinned_copy, &msm->scalar_span);
+    msm->params.device_bases = msm->device_bases;
+    return status;
 }
 
 static pool_status upload_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
-    uint64_t count = run->spec.size * run->spec.batch;
+    const struct bench_items scalars = {.from = msm->scalars,
+        .item_bytes = msm->scalar_bytes,
+        .count = run->spec.size * run->spec.batch};
     uint64_t workspace_bytes = 0;
     pool_status status;
 
-    if (run->together)
-        return place_msm(run, msm);
-    msm->exec = (pool_exec){.struct_size = sizeof(msm->exec), .device = run->device};
-    status = create_bases(run, msm, &msm->exec, 0, run->spec.size, &msm->params.bases);
-    msm->exec.stream = run->stream;
-    msm->params.struct_size = sizeof(msm->params);
-    msm->params.curve = msm->curve;
-    msm->params.batch = run->spec.batch;
-    msm->params.shared_bases = 1;
-    msm->params.window_bits = run->spec.window_bits;
-    msm->params.affine_passes = run->spec.affine_passes;
+    msm->params = (pool_msm_params){.struct_size = sizeof(msm->params),
+        .curve = msm->curve,
+        .batch = run->spec.batch,
+        .shared_bases = 1,
+        .window_bits = run->together ? 0 : run->spec.window_bits,
+        .affine_passes = run->spec.affine_passes};
     msm->result_span = (pool_span){.data = msm->results, .count = run->spec.batch};
+    status = run->together
+                 ? create_device_bases(run, msm)
+                 : create_bases(run, msm, &run->exec, 0, run->spec.size, &msm->params.bases);
     if (!status)
-        status = pool_buffer_from_host(
-            run->device, msm->scalars, count * msm->scalar_bytes, &msm->scalar_buffer);
-    if (!status)
-        status =
-            pool_buffer_span(msm->scalar_buffer, 0, count, POOL_FORM_STANDARD, &msm->scalar_span);
+        status = bench_place(run, &scalars, &msm->placed);
+    msm->scalar_span = msm->placed.span;
+    if (status || run->together)
+        return status;
+    run->exec.stream = run->stream;
     if (run->spec.from_host || run->spec.from_pageable)
-        msm->scalar_span = (pool_span){.data = msm->scalars, .count = count};
-    if (!status)
-        status = pool_msm_workspace(
-            &msm->params, &msm->exec, NULL, &msm->scalar_span, &msm->result_span, &workspace_bytes);
-    if (!status && workspace_bytes)
-        status = pool_buffer_alloc(run->device, workspace_bytes, &msm->workspace);
-    msm->exec.workspace = msm->workspace;
-    return status;
+        msm->scalar_span = (pool_span){.data = msm->scalars, .count = scalars.count};
+    status = pool_msm_workspace(
+        &msm->params, &run->exec, NULL, &msm->scalar_span, &msm->result_span, &workspace_bytes);
+    return status ? status : bench_allocate_workspace(run, workspace_bytes);
 }
 
 static pool_status call_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
 
-    return pool_msm(&msm->params, &msm->exec, NULL, &msm->scalar_span, &msm->result_span);
+    return pool_msm(&msm->params, &run->exec, NULL, &msm->scalar_span, &msm->result_span);
 }
 
 /* Each result is the inner product of scalars and logarithms times the generator. */
@@ -212,13 +198,6 @@ static pool_status check_msm(struct bench_run *run, bool *is_correct)
     return status;
 }
 
-static pool_exec *exec_of_msm(struct bench_run *run)
-{
-    struct bench_msm_state *msm = run->state;
-
-    return &msm->exec;
-}
-
 static void locate_msm(const struct bench_run *run, struct bench_result *result)
 {
     const struct bench_msm_state *msm = run->state;
@@ -231,23 +210,9 @@ static void destroy_msm(struct bench_run *run)
 {
     struct bench_msm_state *msm = run->state;
 
-    if (!msm)
-        return;
     for (uint32_t i = 0; msm->device_bases && i < run->together->device_count; i++)
         pool_bases_destroy(&msm->device_bases[i]);
-    free(msm->device_bases);
-    pool_pinned_destroy(&msm->pinned_copy);
-    bench_shards_destroy(&msm->shards);
     pool_bases_destroy(&msm->params.bases);
-    pool_buffer_destroy(&msm->scalar_buffer);
-    pool_buffer_destroy(&msm->workspace);
-    if (!run->spec.from_host)
-        free(msm->scalars);
-    pool_pinned_destroy(&msm->pinned);
-    free(msm->bases);
-    free(msm->logarithms);
-    free(msm->results);
-    free(msm);
 }
 
 const struct bench_operation bench_msm = {
@@ -264,7 +229,6 @@ const struct bench_operation bench_msm = {
     .upload = upload_msm,
     .call = call_msm,
     .check = check_msm,
-    .exec = exec_of_msm,
     .result = locate_msm,
     .destroy = destroy_msm,
 };

@@ -4,7 +4,6 @@
  * random point.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 
@@ -20,7 +19,7 @@ static uint64_t max_elements(const char *subject)
 
 static pool_status create_ntt(struct bench_run *run)
 {
-    struct bench_ntt_state *ntt = bench_alloc(1, sizeof(*ntt));
+    struct bench_ntt_state *ntt = bench_keep(run, 1, sizeof(*ntt));
     const struct bench_case *spec = &run->spec;
     uint64_t count = spec->size * spec->batch;
     pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
@@ -35,12 +34,8 @@ static pool_status create_ntt(struct bench_run *run)
         .coset = spec->is_coset,
         .order = spec->order,
         .batch = spec->batch};
-    ntt->exec = (pool_exec){.struct_size = sizeof(ntt->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
     ntt->bytes = count * pool_field_element_bytes(ntt->field);
-    ntt->input = bench_alloc(1, ntt->bytes);
+    ntt->input = bench_keep(run, 1, ntt->bytes);
     pool_status status = pool_ntt_domain_create(&domain, &ntt->params.domain);
     return status ? status
                   : bench_random_scalars(ntt->field, 1, count, POOL_FORM_STANDARD, ntt->input);
@@ -54,93 +49,60 @@ static pool_status warm_up_ntt(struct bench_run *run)
         ntt->params.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
-static pool_status pin_ntt(struct bench_run *run, struct bench_ntt_state *ntt, uint64_t count)
-{
-    pool_status status = bench_pin(
-        run, ntt->input, ntt->bytes, count, POOL_FORM_STANDARD, &ntt->pinned[0], &ntt->input_span);
-
-    ntt->exec = *run->together;
-    return status ? status
-                  : bench_pin(run, NULL, ntt->bytes, count, POOL_FORM_STANDARD, &ntt->pinned[1],
-                        &ntt->output_span);
-}
-
 /* Transforms are dealt out whole, or each is split: then natural order is cyclic. */
-static pool_status shard_ntt(struct bench_run *run, struct bench_ntt_state *ntt, uint64_t count)
+static pool_status place_ntt(
+    struct bench_run *run, const void *from, bool is_natural, struct bench_array *array)
 {
-    const bool is_split = run->spec.batch < run->together->device_count;
-    const bool takes_natural = run->spec.order == POOL_NTT_NN || run->spec.order == POOL_NTT_NR;
-    const bool gives_natural = run->spec.order == POOL_NTT_NN || run->spec.order == POOL_NTT_RN;
-    const uint64_t bytes = ntt->bytes / count, unit = is_split ? 1 : run->spec.size;
-    pool_status status = bench_shard(run, ntt->input, bytes, unit, count, POOL_FORM_STANDARD,
-        is_split && takes_natural, &ntt->shards[0], &ntt->input_span);
+    const struct bench_ntt_state *ntt = run->state;
+    const bool is_split = run->together && run->spec.batch < run->together->device_count;
+    const uint64_t count = run->spec.size * run->spec.batch;
 
-    ntt->exec = *run->together;
-    return status ? status
-                  : bench_shard(run, NULL, bytes, unit, count, POOL_FORM_STANDARD,
-                        is_split && gives_natural, &ntt->shards[1], &ntt->output_span);
+    return bench_place(run,
+        &(struct bench_items){.from = from,
+            .item_bytes = ntt->bytes / count,
+            .count = count,
+            .unit = is_split ? 1 : run->spec.size,
+            .is_cyclic = is_split && is_natural},
+        array);
 }
 
 static pool_status upload_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = run->state;
-    uint64_t count = run->spec.size * run->spec.batch;
+    const pool_ntt_order order = run->spec.order;
     uint64_t workspace_bytes = 0;
-
-    if (run->together)
-        return run->is_sharded ? shard_ntt(run, ntt, count) : pin_ntt(run, ntt, count);
-    pool_status status = pool_buffer_alloc(run->device, ntt->bytes, &ntt->output_buffer);
+    pool_status status =
+        place_ntt(run, ntt->input, order == POOL_NTT_NN || order == POOL_NTT_NR, &ntt->in);
 
     if (!status)
-        status = pool_buffer_from_host(run->device, ntt->input, ntt->bytes, &ntt->input_buffer);
-    if (!status)
-        status =
-            pool_buffer_span(ntt->input_buffer, 0, count, POOL_FORM_STANDARD, &ntt->input_span);
-    if (!status)
-        status =
-            pool_buffer_span(ntt->output_buffer, 0, count, POOL_FORM_STANDARD, &ntt->output_span);
-    if (!status)
-        status = pool_ntt_workspace(
-            &ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span, &workspace_bytes);
-    if (!status && workspace_bytes)
-        status = pool_buffer_alloc(run->device, workspace_bytes, &ntt->workspace);
-    ntt->exec.workspace = ntt->workspace;
-    return status;
+        status = place_ntt(run, NULL, order == POOL_NTT_NN || order == POOL_NTT_RN, &ntt->out);
+    if (status || run->together)
+        return status;
+    status = pool_ntt_workspace(
+        &ntt->params, &run->exec, &ntt->in.span, &ntt->out.span, &workspace_bytes);
+    return status ? status : bench_allocate_workspace(run, workspace_bytes);
 }
 
 static pool_status call_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = run->state;
 
-    return pool_ntt(&ntt->params, &ntt->exec, &ntt->input_span, &ntt->output_span);
-}
-
-static pool_exec *exec_of_ntt(struct bench_run *run)
-{
-    struct bench_ntt_state *ntt = run->state;
-
-    return &ntt->exec;
+    return pool_ntt(&ntt->params, &run->exec, &ntt->in.span, &ntt->out.span);
 }
 
 static void locate_ntt(const struct bench_run *run, struct bench_result *result)
 {
     const struct bench_ntt_state *ntt = run->state;
 
-    *result = (struct bench_result){.buffer = ntt->output_buffer, .bytes = ntt->bytes};
+    *result = (struct bench_result){.buffer = ntt->out.buffer, .bytes = ntt->bytes};
 }
 
 static pool_status check_ntt(struct bench_run *run, bool *is_correct)
 {
     struct bench_ntt_state *ntt = run->state;
     uint8_t *output = bench_alloc(1, ntt->bytes);
-    pool_status status = POOL_OK;
+    pool_status status = bench_gather(&ntt->out, output);
 
-    if (ntt->shards[1])
-        status = bench_gather(ntt->shards[1], output);
-    else if (run->together)
-        memcpy(output, ntt->output_span.data, ntt->bytes);
-    else
-        status = pool_copy_to_host(output, ntt->output_buffer, 0, ntt->bytes, NULL);
     if (!status)
         *is_correct =
             !pool_field_check(ntt->field, output, run->spec.size * run->spec.batch, NULL) &&
@@ -153,18 +115,7 @@ static void destroy_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = run->state;
 
-    if (!ntt)
-        return;
-    pool_buffer_destroy(&ntt->input_buffer);
-    pool_buffer_destroy(&ntt->output_buffer);
-    pool_buffer_destroy(&ntt->workspace);
-    pool_pinned_destroy(&ntt->pinned[0]);
-    pool_pinned_destroy(&ntt->pinned[1]);
-    bench_shards_destroy(&ntt->shards[0]);
-    bench_shards_destroy(&ntt->shards[1]);
     pool_ntt_domain_destroy(&ntt->params.domain);
-    free(ntt->input);
-    free(ntt);
 }
 
 const struct bench_operation bench_ntt = {
@@ -182,7 +133,6 @@ const struct bench_operation bench_ntt = {
     .upload = upload_ntt,
     .call = call_ntt,
     .check = check_ntt,
-    .exec = exec_of_ntt,
     .result = locate_ntt,
     .destroy = destroy_ntt,
 };

@@ -30,7 +30,7 @@ static bool has_function(const char *subject)
 
 static pool_status create_calls(struct bench_run *run)
 {
-    struct calls_state *state = bench_alloc(1, sizeof(*state));
+    struct calls_state *state = bench_keep(run, 1, sizeof(*state));
     pool_memory_info info = {.struct_size = sizeof(info)};
     pool_lease_counts leases = {.struct_size = sizeof(leases)};
     pool_status status;
@@ -103,12 +103,9 @@ static void destroy_calls(struct bench_run *run)
 {
     struct calls_state *state = run->state;
 
-    if (!state)
-        return;
     if (state->function->destroy)
         state->function->destroy(run);
     pool_event_destroy(&state->event);
-    free(state);
 }
 
 const struct bench_operation bench_pool = {

@@ -13,17 +13,12 @@ enum { SAMPLES = 64 };
 
 struct poseidon_state {
     pool_poseidon *set;
-    pool_exec exec;
     uint8_t *inputs;
     uint32_t input_elements;
     size_t input_bytes;
     size_t result_bytes;
-    pool_buffer *input_buffer;
-    pool_buffer *result_buffer;
-    pool_span input_span;
-    pool_span result_span;
-    pool_pinned *pinned[2]; /* of inputs and results, together; or: */
-    struct bench_shards *shards[2];
+    struct bench_array in;
+    struct bench_array out;
 };
 
 static bool has_set(const char *subject)
@@ -45,33 +40,9 @@ static pool_status permute_or_hash(const struct bench_run *run, const pool_exec 
     return pool_poseidon_hash(poseidon->set, exec, inputs, poseidon->input_elements, results);
 }
 
-static pool_status pin_poseidon(struct bench_run *run, struct poseidon_state *poseidon)
-{
-    const uint64_t size = run->spec.size;
-    pool_status status = bench_pin(run, poseidon->inputs, size * poseidon->input_bytes, size,
-        run->spec.form, &poseidon->pinned[0], &poseidon->input_span);
-
-    poseidon->exec = *run->together;
-    return status ? status
-                  : bench_pin(run, NULL, size * poseidon->result_bytes, size, run->spec.form,
-                        &poseidon->pinned[1], &poseidon->result_span);
-}
-
-static pool_status shard_poseidon(struct bench_run *run, struct poseidon_state *poseidon)
-{
-    const uint64_t size = run->spec.size;
-    pool_status status = bench_shard(run, poseidon->inputs, poseidon->input_bytes, 1, size,
-        run->spec.form, false, &poseidon->shards[0], &poseidon->input_span);
-
-    poseidon->exec = *run->together;
-    return status ? status
-                  : bench_shard(run, NULL, poseidon->result_bytes, 1, size, run->spec.form, false,
-                        &poseidon->shards[1], &poseidon->result_span);
-}
-
 static pool_status create_poseidon(struct bench_run *run)
 {
-    struct poseidon_state *poseidon = bench_alloc(1, sizeof(*poseidon));
+    struct poseidon_state *poseidon = bench_keep(run, 1, sizeof(*poseidon));
     pool_poseidon *set;
     pool_status status;
 
@@ -88,43 +59,37 @@ static pool_status create_poseidon(struct bench_run *run)
     poseidon->result_bytes = run->spec.is_permutation
                                  ? poseidon->input_bytes
                                  : pool_poseidon_digest_elements(set) * element_bytes;
-    poseidon->exec = (pool_exec){.struct_size = sizeof(poseidon->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
-    poseidon->inputs = bench_alloc(run->spec.size, poseidon->input_bytes);
+    poseidon->inputs = bench_keep(run, run->spec.size, poseidon->input_bytes);
     status = bench_random_scalars(pool_poseidon_field(set), 1,
         run->spec.size * poseidon->input_elements, run->spec.form, poseidon->inputs);
-    if (!status && run->together)
-        return run->is_sharded ? shard_poseidon(run, poseidon) : pin_poseidon(run, poseidon);
     if (!status)
-        status = pool_buffer_from_host(run->device, poseidon->inputs,
-            run->spec.size * poseidon->input_bytes, &poseidon->input_buffer);
-    if (!status)
-        status = pool_buffer_zeroed(
-            run->device, run->spec.size * poseidon->result_bytes, &poseidon->result_buffer);
-    if (!status)
-        status = pool_buffer_span(
-            poseidon->input_buffer, 0, run->spec.size, run->spec.form, &poseidon->input_span);
-    if (!status)
-        status = pool_buffer_span(
-            poseidon->result_buffer, 0, run->spec.size, run->spec.form, &poseidon->result_span);
-    return status;
+        status = bench_place(run,
+            &(struct bench_items){.from = poseidon->inputs,
+                .item_bytes = poseidon->input_bytes,
+                .count = run->spec.size,
+                .form = run->spec.form},
+            &poseidon->in);
+    return status ? status
+                  : bench_place(run,
+                        &(struct bench_items){.item_bytes = poseidon->result_bytes,
+                            .count = run->spec.size,
+                            .form = run->spec.form},
+                        &poseidon->out);
 }
 
 /* Compiles by one hash, whose result the measured calls overwrite. */
 static pool_status warm_up_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
-    pool_span input = poseidon->input_span;
-    pool_span result = poseidon->result_span;
+    pool_span input = poseidon->in.span;
+    pool_span result = poseidon->out.span;
     pool_status status;
 
     if (run->together)
         return pool_poseidon_warm_up(
             poseidon->set, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
     input.count = result.count = 1;
-    status = permute_or_hash(run, &poseidon->exec, &input, &result);
+    status = permute_or_hash(run, &run->exec, &input, &result);
     return status ? status : pool_stream_synchronize(run->stream);
 }
 
@@ -132,7 +97,7 @@ static pool_status call_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
 
-    return permute_or_hash(run, &poseidon->exec, &poseidon->input_span, &poseidon->result_span);
+    return permute_or_hash(run, &run->exec, &poseidon->in.span, &poseidon->out.span);
 }
 
 static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
@@ -140,11 +105,9 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
     struct poseidon_state *poseidon = run->state;
     uint64_t samples = run->spec.size < SAMPLES ? run->spec.size : SAMPLES;
     const pool_exec host = {.struct_size = sizeof(host), .on_host = 1};
-    uint8_t *results = bench_alloc(2, poseidon->result_bytes);
-    uint8_t *expected = results + poseidon->result_bytes;
-    uint8_t *gathered =
-        poseidon->shards[1] ? bench_alloc(run->spec.size, poseidon->result_bytes) : NULL;
-    pool_status status = gathered ? bench_gather(poseidon->shards[1], gathered) : POOL_OK;
+    uint8_t *expected = bench_alloc(1, poseidon->result_bytes);
+    uint8_t *gathered = bench_alloc(run->spec.size, poseidon->result_bytes);
+    pool_status status = bench_gather(&poseidon->out, gathered);
 
     *is_correct = true;
     for (uint64_t i = 0; i < samples && !status; i++) {
@@ -155,27 +118,12 @@ static pool_status check_poseidon(struct bench_run *run, bool *is_correct)
         pool_span output = {.data = expected, .count = 1, .form = run->spec.form};
 
         status = permute_or_hash(run, &host, &input, &output);
-        if (run->together)
-            memcpy(results,
-                (gathered ? gathered : (const uint8_t *)poseidon->result_span.data) +
-                    index * poseidon->result_bytes,
-                poseidon->result_bytes);
-        else if (!status)
-            status = pool_copy_to_host(results, poseidon->result_buffer,
-                index * poseidon->result_bytes, poseidon->result_bytes, NULL);
-        if (!status && memcmp(results, expected, poseidon->result_bytes) != 0)
+        if (memcmp(gathered + index * poseidon->result_bytes, expected, poseidon->result_bytes))
             *is_correct = false;
     }
     free(gathered);
-    free(results);
+    free(expected);
     return status;
-}
-
-static pool_exec *exec_of_poseidon(struct bench_run *run)
-{
-    struct poseidon_state *poseidon = run->state;
-
-    return &poseidon->exec;
 }
 
 static void locate_poseidon(const struct bench_run *run, struct bench_result *result)
@@ -183,24 +131,14 @@ static void locate_poseidon(const struct bench_run *run, struct bench_result *re
     const struct poseidon_state *poseidon = run->state;
 
     *result = (struct bench_result){
-        .buffer = poseidon->result_buffer, .bytes = run->spec.size * poseidon->result_bytes};
+        .buffer = poseidon->out.buffer, .bytes = run->spec.size * poseidon->result_bytes};
 }
 
 static void destroy_poseidon(struct bench_run *run)
 {
     struct poseidon_state *poseidon = run->state;
 
-    if (!poseidon)
-        return;
-    pool_buffer_destroy(&poseidon->input_buffer);
-    pool_buffer_destroy(&poseidon->result_buffer);
-    pool_pinned_destroy(&poseidon->pinned[0]);
-    pool_pinned_destroy(&poseidon->pinned[1]);
-    bench_shards_destroy(&poseidon->shards[0]);
-    bench_shards_destroy(&poseidon->shards[1]);
     pool_poseidon_destroy(&poseidon->set);
-    free(poseidon->inputs);
-    free(poseidon);
 }
 
 const struct bench_operation bench_poseidon = {
@@ -215,7 +153,6 @@ const struct bench_operation bench_poseidon = {
     .warm_up = warm_up_poseidon,
     .call = call_poseidon,
     .check = check_poseidon,
-    .exec = exec_of_poseidon,
     .result = locate_poseidon,
     .destroy = destroy_poseidon,
 };

@@ -10,14 +10,13 @@
 
 struct reverse_state {
     const pool_field *field;
-    pool_exec exec;
     size_t element_bytes;
     uint64_t bytes;
     uint8_t *elements;
     pool_matrix in;
     pool_matrix out;
-    pool_buffer *in_buffer;
-    pool_buffer *out_buffer;
+    struct bench_array from;
+    struct bench_array to;
 };
 
 static bool has_field(const char *subject)
@@ -28,7 +27,7 @@ static bool has_field(const char *subject)
 static pool_status create_reverse(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct reverse_state *reverse = bench_alloc(1, sizeof(*reverse));
+    struct reverse_state *reverse = bench_keep(run, 1, sizeof(*reverse));
     const uint64_t count = spec->size * spec->batch;
 
     run->state = reverse;
@@ -36,13 +35,9 @@ static pool_status create_reverse(struct bench_run *run)
     reverse->field = pool_field_by_name(spec->subject);
     reverse->element_bytes = pool_field_element_bytes(reverse->field);
     reverse->bytes = count * reverse->element_bytes;
-    reverse->elements = bench_alloc(count, reverse->element_bytes);
+    reverse->elements = bench_keep(run, count, reverse->element_bytes);
     reverse->in = reverse->out =
         (pool_matrix){.height = spec->size, .width = (uint32_t)spec->batch, .layout = spec->layout};
-    reverse->exec = (pool_exec){.struct_size = sizeof(reverse->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
     return bench_random_scalars(reverse->field, 1, count, POOL_FORM_STANDARD, reverse->elements);
 }
 
@@ -51,19 +46,23 @@ static pool_status upload_reverse(struct bench_run *run)
     struct reverse_state *reverse = run->state;
     const uint64_t items =
         reverse->in.layout == POOL_MATRIX_ROWS ? reverse->in.height : reverse->in.width;
-    pool_status status = bench_place(run, reverse->elements, reverse->bytes, items,
-        POOL_FORM_STANDARD, &reverse->in_buffer, &reverse->in.span);
+    struct bench_items matrix = {
+        .from = reverse->elements, .item_bytes = reverse->bytes / items, .count = items};
+    pool_status status = bench_place(run, &matrix, &reverse->from);
 
-    return status ? status
-                  : bench_place(run, NULL, reverse->bytes, items, POOL_FORM_STANDARD,
-                        &reverse->out_buffer, &reverse->out.span);
+    matrix.from = NULL;
+    if (!status)
+        status = bench_place(run, &matrix, &reverse->to);
+    reverse->in.span = reverse->from.span;
+    reverse->out.span = reverse->to.span;
+    return status;
 }
 
 static pool_status call_reverse(struct bench_run *run)
 {
     const struct reverse_state *reverse = run->state;
 
-    return pool_matrix_bit_reverse(reverse->field, &reverse->exec, &reverse->in, &reverse->out);
+    return pool_matrix_bit_reverse(reverse->field, &run->exec, &reverse->in, &reverse->out);
 }
 
 /* Row `from` of the argument is row `to` of the result. */
@@ -87,7 +86,7 @@ static pool_status check_reverse(struct bench_run *run, bool *is_correct)
 {
     const struct reverse_state *reverse = run->state;
     uint8_t *results = bench_alloc(1, reverse->bytes);
-    pool_status status = pool_copy_to_host(results, reverse->out_buffer, 0, reverse->bytes, NULL);
+    pool_status status = bench_gather(&reverse->to, results);
 
     *is_correct = true;
     for (uint64_t i = 0, reversed = 0; i < reverse->in.height && *is_correct && !status; i++) {
@@ -100,18 +99,6 @@ static pool_status check_reverse(struct bench_run *run, bool *is_correct)
     }
     free(results);
     return status;
-}
-
-static void destroy_reverse(struct bench_run *run)
-{
-    struct reverse_state *reverse = run->state;
-
-    if (!reverse)
-        return;
-    pool_buffer_destroy(&reverse->in_buffer);
-    pool_buffer_destroy(&reverse->out_buffer);
-    free(reverse->elements);
-    free(reverse);
 }
 
 const struct bench_operation bench_reverse = {
@@ -127,5 +114,4 @@ const struct bench_operation bench_reverse = {
     .upload = upload_reverse,
     .call = call_reverse,
     .check = check_reverse,
-    .destroy = destroy_reverse,
 };

@@ -28,7 +28,7 @@ static pool_status run_leased(
     const struct bench_result *result = &task->result;
     const uint64_t count =
         task->window < result->bytes - task->offset ? task->window : result->bytes - task->offset;
-    pool_exec *exec = run->operation->exec(run);
+    pool_exec *exec = &run->exec;
     const pool_request request = {.struct_size = sizeof(request),
         .bytes = bytes,
         .device = run->device,
@@ -126,7 +126,7 @@ pool_status share_open(struct share_task *task)
     if (!status)
         status = pool_memory_get_info(run->device, &memory);
     if (!status) {
-        run->operation->exec(run)->workspace = NULL;
+        run->exec.workspace = NULL;
         status = run_leased(task, 0, memory.available_bytes / 2, &end, &task->lease_bytes);
     }
     if (!status)

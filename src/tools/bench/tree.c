@@ -15,17 +15,10 @@ struct tree_state {
     pool_poseidon *set;
     pool_merkle_params params;
     pool_merkle_shape shape;
-    pool_exec exec;
     size_t digest_bytes;
     uint8_t *leaves;
-    pool_buffer *leaf_buffer; /* on one device; or together: */
-    pool_pinned *leaf_pinned;
-    struct bench_shards *shards;
-    pool_buffer *level_buffer;
-    struct bench_shards *level_shards;
-    pool_pinned *level_pinned;
-    pool_span leaf_span;
-    pool_span level_span;
+    struct bench_array placed; /* the leaves */
+    struct bench_array levels;
     uint8_t *paths; /* of openings, SAMPLES of them */
 };
 
@@ -40,7 +33,7 @@ static bool has_set(const char *subject)
 
 static pool_status create_tree(struct bench_run *run)
 {
-    struct tree_state *tree = bench_alloc(1, sizeof(*tree));
+    struct tree_state *tree = bench_keep(run, 1, sizeof(*tree));
     const uint64_t size = run->spec.size;
     const pool_field *field;
     pool_status status;
@@ -55,7 +48,7 @@ static pool_status create_tree(struct bench_run *run)
         .arity = run->spec.log_arity ? 1u << run->spec.log_arity : 2};
     tree->shape.struct_size = sizeof(tree->shape);
     tree->digest_bytes = pool_poseidon_digest_elements(tree->set) * pool_field_element_bytes(field);
-    tree->leaves = bench_alloc(size, tree->digest_bytes);
+    tree->leaves = bench_keep(run, size, tree->digest_bytes);
     status = bench_random_scalars(
         field, 1, size * pool_poseidon_digest_elements(tree->set), run->spec.form, tree->leaves);
     return status ? status : pool_merkle_get_shape(tree->set, &tree->params, size, &tree->shape);
@@ -81,49 +74,30 @@ static uint64_t shard_unit(const struct bench_run *run, const struct tree_state 
     return unit == 1 && run->spec.size % arity == 0 ? arity : unit;
 }
 
-static pool_status place_leaves(struct bench_run *run, struct tree_state *tree)
-{
-    const uint64_t size = run->spec.size, bytes = size * tree->digest_bytes;
-
-    if (run->together && run->is_sharded)
-        return bench_shard(run, tree->leaves, tree->digest_bytes, shard_unit(run, tree), size,
-            run->spec.form, false, &tree->shards, &tree->leaf_span);
-    if (run->together || run->spec.from_host)
-        return bench_pin(
-            run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_pinned, &tree->leaf_span);
-    return bench_place(
-        run, tree->leaves, bytes, size, run->spec.form, &tree->leaf_buffer, &tree->leaf_span);
-}
-
-static pool_status place_levels(struct bench_run *run, struct tree_state *tree)
-{
-    uint64_t digests[BENCH_MAX_DEVICES];
-    pool_status status;
-
-    if (run->together && run->is_sharded) {
-        status = pool_poseidon_merkle_shards(
-            tree->set, &tree->exec, &tree->params, &tree->leaf_span, digests);
-        return status ? status
-                      : bench_allocate_shards(run, tree->digest_bytes, digests, run->spec.form,
-                            &tree->level_shards, &tree->level_span);
-    }
-    if (run->spec.on_device)
-        return bench_place(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
-            &tree->level_buffer, &tree->level_span);
-    return bench_pin(run, NULL, tree->shape.bytes, tree->shape.digest_count, run->spec.form,
-        &tree->level_pinned, &tree->level_span);
-}
-
 static pool_status upload_tree(struct bench_run *run)
 {
     struct tree_state *tree = run->state;
-    pool_status status = place_leaves(run, tree);
+    const bool is_sharded = run->together && run->is_sharded;
+    uint64_t digests[BENCH_MAX_DEVICES];
+    struct bench_items levels = {.item_bytes = tree->digest_bytes,
+        .count = tree->shape.digest_count,
+        .form = run->spec.form,
+        .is_pinned = !is_sharded && !run->spec.on_device};
+    pool_status status = bench_place(run,
+        &(struct bench_items){.from = tree->leaves,
+            .item_bytes = tree->digest_bytes,
+            .count = run->spec.size,
+            .form = run->spec.form,
+            .is_pinned = !is_sharded && run->spec.from_host,
+            .unit = is_sharded ? shard_unit(run, tree) : 1},
+        &tree->placed);
 
-    if (run->together)
-        tree->exec = *run->together;
-    else
-        tree->exec = (pool_exec){.struct_size = sizeof(tree->exec), .device = run->device};
-    return status ? status : place_levels(run, tree);
+    if (!status && is_sharded) {
+        status = pool_poseidon_merkle_shards(
+            tree->set, &run->exec, &tree->params, &tree->placed.span, digests);
+        levels.each = digests;
+    }
+    return status ? status : bench_place(run, &levels, &tree->levels);
 }
 
 static pool_status call_tree(struct bench_run *run)
@@ -131,14 +105,7 @@ static pool_status call_tree(struct bench_run *run)
     struct tree_state *tree = run->state;
 
     return pool_poseidon_merkle_build(
-        tree->set, &tree->exec, &tree->params, &tree->leaf_span, &tree->level_span);
-}
-
-static pool_exec *exec_of_tree(struct bench_run *run)
-{
-    struct tree_state *tree = run->state;
-
-    return &tree->exec;
+        tree->set, &run->exec, &tree->params, &tree->placed.span, &tree->levels.span);
 }
 
 static void locate_root(const struct bench_run *run, struct bench_result *result)
@@ -147,11 +114,11 @@ static void locate_root(const struct bench_run *run, struct bench_result *result
     const uint64_t offset = (tree->shape.digest_count - 1) * tree->digest_bytes;
 
     *result = (struct bench_result){.bytes = tree->digest_bytes};
-    if (tree->level_buffer) {
-        result->buffer = tree->level_buffer;
+    if (tree->levels.buffer) {
+        result->buffer = tree->levels.buffer;
         result->offset = offset;
     } else {
-        result->data = (const uint8_t *)tree->level_span.data + offset;
+        result->data = (const uint8_t *)tree->levels.span.data + offset;
     }
 }
 
@@ -188,11 +155,11 @@ static pool_status check_leaf(
 {
     const struct tree_state *tree = run->state;
     const pool_exec one = {.struct_size = sizeof(one), .device = run->device};
-    const pool_exec *exec = tree->level_shards ? &tree->exec : &one;
+    const pool_exec *exec = tree->levels.shards ? &run->exec : &one;
     const pool_span siblings = {
         .data = path, .count = tree->shape.path_count, .form = run->spec.form};
     pool_status status = pool_poseidon_merkle_open(tree->set, exec, &tree->params, run->spec.size,
-        tree->level_shards ? &tree->leaf_span : NULL, &tree->level_span, index, &siblings);
+        tree->levels.shards ? &tree->placed.span : NULL, &tree->levels.span, index, &siblings);
 
     return status ? status : verify_leaf(run, index, root, path, is_member);
 }
@@ -201,16 +168,9 @@ static pool_status check_tree(struct bench_run *run, bool *is_correct)
 {
     const struct tree_state *tree = run->state;
     uint8_t *path = bench_alloc(tree->shape.path_count, tree->digest_bytes);
-    uint8_t *root = NULL;
-    uint64_t bytes;
-    pool_status status = POOL_OK;
+    uint8_t *root = bench_alloc(1, tree->digest_bytes);
+    pool_status status = bench_copy_root(&tree->levels, root);
 
-    if (tree->level_shards) {
-        root = bench_alloc(1, tree->digest_bytes);
-        status = bench_copy_root(tree->level_shards, root);
-    } else {
-        status = bench_read(run, &root, &bytes);
-    }
     *is_correct = true;
     for (uint64_t i = 0; i < sample_count(run) && !status; i++) {
         bool is_member = false;
@@ -227,18 +187,7 @@ static void destroy_tree(struct bench_run *run)
 {
     struct tree_state *tree = run->state;
 
-    if (!tree)
-        return;
-    pool_buffer_destroy(&tree->leaf_buffer);
-    pool_buffer_destroy(&tree->level_buffer);
-    pool_pinned_destroy(&tree->leaf_pinned);
-    bench_shards_destroy(&tree->shards);
-    bench_shards_destroy(&tree->level_shards);
-    pool_pinned_destroy(&tree->level_pinned);
     pool_poseidon_destroy(&tree->set);
-    free(tree->paths);
-    free(tree->leaves);
-    free(tree);
 }
 
 const struct bench_operation bench_tree = {
@@ -255,7 +204,6 @@ const struct bench_operation bench_tree = {
     .upload = upload_tree,
     .call = call_tree,
     .check = check_tree,
-    .exec = exec_of_tree,
     .result = locate_root,
     .destroy = destroy_tree,
 };
@@ -269,7 +217,7 @@ static pool_status upload_open(struct bench_run *run)
 
     run->spec.on_device = true;
     run->units = (double)sample_count(run);
-    tree->paths = bench_alloc(SAMPLES * tree->shape.path_count, tree->digest_bytes);
+    tree->paths = bench_keep(run, SAMPLES * tree->shape.path_count, tree->digest_bytes);
     status = upload_tree(run);
     return status ? status : call_tree(run);
 }
@@ -288,8 +236,8 @@ static pool_status call_open(struct bench_run *run)
         const pool_span path = {
             .data = path_of(tree, i), .count = tree->shape.path_count, .form = run->spec.form};
 
-        status = pool_poseidon_merkle_open(tree->set, &tree->exec, &tree->params, run->spec.size,
-            NULL, &tree->level_span, sample_index(run, i), &path);
+        status = pool_poseidon_merkle_open(tree->set, &run->exec, &tree->params, run->spec.size,
+            NULL, &tree->levels.span, sample_index(run, i), &path);
     }
     return status;
 }
@@ -297,12 +245,9 @@ static pool_status call_open(struct bench_run *run)
 static pool_status check_open(struct bench_run *run, bool *is_correct)
 {
     const struct tree_state *tree = run->state;
-    struct bench_result root;
     uint8_t *digest = bench_alloc(1, tree->digest_bytes);
-    pool_status status;
+    pool_status status = bench_copy_root(&tree->levels, digest);
 
-    locate_root(run, &root);
-    status = pool_copy_to_host(digest, root.buffer, root.offset, root.bytes, NULL);
     *is_correct = true;
     for (uint64_t i = 0; i < sample_count(run) && !status; i++) {
         bool is_member = false;
@@ -336,7 +281,6 @@ const struct bench_operation bench_open = {
     .upload = upload_open,
     .call = call_open,
     .check = check_open,
-    .exec = exec_of_tree,
     .result = locate_paths,
     .destroy = destroy_tree,
 };

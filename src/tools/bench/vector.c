@@ -10,12 +10,10 @@
 
 struct vector_state {
     struct bench_small_field small;
-    pool_exec exec;
     uint64_t bytes;
     uint8_t *operands[2]; /* in the form of the measurement */
     uint8_t base[POOL_FIELD_MAX_BYTES];
-    pool_buffer *buffers[3];
-    pool_span spans[3]; /* operands, results */
+    struct bench_array arrays[3]; /* operands, results */
 };
 
 static bool has_field(const char *subject)
@@ -28,7 +26,7 @@ static bool has_field(const char *subject)
 static pool_status create_vector(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
-    struct vector_state *vector = bench_alloc(1, sizeof(*vector));
+    struct vector_state *vector = bench_keep(run, 1, sizeof(*vector));
     const pool_field *field;
     pool_status status = POOL_OK;
 
@@ -37,12 +35,8 @@ static pool_status create_vector(struct bench_run *run)
     bench_small_field(spec->subject, &vector->small);
     field = vector->small.field;
     vector->bytes = spec->size * pool_field_element_bytes(field);
-    vector->exec = (pool_exec){.struct_size = sizeof(vector->exec),
-        .device = run->device,
-        .stream = run->stream,
-        .is_async = 1};
     for (uint64_t i = 0; i < 2 && !status; i++) {
-        vector->operands[i] = bench_alloc(1, vector->bytes);
+        vector->operands[i] = bench_keep(run, 1, vector->bytes);
         status = bench_random_scalars(field, 1 + i, spec->size, spec->form, vector->operands[i]);
     }
     return status ? status : bench_random_scalars(field, 3, 1, POOL_FORM_STANDARD, vector->base);
@@ -62,8 +56,12 @@ static pool_status upload_vector(struct bench_run *run)
     pool_status status = POOL_OK;
 
     for (int i = 0; i < 3 && !status; i++)
-        status = bench_place(run, i < 2 ? vector->operands[i] : NULL, vector->bytes, run->spec.size,
-            run->spec.form, &vector->buffers[i], &vector->spans[i]);
+        status = bench_place(run,
+            &(struct bench_items){.from = i < 2 ? vector->operands[i] : NULL,
+                .item_bytes = vector->bytes / run->spec.size,
+                .count = run->spec.size,
+                .form = run->spec.form},
+            &vector->arrays[i]);
     return status;
 }
 
@@ -71,8 +69,9 @@ static pool_status call_vector(struct bench_run *run)
 {
     const struct vector_state *vector = run->state;
     const pool_field *field = vector->small.field;
-    const pool_exec *exec = &vector->exec;
-    const pool_span *a = &vector->spans[0], *b = &vector->spans[1], *out = &vector->spans[2];
+    const pool_exec *exec = &run->exec;
+    const pool_span *a = &vector->arrays[0].span, *b = &vector->arrays[1].span;
+    const pool_span *out = &vector->arrays[2].span;
 
     switch (run->spec.function) {
     case POOL_VECTOR_ADD:
@@ -144,7 +143,7 @@ static pool_status check_vector(struct bench_run *run, bool *is_correct)
 
     for (int i = 0; i < 3; i++)
         standard[i] = bench_alloc(1, vector->bytes);
-    status = pool_copy_to_host(standard[2], vector->buffers[2], 0, vector->bytes, NULL);
+    status = bench_gather(&vector->arrays[2], standard[2]);
     *is_correct = !status && !pool_field_check(vector->small.field, standard[2], size, NULL);
     for (int i = 0; i < 3 && !status && *is_correct; i++)
         status = to_standard(run, i < 2 ? vector->operands[i] : standard[2], standard[i]);
@@ -154,19 +153,6 @@ static pool_status check_vector(struct bench_run *run, bool *is_correct)
     for (int i = 0; i < 3; i++)
         free(standard[i]);
     return status;
-}
-
-static void destroy_vector(struct bench_run *run)
-{
-    struct vector_state *vector = run->state;
-
-    if (!vector)
-        return;
-    for (int i = 0; i < 3; i++)
-        pool_buffer_destroy(&vector->buffers[i]);
-    free(vector->operands[0]);
-    free(vector->operands[1]);
-    free(vector);
 }
 
 const struct bench_operation bench_vector = {
@@ -182,5 +168,4 @@ const struct bench_operation bench_vector = {
     .upload = upload_vector,
     .call = call_vector,
     .check = check_vector,
-    .destroy = destroy_vector,
 };
