@@ -218,6 +218,15 @@ typedef struct pool_params {
      */
     const uint32_t *partitions;
     uint32_t partition_count;
+    /*
+     * With worker processes: how long in nanoseconds a thread of a worker spins for the next call
+     * of its thread of the pool's process, before it sleeps and takes some 70 us to wake up. A
+     * service of short jobs with pauses between them sets the length of these pauses, for example
+     * 10 ms, and pays for a processor per thread that uses a device and pauses for less; at most a
+     * quarter of the processors, at least one, spin for a worker at the same time. The longest of
+     * the pools counts. 0: DEVICEPOOL_WORKER_SPIN_US in the environment, or 20 us.
+     */
+    uint64_t worker_spin_ns;
 } pool_params;
 
 /* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */

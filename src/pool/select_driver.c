@@ -6,6 +6,7 @@
 #include "pool/source.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -19,6 +20,7 @@
 #include "pool/device/pool.h"
 
 #define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
+#define SPIN_VARIABLE "DEVICEPOOL_WORKER_SPIN_US"
 
 /* The driver's devices, while the elements of the device string are resolved. */
 struct visible_devices {
@@ -87,8 +89,9 @@ static pool_status open_simulated(const char *text, struct driver **driver)
 }
 
 /* The opened driver holds the reference to the workers. */
-static pool_status open_workers(const char *text, struct driver **driver)
+static pool_status open_workers(const pool_params *params, const char *text, struct driver **driver)
 {
+    const char *spin = base_env(SPIN_VARIABLE);
     const pool_cuda_api *table;
     pool_status status = worker_open(text, &table);
 
@@ -99,6 +102,9 @@ static pool_status open_workers(const char *text, struct driver **driver)
         worker_close();
         return status;
     }
+    worker_set_spin(params->worker_spin_ns ? params->worker_spin_ns
+                    : spin                 ? strtoull(spin, NULL, 10) * 1000
+                                           : 0);
     atomic_store(&(*driver)->explain_loss, worker_explain_loss);
     atomic_store(&(*driver)->end_process, worker_end);
     return POOL_OK;
@@ -108,7 +114,7 @@ static pool_status open_driver(
     const pool_params *params, const char *text, bool is_isolated, struct driver **driver)
 {
     if (is_isolated)
-        return open_workers(text, driver);
+        return open_workers(params, text, driver);
     if (!text || !sim_spec_is_sim(text))
         return driver_open(params->driver, driver);
     if (params->driver)

@@ -11,9 +11,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "driver/worker/client/client.h"
+#include "driver/worker/worker.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "driver/worker/worker.h"
 
 static atomic_uint hooks;
 static char hook_message[1024];
@@ -358,6 +359,39 @@ static void test_unsupported(void **state)
     assert_says("isolation");
 }
 
+static uint64_t spin_of_worker(void)
+{
+    return atomic_load(&client->workers[0].shared->long_spin_ns);
+}
+
+/* The longest spin of all pools counts, also for workers that run already. */
+static void test_spin(void **state)
+{
+    pool_params params = {.struct_size = sizeof(params), .devices = "workers:sim:1,mem=1G"};
+    device_pool *first = NULL, *second = NULL;
+
+    (void)state;
+    assert_ok(pool_create(&first, &params));
+    assert_int_equal(spin_of_worker(), 0);
+    params.worker_spin_ns = 3000000;
+    assert_ok(pool_create(&second, &params));
+    assert_int_equal(spin_of_worker(), 3000000);
+    assert_ok(pool_destroy(&second));
+    params.worker_spin_ns = 2000000;
+    assert_ok(pool_create(&second, &params));
+    assert_int_equal(spin_of_worker(), 3000000);
+    assert_ok(use_device(device_at(second, 0)));
+    assert_ok(pool_destroy(&second));
+    assert_ok(pool_destroy(&first));
+
+    setenv("DEVICEPOOL_WORKER_SPIN_US", "500", 1);
+    params.worker_spin_ns = 0;
+    assert_ok(pool_create(&first, &params));
+    assert_int_equal(spin_of_worker(), 500000);
+    assert_ok(pool_destroy(&first));
+    unsetenv("DEVICEPOOL_WORKER_SPIN_US");
+}
+
 static int clear_faults(void **state)
 {
     (void)state;
@@ -370,7 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_kill), TEST(test_sticky_fault), TEST(test_hang),
         TEST(test_shots_under_load), TEST(test_parent_killed), TEST(test_failed_capture),
-        TEST(test_unsupported)};
+        TEST(test_unsupported), TEST(test_spin)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,15 @@
  * write.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "driver/worker/ring.h"
 #include "support/assert.h"
 #include "support/random.h"
-#include "driver/worker/ring.h"
 
 enum { MESSAGES = 20000 };
 
@@ -69,6 +71,9 @@ struct server {
     unsigned wrong;
 };
 
+static atomic_uint_least64_t long_ns;
+static struct ring_spin no_long_spin = {.long_ns = &long_ns};
+
 static void *serve(void *user)
 {
     struct server *server = user;
@@ -76,7 +81,7 @@ static void *serve(void *user)
     struct worker_reply reply;
     union message got, want;
 
-    ring_reader_open(&reader, server->ring, server->spin_ns);
+    ring_reader_open(&reader, server->ring, server->spin_ns, &no_long_spin);
     for (uint64_t n = 0; n < MESSAGES; n++) {
         if (ring_receive(&reader, &got.header, never, NULL) != RING_OK) {
             server->wrong++;
@@ -234,7 +239,7 @@ static void test_wild_client(void **state)
         uint64_t posted = random_below(3) ? random_below(2 * WORKER_RING_BYTES) : next_random();
 
         if (i % 16 == 0) {
-            ring_reader_open(&reader, ring, 0);
+            ring_reader_open(&reader, ring, 0, &no_long_spin);
             atomic_store(&ring->posted, 0);
             for (size_t at = 0; at < WORKER_RING_BYTES; at += 8) {
                 uint32_t bytes =
@@ -258,12 +263,78 @@ static void test_wild_client(void **state)
     free_ring(ring);
 }
 
+struct sleeper {
+    struct worker_ring *ring;
+    struct ring_spin *spin;
+    atomic_bool has_received;
+};
+
+static void *receive_one(void *user)
+{
+    struct sleeper *sleeper = user;
+    struct ring_reader reader;
+    union message message;
+
+    ring_reader_open(&reader, sleeper->ring, 0, sleeper->spin);
+    if (ring_receive(&reader, &message.header, never, NULL) == RING_OK)
+        atomic_store(&sleeper->has_received, true);
+    return NULL;
+}
+
+static void wait_until(atomic_uint *word, unsigned value)
+{
+    while (atomic_load(word) != value)
+        sched_yield();
+}
+
+/* Whether a reader sleeps that has waited for 50 ms; it then receives a message. */
+static bool is_asleep_after_a_pause(struct ring_spin *spin, bool expects)
+{
+    struct sleeper sleeper = {.ring = new_ring(), .spin = spin};
+    union message message = {.header = {.bytes = 64}};
+    struct ring_writer writer;
+    pthread_t thread;
+    bool is_asleep;
+
+    ring_writer_open(&writer, sleeper.ring, 0);
+    assert_int_equal(pthread_create(&thread, NULL, receive_one, &sleeper), 0);
+    usleep(50000);
+    is_asleep = atomic_load(&sleeper.ring->worker_sleeps);
+    if (expects) {
+        wait_until(&sleeper.ring->worker_sleeps, 1);
+        ring_expect(sleeper.ring);
+        wait_until(&sleeper.ring->is_expected, 0); /* it is awake, and sleeps again later */
+        wait_until(&sleeper.ring->worker_sleeps, 1);
+    }
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(atomic_load(&sleeper.has_received));
+    assert_false(atomic_load(&sleeper.ring->worker_sleeps));
+    free_ring(sleeper.ring);
+    return is_asleep;
+}
+
+/* As many threads spin for long_ns as there may be; all of them receive what comes. */
+static void test_long_spin(void **state)
+{
+    atomic_uint_least64_t an_hour = UINT64_C(3600000000000);
+    struct ring_spin spin = {.long_ns = &an_hour, .most = 1};
+
+    (void)state;
+    assert_false(is_asleep_after_a_pause(&spin, false));
+    assert_int_equal(atomic_load(&spin.spinning), 0);
+    atomic_store(&spin.spinning, 1); /* another thread */
+    (void)is_asleep_after_a_pause(&spin, true);
+    assert_int_equal(atomic_load(&spin.spinning), 1);
+    (void)is_asleep_after_a_pause(&no_long_spin, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spinning),
         cmocka_unit_test(test_sleeping), cmocka_unit_test(test_full),
         cmocka_unit_test(test_counters), cmocka_unit_test(test_wild_worker),
-        cmocka_unit_test(test_wild_client)};
+        cmocka_unit_test(test_wild_client), cmocka_unit_test(test_long_spin)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

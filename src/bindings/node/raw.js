@@ -707,7 +707,7 @@ exports.structs = {
     kernels: [40, 'p', 8],
     kernel_count: [48, 'u8', 8],
   } },
-  'pool_params': { size: 192, alignment: 8, members: {
+  'pool_params': { size: 200, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
     devices: [8, 'p', 8],
     min_devices: [16, 'u4', 4],
@@ -735,6 +735,7 @@ exports.structs = {
     slice_ns: [168, 'u8', 8],
     partitions: [176, 'p', 8],
     partition_count: [184, 'u4', 4],
+    worker_spin_ns: [192, 'u8', 8],
   } },
   'pool_candidate': { size: 64, alignment: 8, members: {
     device: [0, 'p', 8],

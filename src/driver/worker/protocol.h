@@ -130,6 +130,7 @@ struct worker_ring {
     atomic_uint_least64_t posted_bytes; /* grows; modulo WORKER_RING_BYTES it is a position */
     atomic_uint is_active;              /* a thread of the worker shall execute it */
     atomic_uint client_sleeps;
+    atomic_uint is_expected; /* a message will come soon: a sleeping worker thread spins again */
     /* written by the worker */
     alignas(128) atomic_uint executed;
     atomic_uint_least64_t consumed_bytes;
@@ -167,11 +168,14 @@ struct worker_config {
     uint64_t blocked_base; /* addresses that the driver must not use: other workers' */
     uint64_t blocked_bytes;
     uint64_t spin_ns;
+    uint32_t long_spinners; /* threads that may spin for long_spin_ns at the same time */
 };
 
 struct worker_shared {
     uint64_t magic;
     struct worker_config config;
+    /* written by the client, at any time: how long a thread of the worker spins before it sleeps */
+    atomic_uint_least64_t long_spin_ns;
     /* written by the worker */
     alignas(128) atomic_uint phase;
     char text[WORKER_TEXT_BYTES]; /* why it failed */

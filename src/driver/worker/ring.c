@@ -8,6 +8,9 @@
 
 /* Between two readings of the clock while spinning. */
 #define SPINS 64
+/* From a client's notice that it will post a message to its first one: checks, plans, and the
+ * client's own waits. */
+#define EXPECTED_SPIN_NS 200000u
 
 void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint64_t spin_ns)
 {
@@ -18,9 +21,10 @@ void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint
     writer->spin_ns = spin_ns;
 }
 
-void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns)
+void ring_reader_open(
+    struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns, struct ring_spin *spin)
 {
-    *reader = (struct ring_reader){.ring = ring, .spin_ns = spin_ns};
+    *reader = (struct ring_reader){.ring = ring, .spin_ns = spin_ns, .spin = spin};
 }
 
 void ring_wake_client(struct worker_ring *ring)
@@ -133,6 +137,14 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
     return RING_OK;
 }
 
+void ring_expect(struct worker_ring *ring)
+{
+    if (!atomic_load_explicit(&ring->worker_sleeps, memory_order_relaxed))
+        return;
+    atomic_store(&ring->is_expected, 1);
+    worker_futex_wake(&ring->posted);
+}
+
 enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,
     ring_is_over is_over, void *user)
 {
@@ -156,6 +168,33 @@ static bool has_message(const struct ring_reader *reader)
     return atomic_load_explicit(&reader->ring->posted, memory_order_acquire) != reader->executed;
 }
 
+static bool spin_for_message(const struct ring_reader *reader, uint64_t start, uint64_t spin_ns)
+{
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (has_message(reader))
+                return true;
+            worker_pause();
+        }
+    } while (base_clock_ns() - start < spin_ns);
+    return false;
+}
+
+/* For as long as services ask for that want a short job after a pause to find the worker awake. */
+static bool spin_long(const struct ring_reader *reader, uint64_t start)
+{
+    struct ring_spin *spin = reader->spin;
+    const uint64_t long_ns = atomic_load_explicit(spin->long_ns, memory_order_relaxed);
+    bool has_come = false;
+
+    if (long_ns <= reader->spin_ns)
+        return false;
+    if (atomic_fetch_add(&spin->spinning, 1) < spin->most)
+        has_come = spin_for_message(reader, start, long_ns);
+    atomic_fetch_sub(&spin->spinning, 1);
+    return has_come;
+}
+
 static enum ring_result wait_for_message(
     struct ring_reader *reader, ring_is_over is_over, void *user)
 {
@@ -166,22 +205,20 @@ static enum ring_result wait_for_message(
         if (has_message(reader))
             return RING_OK;
     start = base_clock_ns();
-    do {
-        for (int i = 0; i < SPINS; i++) {
-            if (has_message(reader))
-                return RING_OK;
-            worker_pause();
+    if (spin_for_message(reader, start, reader->spin_ns) || spin_long(reader, start))
+        return RING_OK;
+    for (;;) {
+        atomic_store(&ring->worker_sleeps, 1);
+        atomic_thread_fence(memory_order_seq_cst);
+        while (!has_message(reader) && !atomic_exchange(&ring->is_expected, 0)) {
+            if (is_over(user))
+                return RING_OVER;
+            worker_futex_wait(&ring->posted, reader->executed, WORKER_SLEEP_NS);
         }
-    } while (base_clock_ns() - start < reader->spin_ns);
-    atomic_store(&ring->worker_sleeps, 1);
-    atomic_thread_fence(memory_order_seq_cst);
-    while (!has_message(reader)) {
-        if (is_over(user))
-            return RING_OVER;
-        worker_futex_wait(&ring->posted, reader->executed, WORKER_SLEEP_NS);
+        atomic_store_explicit(&ring->worker_sleeps, 0, memory_order_relaxed);
+        if (spin_for_message(reader, base_clock_ns(), EXPECTED_SPIN_NS))
+            return RING_OK;
     }
-    atomic_store_explicit(&ring->worker_sleeps, 0, memory_order_relaxed);
-    return RING_OK;
 }
 
 enum ring_result ring_receive(

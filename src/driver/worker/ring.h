@@ -25,12 +25,20 @@ struct ring_writer {
     uint64_t spin_ns;
 };
 
+/* For all rings of a worker: how long their threads spin, the first few of them. */
+struct ring_spin {
+    const atomic_uint_least64_t *long_ns;
+    unsigned most;
+    atomic_uint spinning; /* threads beyond spin_ns */
+};
+
 /* The worker's end. */
 struct ring_reader {
     struct worker_ring *ring;
     uint64_t consumed_bytes;
     unsigned executed;
     uint64_t spin_ns;
+    struct ring_spin *spin;
 };
 
 /* Whether the other side has ended; called now and then by those who wait. */
@@ -43,7 +51,9 @@ enum ring_result {
 };
 
 void ring_writer_open(struct ring_writer *writer, struct worker_ring *ring, uint64_t spin_ns);
-void ring_reader_open(struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns);
+/* The reader spins for spin_ns, and for longer where `spin` allows it. */
+void ring_reader_open(
+    struct ring_reader *reader, struct worker_ring *ring, uint64_t spin_ns, struct ring_spin *spin);
 
 /* Appends a message, a header with its words; waits while the ring is full. */
 enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
@@ -53,6 +63,9 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
  * copies the reply. */
 enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,
     ring_is_over is_over, void *user);
+
+/* The client will post a message soon: wakes the worker's thread if it sleeps. */
+void ring_expect(struct worker_ring *ring);
 
 /*
  * RING_OK: the message with this number, as ring_writer.posted after ring_post, has been executed;

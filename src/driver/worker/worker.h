@@ -29,6 +29,17 @@ void worker_close(void);
 /* Starts the workers of these devices at the same time; the first failure. */
 pool_status worker_start(const int *ordinals, size_t count);
 
+/*
+ * How long threads of the workers spin for a message before they sleep: for at least `spin_ns`
+ * until the last worker_close, as many threads of each worker as a quarter of the processors, at
+ * least one; the others and by default all for some microseconds.
+ */
+void worker_set_spin(uint64_t spin_ns);
+
+/* The calling thread will use the device soon: wakes the thread of its worker that executes this
+ * thread's calls. Any thread; a no-op where the thread has not used the device yet. */
+void worker_wake(int ordinal);
+
 /* What is known of a device's worker. */
 enum worker_state {
     WORKER_STATE_ABSENT, /* not started yet */

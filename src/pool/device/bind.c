@@ -209,6 +209,7 @@ pool_status pool_bind(pool_device *device)
     if (!device)
         return base_fail_null("pool_bind", "device");
     /* Only the context itself is used in a process of its own: a pair makes no atomic addition. */
+    device_expect_use(device);
     is_inside =
         device->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES ? device_count_inside(device) : 0;
     status = bind(device);

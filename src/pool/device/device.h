@@ -227,6 +227,9 @@ unsigned device_renewals(const pool_device *device);
  * before anything is checked; the result is for the end.
  */
 int device_begin_operation(pool_device *device);
+/* The calling thread will use the device soon: its worker process, if it has one, need not be woken
+ * by the first call then. */
+void device_expect_use(pool_device *device);
 void device_end_operation(pool_device *device, int is_inside);
 
 /*

@@ -19,6 +19,12 @@ static bool is_isolated(const device_pool *pool)
     return pool->driver->api.flags & POOL_CUDA_ISOLATED_DEVICES;
 }
 
+void device_expect_use(pool_device *device)
+{
+    if (is_isolated(device->pool))
+        worker_wake(device->properties.ordinal);
+}
+
 pool_status device_check_raw(const pool_device *device, const char *call)
 {
     if (!is_isolated(device->pool))

@@ -130,8 +130,11 @@ pool_status pool_acquire(device_pool *pool, const pool_request *request, pool_le
     if (!status)
         status = submit_request("pool_acquire", attempt.admission, &attempt.terms, &granted);
     lease_attempt_end(&attempt);
-    if (!status)
+    if (!status) {
+        for (uint32_t i = 0; i < granted->request.devices; i++)
+            device_expect_use(granted->parts[i].budget.device);
         *lease = granted;
+    }
     return lease_request_end(request, status);
 }
 
@@ -206,8 +209,8 @@ pool_status lease_budget_of(
             *budget = &lease->parts[i].budget;
             return POOL_OK;
         }
-    return base_fail(POOL_ERR_WRONG_DEVICE, "%s: the lease \"%s\" does not include device %d%s", call,
-        lease->label, pool_device_ordinal(device), device_part_name(device).text);
+    return base_fail(POOL_ERR_WRONG_DEVICE, "%s: the lease \"%s\" does not include device %d%s",
+        call, lease->label, pool_device_ordinal(device), device_part_name(device).text);
 }
 
 pool_status pool_lease_get_info(const pool_lease *lease, pool_lease_info *info)

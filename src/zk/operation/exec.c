@@ -216,7 +216,11 @@ pool_status exec_read(
             "`lease`",
             call);
     status = check_devices(call, rules, exec);
-    return !status && exec->lease && !exec->device_count ? read_lease(call, rules, exec) : status;
+    if (!status && exec->lease && !exec->device_count)
+        status = read_lease(call, rules, exec);
+    if (!status && exec->device)
+        device_expect_use(exec->device);
+    return status;
 }
 
 pool_status exec_read_warm_up(const char *call, const pool_exec *given, pool_exec *exec)

@@ -977,6 +977,7 @@ type Params struct {
 	SliceNs uint64
 	Partitions unsafe.Pointer
 	PartitionCount uint32
+	WorkerSpinNs uint64
 }
 
 // NewParams is one with its size, the rest zero.

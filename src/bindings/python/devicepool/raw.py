@@ -473,7 +473,7 @@ class pool_fault(Structure):
 
 
 class pool_params(Structure):
-    SIZE = 192
+    SIZE = 200
 
 
 class pool_candidate(Structure):
@@ -1057,6 +1057,7 @@ pool_params._fields_ = [
     ("slice_ns", c_uint64),
     ("partitions", POINTER(c_uint32)),
     ("partition_count", c_uint32),
+    ("worker_spin_ns", c_uint64),
 ]
 
 pool_candidate._fields_ = [

@@ -275,6 +275,17 @@ static struct client_ring *ring_of_thread(struct client_worker *worker)
                                           : claim_ring(thread, worker);
 }
 
+void worker_wake(int ordinal)
+{
+    const struct client_thread *thread = current_thread;
+
+    if (!thread || !client || client->fork_generation != driver_fork_generation() ||
+        thread->client != client->number || (unsigned)ordinal >= client->count ||
+        !thread->rings[ordinal] || !client_worker_runs(&client->workers[ordinal]))
+        return;
+    ring_expect(&client->workers[ordinal].shared->rings[thread->rings[ordinal] - 1]);
+}
+
 /* --- sending ---------------------------------------------------------------------------------- */
 
 static void note_loss(const struct client_worker *worker)

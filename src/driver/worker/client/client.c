@@ -405,6 +405,23 @@ pool_status worker_open(const char *devices, const pool_cuda_api **table)
     return status;
 }
 
+void worker_set_spin(uint64_t spin_ns)
+{
+    base_lock(&open_lock);
+    if (client && spin_ns > atomic_load(&client->long_spin_ns)) {
+        atomic_store(&client->long_spin_ns, spin_ns);
+        for (unsigned i = 0; i < client->count; i++) {
+            struct client_worker *worker = &client->workers[i];
+
+            pthread_mutex_lock(&worker->lock);
+            if (worker->shared)
+                atomic_store(&worker->shared->long_spin_ns, spin_ns);
+            pthread_mutex_unlock(&worker->lock);
+        }
+    }
+    base_unlock(&open_lock);
+}
+
 void worker_close(void)
 {
     struct client *closing = NULL;

@@ -178,7 +178,9 @@ struct client {
     struct client_worker *workers;
     struct client_window *windows; /* by owner, then by writer */
     uint64_t spin_ns;
-    unsigned spinners; /* threads that may spin for longer, see call.c */
+    unsigned spinners; /* threads that may spin for longer, see call.c; on each side */
+    atomic_uint_least64_t
+        long_spin_ns;  /* of the threads of workers; the longest that was asked for */
     uint64_t pause_ns; /* before the second replacement in a row */
     uint64_t start_timeout_ns;
     uint64_t stop_timeout_ns; /* of a process whose threads do not run; 0: none */
@@ -418,7 +420,8 @@ void client_kernels_free(struct client_worker *worker);
 const struct worker_layout *client_kernel_layout(
     const struct client_call *call, CUfunction function);
 
-/* --- launch_arguments.c --------------------------------------------------------------------------------- */
+/* --- launch_arguments.c
+ * --------------------------------------------------------------------------------- */
 void call_arguments(struct client_call *call, void **arguments, void **extra); /* of call->kernel */
 void call_config(struct client_call *call, const pool_cu_launch_config *config);
 

@@ -246,6 +246,8 @@ static void fill_config(const struct client *owner, const struct client_worker *
     config->arena_base = (uint64_t)(uintptr_t)owner->arena_base;
     config->arena_bytes = owner->arena_bytes;
     config->spin_ns = owner->spin_ns;
+    config->long_spinners = owner->spinners ? owner->spinners : 1;
+    atomic_store(&shared->long_spin_ns, atomic_load(&owner->long_spin_ns));
     part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
     part = (atomic_load(&worker->generation) + 1) % CLIENT_REGION_PARTS;
     if (owner->is_simulated) {

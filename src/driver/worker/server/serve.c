@@ -123,7 +123,8 @@ static void *serve_ring(void *user)
 
     if (!reply)
         _exit(WORKER_EXIT_START);
-    ring_reader_open(&reader, thread->ring, thread->server->shared->config.spin_ns);
+    ring_reader_open(
+        &reader, thread->ring, thread->server->shared->config.spin_ns, &thread->server->spin);
     for (;;) {
         if (ring_receive(&reader, &message.header, is_never_over, NULL) != RING_OK)
             _exit(WORKER_EXIT_PROTOCOL);
@@ -195,6 +196,8 @@ void server_run(struct worker_shared *shared, int lifeline, int arena, int passi
     server_init(server, open_driver(shared, &config), config.ordinal);
     server->shared = shared;
     server->passing = passing;
+    server->spin =
+        (struct ring_spin){.long_ns = &shared->long_spin_ns, .most = config.long_spinners};
     map_arena(server, &config, arena);
     publish_driver(shared, server->api);
     server_take_step(SERVER_STEP_TABLE);

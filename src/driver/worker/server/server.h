@@ -12,6 +12,7 @@
 
 #include "driver/worker/layout.h"
 #include "driver/worker/protocol.h"
+#include "driver/worker/ring.h"
 
 /* An object of the driver. */
 struct server_object {
@@ -54,6 +55,7 @@ struct server {
     struct worker_shared *shared; /* NULL in tests of the execution alone */
     CUdevice device;
     int passing; /* a socket for descriptors, -1: none */
+    struct ring_spin spin;
     unsigned char *arena;
     uint64_t arena_bytes;
     uint64_t client_arena; /* its address in the client */

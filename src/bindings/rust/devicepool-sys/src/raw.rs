@@ -1511,6 +1511,7 @@ pub struct pool_params {
     pub slice_ns: u64,
     pub partitions: *const u32,
     pub partition_count: u32,
+    pub worker_spin_ns: u64,
 }
 impl Default for pool_params {
     /// All zeros, and the size.
