@@ -30,6 +30,7 @@ struct msm_affine_groups_args {
     unsigned bucket_count;
     unsigned blocks; /* that count */
     unsigned log_group;
+    unsigned first_block;
 };
 
 /* Groups first_group ... first_group + groups - 1 of the list are a piece. */
@@ -44,6 +45,7 @@ struct msm_affine_piece_args {
     unsigned log_group;
     unsigned first_group;
     unsigned groups; /* at most */
+    unsigned first_block;
 };
 
 /* ---- affine_passes.cu ------------------------------------------------------------------------ */
@@ -73,6 +75,10 @@ struct msm_affine_pass_args {
     unsigned log_sums;                         /* log2 of the sums per group */
     unsigned runs; /* sums i, i + runs, i + 2 runs, ... share an inversion */
     unsigned inversions;
+    /* The pairs of each run that this launch takes. Between launches, `totals` are the products of
+     * the pairs before, or the inverses of these. */
+    unsigned slice_first;
+    unsigned slice_pairs;
 };
 
 #endif

@@ -23,7 +23,8 @@ __device__ __forceinline__ unsigned groups_of(
 __device__ __forceinline__ void thread_buckets(
     const struct msm_affine_groups_args &args, unsigned *first, unsigned *end)
 {
-    u64 begin = (u64)blockIdx.x * BLOCK_BUCKETS + threadIdx.x * MSM_AFFINE_GROUP_BUCKETS;
+    u64 begin = (u64)(args.first_block + blockIdx.x) * BLOCK_BUCKETS +
+                threadIdx.x * MSM_AFFINE_GROUP_BUCKETS;
     *first = (unsigned)min(begin, (u64)args.bucket_count);
     *end = (unsigned)min(begin + MSM_AFFINE_GROUP_BUCKETS, (u64)args.bucket_count);
 }
@@ -44,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_GROUP_THREADS)
     unsigned total;
     block_prefix_sum(count_groups(args), &total);
     if (threadIdx.x == 0)
-        args.block_sums[blockIdx.x] = total;
+        args.block_sums[args.first_block + blockIdx.x] = total;
 }
 
 /* One block. */
@@ -67,7 +68,8 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_GROUP_THREADS)
 {
     pdl_wait();
     unsigned first, end, total;
-    unsigned before = block_prefix_sum(count_groups(args), &total) + args.block_sums[blockIdx.x];
+    unsigned before = block_prefix_sum(count_groups(args), &total) +
+                      args.block_sums[args.first_block + blockIdx.x];
     thread_buckets(args, &first, &end);
     for (unsigned bucket = first; bucket < end; bucket++) {
         args.group_offsets[bucket] = before;
@@ -101,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_GROUP_THREADS)
     pdl_wait();
     unsigned total = args.group_offsets[args.bucket_count];
     unsigned groups = total > args.first_group ? min(total - args.first_group, args.groups) : 0;
-    unsigned block_first = blockIdx.x * MSM_AFFINE_GROUP_THREADS;
+    unsigned block_first = (args.first_block + blockIdx.x) * MSM_AFFINE_GROUP_THREADS;
     if (block_first >= groups)
         return;
     unsigned block_last = min(block_first + MSM_AFFINE_GROUP_THREADS, groups) - 1;
@@ -128,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_GROUP_THREADS)
     msm_affine_piece_offsets(const struct msm_affine_piece_args args)
 {
     pdl_wait();
-    u64 bucket = (u64)blockIdx.x * MSM_AFFINE_GROUP_THREADS + threadIdx.x;
+    u64 bucket = (u64)(args.first_block + blockIdx.x) * MSM_AFFINE_GROUP_THREADS + threadIdx.x;
     if (bucket > args.bucket_count)
         return;
     unsigned offset = args.group_offsets[bucket];

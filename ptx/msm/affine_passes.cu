@@ -15,6 +15,9 @@
  * products. So every list costs about the same, one of equal points included. (0, 0) is infinity;
  * curves with b = 0, where a sum could be the point (0, 0), are not computed by passes.
  *
+ * Prefixes and sums are computed in several launches where one would take too long, each of which
+ * takes a slice of every run's pairs.
+ *
  * Cost per pair: 5 M + 1 S, and the shared inversion. Sums are not reduced.
  */
 #include "base/launch.cuh"
@@ -158,22 +161,36 @@ __device__ __forceinline__ void load_pair_x(
     x[1] = load_x<IS_FIRST>(args, at[1]);
 }
 
-/* The abscissae of the next pair are loaded before the product with the present one. */
+/* The end of the launch's pairs: slice_pairs of every run from its pair slice_first on. */
+__device__ __forceinline__ unsigned end_of_slice(const struct msm_affine_pass_args &args)
+{
+    u64 end = ((u64)args.slice_first + args.slice_pairs) * args.runs;
+    return (unsigned)min(end, (u64)count_sums(args));
+}
+
+/* The abscissae of the next pair are loaded before the product with the present one. Between the
+ * launches of a pass the products of the runs are their totals so far. */
 template <bool IS_FIRST>
 __device__ __forceinline__ void compute_prefixes(const struct msm_affine_pass_args &args)
 {
     unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
     if (run >= args.runs)
         return;
-    unsigned count = count_sums(args);
+    unsigned count = end_of_slice(args);
+    u64 pair = run + (u64)args.slice_first * args.runs;
     fe product = fe_one(), next_x[2];
     unsigned next_at[2];
-    if (run < count) {
-        locate_pair<IS_FIRST>(args, run, next_at);
+    if (args.slice_first != 0) {
+        if (pair >= count)
+            return;
+        product = load_element(args.totals, 0, run);
+    }
+    if (pair < count) {
+        locate_pair<IS_FIRST>(args, pair, next_at);
         load_pair_x<IS_FIRST>(args, next_at, next_x);
     }
 #pragma unroll 1
-    for (u64 pair = run; pair < count; pair += args.runs) {
+    for (; pair < count; pair += args.runs) {
         const fe x[2] = {next_x[0], next_x[1]};
         const unsigned at[2] = {next_at[0], next_at[1]};
         if (pair + args.runs < count) {
@@ -285,15 +302,37 @@ __device__ __forceinline__ void store_sum(
     }
 }
 
+/* The first pair of the thread's run that the launch computes, and the last one; false: none. The
+ * launches of a pass take the slices from the last to the first. */
+__device__ __forceinline__ bool find_slice(
+    const struct msm_affine_pass_args &args, unsigned run, unsigned *first, u64 *last)
+{
+    unsigned end = end_of_slice(args);
+    u64 begin = run + (u64)args.slice_first * args.runs;
+    if (run >= args.runs || begin >= end)
+        return false;
+    *first = (unsigned)begin;
+    *last = run + (u64)(end - 1 - run) / args.runs * args.runs;
+    return true;
+}
+
+/* The inverse for the launch that takes the pairs before these. */
+__device__ __forceinline__ void end_slice(
+    const struct msm_affine_pass_args &args, unsigned run, fe inverse)
+{
+    if (args.slice_first != 0)
+        store_element(args.totals, 0, run, inverse);
+}
+
 template <bool IS_FIRST>
 __device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &args)
 {
     unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned count = count_sums(args);
-    if (run >= args.runs || run >= count)
+    unsigned first;
+    u64 pair;
+    if (!find_slice(args, run, &first, &pair))
         return;
     fe inverse = load_element(args.totals, 0, run);
-    u64 pair = run + (u64)(count - 1 - run) / args.runs * args.runs;
 #pragma unroll 1
     for (;; pair -= args.runs) {
         unsigned at[2];
@@ -302,9 +341,10 @@ __device__ __forceinline__ void compute_sums(const struct msm_affine_pass_args &
         affine q = {load_x<IS_FIRST>(args, at[1]), load_y<IS_FIRST>(args, at[1])};
         fe prefix = load_element(args.prefixes, 0, pair);
         store_sum(args, pair, add_pair(p, q, prefix, &inverse));
-        if (pair == run)
-            return;
+        if (pair == first)
+            break;
     }
+    end_slice(args, run, inverse);
 }
 
 extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOCKS)
@@ -423,26 +463,26 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOC
 {
     pdl_wait();
     unsigned run = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned count = count_sums(args);
-    if (run >= args.runs || run >= count)
+    unsigned first;
+    u64 pair;
+    if (!find_slice(args, run, &first, &pair))
         return;
     fe inverse = load_element(args.totals, 0, run);
-    u64 pair = run + (u64)(count - 1 - run) / args.runs * args.runs;
     unsigned at[2], next_at[2] = {0, 0}, stage = 0;
     locate_pair<true>(args, pair, at);
     copy_pair(args, at, pair, stage);
     end_group();
-    if (pair != run)
+    if (pair != first)
         locate_pair<true>(args, pair - args.runs, next_at);
 #pragma unroll 1
     for (;; pair -= args.runs) {
         const unsigned own[2] = {at[0], at[1]};
-        if (pair != run)
+        if (pair != first)
             copy_pair(args, next_at, pair - args.runs, stage ^ 1);
         end_group();
         at[0] = next_at[0];
         at[1] = next_at[1];
-        if (pair >= run + 2ull * args.runs)
+        if (pair >= first + 2ull * args.runs)
             locate_pair<true>(args, pair - 2ull * args.runs, next_at);
         wait_for_groups_but_last();
         const struct chunk *from = stage_memory(stage);
@@ -451,7 +491,8 @@ extern "C" __global__ void __launch_bounds__(MSM_AFFINE_THREADS, MSM_AFFINE_BLOC
         affine q = staged_base(from + 2 * FE_CHUNKS * MSM_AFFINE_THREADS, own[1]);
         fe prefix = staged_element(from + 4 * FE_CHUNKS * MSM_AFFINE_THREADS);
         store_sum(args, pair, add_pair(p, q, prefix, &inverse));
-        if (pair == run)
-            return;
+        if (pair == first)
+            break;
     }
+    end_slice(args, run, inverse);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Arguments of the kernels of a multi-scalar multiplication, as the host fills them and the kernels
- * read them, and the constants that both sides need. In the order of the algorithm.
+ * read them, and the constants that both sides need. In the order of the algorithm. `first_block`
+ * is the first of the blocks that a launch has, where a kernel is cut into several launches.
  */
 #ifndef PTX_MSM_ARGS_H
 #define PTX_MSM_ARGS_H
@@ -34,6 +35,8 @@ struct msm_input_bases {
 struct msm_convert_bases_args {
     struct msm_input_bases input;
     DEVICE_POINTER(struct affine) bases;
+    unsigned blocks; /* of all launches */
+    unsigned first_block;
 };
 
 struct msm_double_bases_args {
@@ -41,6 +44,7 @@ struct msm_double_bases_args {
     DEVICE_POINTER(struct xyzz) doubled;
     unsigned long long count;
     unsigned doublings;
+    unsigned first_block;
 };
 
 struct msm_copy_strided_args {
@@ -50,6 +54,7 @@ struct msm_copy_strided_args {
     unsigned long long out_stride;
     unsigned long long count;
     unsigned words; /* of an item */
+    unsigned first_block;
 };
 
 /* What a check can find; *first_error is MSM_CHECK_ERRORS times an index plus one of these. */
@@ -73,6 +78,7 @@ struct msm_check_bases_args {
     unsigned b[2 * MSM_MAX_WORDS]; /* of the curve's equation, in the form of kernels */
     unsigned order[MSM_MAX_WORDS];
     unsigned order_bits; /* 0: membership in the subgroup is not checked */
+    unsigned first_block;
 };
 
 struct msm_check_scalars_args {
@@ -85,6 +91,7 @@ struct msm_check_scalars_args {
     unsigned is_limited;            /* 1: standard values must be below `limit` */
     unsigned factor[MSM_MAX_WORDS]; /* to standard form */
     unsigned limit[MSM_MAX_WORDS];
+    unsigned first_block;
 };
 
 /* ---- digits.cu, sort_partition.cu, sort_buckets.cu ------------------------------------------- */
@@ -149,7 +156,7 @@ struct msm_sort_args {
     unsigned buckets;
     unsigned block_capacity; /* entries of the largest partition that one block sorts */
     unsigned slice_entries;
-    unsigned counting_blocks;    /* of msm_sort_buckets, for oversized partitions */
+    unsigned counting_blocks;    /* for oversized partitions, also those of msm_sort_oversized */
     unsigned digit_bins;         /* most partitions that a tile of digits meets */
     unsigned uses_global_counts; /* 1: too many partitions for counts in shared memory */
     unsigned first_base;         /* of scalar 0 */
@@ -162,6 +169,7 @@ struct msm_sort_args {
     unsigned factor[MSM_SCALAR_WORDS];
     /* Added to s and to order - s: makes all digits nonnegative. See digits.cu. */
     unsigned recoding_offsets[2][MSM_SCALAR_WORDS];
+    unsigned first_block;
 };
 
 /* ---- split_scalars.cu, map_bases.cu -----------------------------------------------------------
@@ -191,6 +199,7 @@ struct msm_split_scalars_args {
     unsigned reduces;
     unsigned factor[MSM_SCALAR_WORDS];
     struct msm_lattice lattice;
+    unsigned first_block;
 };
 
 struct msm_map_bases_args {
@@ -202,6 +211,7 @@ struct msm_map_bases_args {
     unsigned count;                       /* bases per MSM */
     unsigned batch;                       /* MSMs; 1 where all have the same bases */
     unsigned beta[MSM_MAX_WORDS];         /* in the form of kernels */
+    unsigned first_block;
 };
 
 /* ---- accumulate.cu, bucket_merge.cu ---------------------------------------------------------- */
@@ -249,6 +259,12 @@ struct msm_reduce_segments_args {
     DEVICE_POINTER(struct xyzz) pairs;
     unsigned long long count; /* segments of all bucket sets */
     unsigned log_segment;     /* log2 of the buckets per segment */
+    /* The buckets of each segment that this launch adds: from the last but slice_first on, to the
+     * last one, which needs no addition. */
+    unsigned slice_first;
+    unsigned slice_buckets;
+    unsigned doublings; /* of Q at the end: log_segment in the last launch, 0 before */
+    unsigned first_block;
 };
 
 struct msm_reduce_tree_args {
@@ -258,6 +274,7 @@ struct msm_reduce_tree_args {
     unsigned log_pairs;   /* log2 of the pairs per block */
     /* Last launch: receives the window sums, reduced modulo p; null before. */
     DEVICE_POINTER(struct xyzz) window_sums;
+    unsigned first_block;
 };
 
 /* ---- small_sort.cu, small_accumulate.cu, small_reduce.cu ---------------------------------------
@@ -280,6 +297,7 @@ struct msm_small_accumulate_args {
     unsigned set_entries;                 /* entries from one set's first to the next one's */
     unsigned parts;                       /* blocks per set */
     unsigned merges;                      /* groups per block: 1 or 2 */
+    unsigned first_block;
 };
 
 struct msm_small_reduce_args {
@@ -288,6 +306,7 @@ struct msm_small_reduce_args {
     DEVICE_POINTER(const unsigned) bucket_offsets;
     DEVICE_POINTER(unsigned) blocks_done;
     unsigned log_buckets; /* log2 of the buckets of a set */
+    unsigned first_block;
 };
 
 /* ---- window_combine.cu ----------------------------------------------------------------------- */
@@ -304,6 +323,7 @@ struct msm_window_combine_args {
     unsigned layout;                /* pool_point_layout */
     unsigned converts;              /* 1: coordinates are multiplied by `factor` */
     unsigned factor[MSM_MAX_WORDS]; /* as it is stored in memory */
+    unsigned first_block;
 };
 
 #endif

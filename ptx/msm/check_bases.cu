@@ -82,7 +82,7 @@ __device__ __forceinline__ unsigned check_base(const struct msm_check_bases_args
 extern "C" __global__ void __launch_bounds__(128) msm_check_bases(struct msm_check_bases_args args)
 {
     pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= args.input.count)
         return;
     unsigned error = check_base(&args, i);

@@ -20,7 +20,7 @@ __device__ __forceinline__ fr fr_load_words(const unsigned *words)
 extern "C" __global__ void msm_check_scalars(struct msm_check_scalars_args args)
 {
     pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= args.count)
         return;
     fr x = fr_load_words(args.scalars + i * args.stride);

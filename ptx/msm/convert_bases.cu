@@ -41,8 +41,8 @@ extern "C" __global__ void __launch_bounds__(128)
     msm_convert_bases(struct msm_convert_bases_args args)
 {
     pdl_wait();
-    u64 threads = (u64)gridDim.x * blockDim.x;
-    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 threads = (u64)args.blocks * blockDim.x;
+    u64 first = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (first >= args.input.count)
         return;
     if (args.input.layout == LAYOUT_AFFINE || args.input.layout == LAYOUT_AFFINE_FLAG) {

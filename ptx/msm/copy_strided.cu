@@ -11,7 +11,7 @@ typedef unsigned long long u64;
 extern "C" __global__ void msm_copy_strided(struct msm_copy_strided_args args)
 {
     pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     u64 item = i / args.words;
     if (item < args.count)
         args.out[item * args.out_stride + i % args.words] =

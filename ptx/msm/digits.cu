@@ -131,7 +131,7 @@ __device__ __forceinline__ void recode_block_tile(const struct msm_sort_args &ar
 {
     extern __shared__ unsigned shared[];
     unsigned *recoded = shared + threadIdx.x, *counts = shared + (FR_WORDS + 1) * THREADS;
-    struct tile tile = tile_at(args, args.scalar_tiles, blockIdx.x);
+    struct tile tile = tile_at(args, args.scalar_tiles, args.first_block + blockIdx.x);
     if (sizeof(stored) == 4 && args.uses_global_counts) { /* only with wide windows */
         recode_tile<stored>(args, tile, recoded, args.cursors, 0);
     } else {
@@ -144,7 +144,7 @@ __device__ __forceinline__ void recode_block_tile(const struct msm_sort_args &ar
             if (counts[i] != 0)
                 atomicAdd(args.cursors + first_bin + i, counts[i]);
     }
-    if (is_last_block(&args.state->digit_blocks_done, gridDim.x))
+    if (is_last_block(&args.state->digit_blocks_done, args.scalar_tiles.tiles))
         indices_from_counts(args);
 }
 

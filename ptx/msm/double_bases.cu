@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(128)
     msm_double_bases(struct msm_double_bases_args args)
 {
     pdl_wait();
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= args.count)
         return;
     xyzz p = xyzz_from_affine(args.bases[i]);

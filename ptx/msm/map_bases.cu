@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(MSM_SPLIT_THREADS)
     msm_map_bases(const struct msm_map_bases_args args)
 {
     pdl_wait();
-    u64 index = (u64)blockIdx.x * MSM_SPLIT_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * MSM_SPLIT_THREADS + threadIdx.x;
     if (index >= (u64)args.count * args.batch)
         return;
     u64 msm = index / args.count, i = index - msm * args.count;

@@ -43,21 +43,26 @@ __device__ __forceinline__ xyzz load_point(const struct shared_points *points)
     return p;
 }
 
-/* Sum and running sum share one addition in the loop, which halves the code. */
+/*
+ * Sum and running sum share one addition in the loop, which halves the code. Between launches that
+ * take slices of the segments' buckets they are where the pair is in the end.
+ */
 extern "C" __global__ void __launch_bounds__(MSM_SEGMENT_THREADS, SEGMENT_BLOCKS)
     msm_reduce_segments(struct msm_reduce_segments_args args)
 {
     __shared__ struct shared_points running, sum;
     pdl_wait();
-    u64 segment = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 segment = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (segment >= args.count)
         return;
-    const xyzz *bucket = args.buckets + ((segment + 1) << args.log_segment) - 1;
-    xyzz point = *bucket;
-    store_point(&running, point);
+    const xyzz *bucket = args.buckets + ((segment + 1) << args.log_segment) - 1 - args.slice_first;
+    xyzz point = args.slice_first == 0 ? *bucket : args.pairs[2 * segment];
     store_point(&sum, point);
+    if (args.slice_first != 0)
+        point = args.pairs[2 * segment + 1];
+    store_point(&running, point);
 #pragma unroll 1
-    for (unsigned step = (2u << args.log_segment) - 2; step > 0; step--) {
+    for (unsigned step = 2 * args.slice_buckets; step > 0; step--) {
         int takes_bucket = step % 2 == 0;
         xyzz other;
         if (takes_bucket)
@@ -74,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(MSM_SEGMENT_THREADS, SEGMENT_BLOCKS
     }
     args.pairs[2 * segment] = load_point(&sum);
 #pragma unroll 1
-    for (unsigned i = 0; i < args.log_segment; i++)
+    for (unsigned i = 0; i < args.doublings; i++)
         xyzz_double_called(&point);
     args.pairs[2 * segment + 1] = point;
 }

@@ -9,5 +9,5 @@ extern "C" __global__ void __launch_bounds__(MSM_TREE_THREADS)
     msm_reduce_tree(struct msm_reduce_tree_args args)
 {
     pdl_wait();
-    reduce_levels(&args, blockIdx.x);
+    reduce_levels(&args, args.first_block + blockIdx.x);
 }

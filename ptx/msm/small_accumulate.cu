@@ -30,7 +30,8 @@ extern "C" __global__ void __launch_bounds__(MSM_MERGE_THREADS)
     msm_small_accumulate(const struct msm_small_accumulate_args args)
 {
     pdl_wait();
-    unsigned set = blockIdx.x / args.parts, block = blockIdx.x % args.parts;
+    unsigned set = (args.first_block + blockIdx.x) / args.parts;
+    unsigned block = (args.first_block + blockIdx.x) % args.parts;
     struct msm_accumulate_args list = list_of(args, set);
     unsigned merges = args.merges, accumulating = merges * MSM_SMALL_THREADS;
     if (threadIdx.x < accumulating)

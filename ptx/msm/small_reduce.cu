@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(MSM_TREE_THREADS)
 {
     pdl_wait();
     unsigned log_blocks = args.log_buckets - args.tree.log_pairs;
-    unsigned set = blockIdx.x >> log_blocks, block = blockIdx.x;
+    unsigned block = args.first_block + blockIdx.x, set = block >> log_blocks;
     struct msm_reduce_tree_args tree = args.tree;
     make_pairs(args, set, (u64)block << tree.log_pairs);
 #pragma unroll 1

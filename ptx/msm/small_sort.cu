@@ -73,19 +73,20 @@ extern "C" __global__ void __launch_bounds__(RECODE_THREADS)
     pdl_wait();
     unsigned buckets = 1u << args.log_partition;
     unsigned *counts = shared + (FR_WORDS + 1) * RECODE_THREADS, *keys = counts + buckets;
-    unsigned msm = blockIdx.x / args.sets_per_msm, set = blockIdx.x % args.sets_per_msm;
+    unsigned block = args.first_block + blockIdx.x;
+    unsigned msm = block / args.sets_per_msm, set = block % args.sets_per_msm;
 
     block_clear(counts, buckets);
     count_set(args, msm, set, shared + threadIdx.x, counts, keys);
     unsigned total = block_scan(counts, buckets);
 
-    unsigned *offsets = args.bucket_offsets + (u64)blockIdx.x * (buckets + 1);
+    unsigned *offsets = args.bucket_offsets + (u64)block * (buckets + 1);
     for (unsigned i = threadIdx.x; i <= buckets; i += RECODE_THREADS)
         offsets[i] = i < buckets ? counts[i] : total;
     if (threadIdx.x < MSM_SMALL_COUNTERS)
-        args.cursors[blockIdx.x * MSM_SMALL_COUNTERS + threadIdx.x] = 0;
+        args.cursors[block * MSM_SMALL_COUNTERS + threadIdx.x] = 0;
 
-    unsigned *entries = args.entries + (u64)blockIdx.x * args.block_capacity;
+    unsigned *entries = args.entries + (u64)block * args.block_capacity;
     unsigned base = args.first_base + msm * args.base_batch_stride;
 #pragma unroll 1
     for (unsigned window = set; window < args.windows; window += args.sets_per_msm) {

@@ -172,13 +172,14 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 {
     extern __shared__ unsigned counts[];
     pdl_wait();
-    if (blockIdx.x < args.counting_blocks) {
+    unsigned block = args.first_block + blockIdx.x;
+    if (block < args.counting_blocks) {
         unsigned slices = args.state->slices;
-        for (unsigned number = blockIdx.x; number < slices; number += args.counting_blocks)
+        for (unsigned number = block; number < slices; number += args.counting_blocks)
             count_slice(args, number, counts);
         return;
     }
-    unsigned partition = args.partitions - 1 - (blockIdx.x - args.counting_blocks);
+    unsigned partition = args.partitions - 1 - (block - args.counting_blocks);
     struct slice slice = whole_partition(args, partition);
     if (slice.length <= args.block_capacity)
         sort_partition(args, slice, counts);
@@ -194,7 +195,8 @@ extern "C" __global__ void __launch_bounds__(256)
     unsigned *shifts = counts + (1u << args.log_partition),
              *ordered = shifts + (1u << args.log_partition);
     unsigned *keys = ordered + args.slice_entries, slices = args.state->slices;
-    for (unsigned number = blockIdx.x; number < slices; number += gridDim.x) {
+    for (unsigned number = args.first_block + blockIdx.x; number < slices;
+         number += args.counting_blocks) {
         struct slice slice = slice_at(args, number);
         unsigned bucket[MSM_SORT_ITEMS], rank[MSM_SORT_ITEMS];
         block_clear(counts, slice.buckets);

@@ -69,9 +69,9 @@ __device__ __forceinline__ void sort_tile(const struct msm_sort_args &args)
     extern __shared__ uint2 staged[]; /* an entry and its key's bucket */
     unsigned *counts = (unsigned *)(staged + MSM_SORT_ITEMS * blockDim.x),
              *shifts = counts + args.digit_bins;
-    unsigned window = blockIdx.x / args.digit_tiles.tiles;
+    unsigned block = args.first_block + blockIdx.x, window = block / args.digit_tiles.tiles;
     unsigned set = window % args.sets_per_msm, shift = args.log_partition + 1;
-    struct tile tile = tile_at(args, args.digit_tiles, blockIdx.x % args.digit_tiles.tiles);
+    struct tile tile = tile_at(args, args.digit_tiles, block % args.digit_tiles.tiles);
     unsigned first_bin = set_start(args, tile.msm, set) >> args.log_partition;
     unsigned last_bin =
         (set_start(args, tile.last_msm, set) + (1u << (args.window_bits - 1)) - 1) >>

@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(MSM_SPLIT_THREADS)
     msm_split_scalars(const struct msm_split_scalars_args args)
 {
     pdl_wait();
-    u64 index = (u64)blockIdx.x * MSM_SPLIT_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * MSM_SPLIT_THREADS + threadIdx.x;
     if (index >= (u64)args.count * args.batch)
         return;
     u64 msm = index / args.count, i = index - msm * args.count;
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(MSM_SPLIT_THREADS)
 #pragma unroll
     for (int k = 0; k < FR_WORDS; k++)
         second.word[k] = 0;
-    /* A loop, because the compiler takes long for products of words. */
+        /* A loop, because the compiler takes long for products of words. */
 #pragma unroll 1
     for (int k = 0; k < 2; k++) {
         const fr quotient = rounded_product(scalar, args.lattice.reciprocal[k]);

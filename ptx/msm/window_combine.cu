@@ -77,7 +77,8 @@ extern "C" __global__ void __launch_bounds__(MSM_COMBINE_THREADS)
 {
     pdl_wait();
     unsigned lane = threadIdx.x % QUAD_LANES;
-    u64 msm = (u64)blockIdx.x * (MSM_COMBINE_THREADS / QUAD_LANES) + threadIdx.x / QUAD_LANES;
+    u64 msm = (u64)(args.first_block + blockIdx.x) * (MSM_COMBINE_THREADS / QUAD_LANES) +
+              threadIdx.x / QUAD_LANES;
     int is_inside = msm < args.batch;
     const xyzz *window_sums = args.window_sums + msm * args.sets_per_msm;
     xyzz sum = xyzz_infinity();

@@ -62,13 +62,13 @@ static pool_status run_tree(const pool_exec *exec)
     return pool_poseidon_merkle_build(with.set, exec, &params, &leaves, &levels);
 }
 
-/* With the launches of its first two slices: an MSM first sorts, in launches that count as one, and
- * an ECNTT first makes factors and loads the points, which takes next to no time. */
+/* With the launches of its first two slices: an ECNTT first makes factors and loads the points,
+ * which takes next to no time. */
 static const struct {
     const char *name;
     pool_status (*run)(const pool_exec *exec);
     uint64_t two_slices;
-} operations[] = {{"MSM", run_msm, 5}, {"ECNTT", run_ecntt, 4}, {"tree", run_tree, 2}};
+} operations[] = {{"MSM", run_msm, 2}, {"ECNTT", run_ecntt, 4}, {"tree", run_tree, 2}};
 
 static int open_all(void **state)
 {

@@ -483,7 +483,7 @@ static pool_status launch_accumulate_alone(struct harness *harness, void *user)
 {
     const struct msm_case *one = user;
     uint32_t threads = msm_accumulate_bounds_for(one->plan.job.coordinate_words).threads;
-    const struct msm_accumulate_args args = {.entries = one->run.workspace + one->plan.entries_at,
+    struct msm_accumulate_args args = {.entries = one->run.workspace + one->plan.entries_at,
         .bucket_offsets = one->run.workspace + one->plan.bucket_offsets_at,
         .buckets = one->run.workspace + one->plan.buckets_at,
         .partial = partial_buckets(one, 0),
@@ -510,7 +510,7 @@ static pool_status launch_merge(struct harness *harness, void *user)
     (void)harness;
     for (uint32_t level = 0; level < one->plan.merge_levels && !status; level++) {
         bool is_last = level + 1 == one->plan.merge_levels;
-        const struct msm_bucket_merge_args args = {.partial = partial_buckets(one, level),
+        struct msm_bucket_merge_args args = {.partial = partial_buckets(one, level),
             .next = is_last ? (struct msm_partial_buckets){0} : partial_buckets(one, level + 1),
             .buckets = one->run.workspace + one->plan.buckets_at,
             .count = one->plan.merge[level].slots,
@@ -697,13 +697,15 @@ static struct msm_reduce_segments_args segments_args(const struct msm_case *one)
     return (struct msm_reduce_segments_args){.buckets = one->run.workspace + one->plan.buckets_at,
         .pairs = one->run.workspace + one->plan.scratch_at,
         .count = one->plan.buckets >> one->plan.log_segment,
-        .log_segment = one->plan.log_segment};
+        .log_segment = one->plan.log_segment,
+        .slice_buckets = (1u << one->plan.log_segment) - 1,
+        .doublings = one->plan.log_segment};
 }
 
 static pool_status launch_segments(struct harness *harness, void *user)
 {
     const struct msm_case *one = user;
-    const struct msm_reduce_segments_args args = segments_args(one);
+    struct msm_reduce_segments_args args = segments_args(one);
     const struct msm_launch launch = {.kernel = MSM_REDUCE_SEGMENTS,
         .blocks = (args.count + MSM_SEGMENT_THREADS - 1) / MSM_SEGMENT_THREADS,
         .threads = MSM_SEGMENT_THREADS,
@@ -732,7 +734,7 @@ static void check_segments(struct msm_case *one)
 
     if (!begin(one, &stage, "msm reduce_segments"))
         return;
-    const struct msm_reduce_segments_args args = segments_args(one);
+    struct msm_reduce_segments_args args = segments_args(one);
     expected = harness_memory(2 * args.count, sizeof(*expected));
     for (uint64_t i = 0; i < args.count; i++) {
         struct curve_jacobian *pair = &expected[2 * i];

@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/math.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "pool/module/module.h"
 #include "pool/module/sources.h"
+#include "pool/tuning/chip.h"
 
 static const char *find_source(const char *file)
 {
@@ -270,4 +273,27 @@ pool_status module_launch_enqueue(const struct module_launch *launch)
             "the operation needs %llu blocks in one launch; the maximum is 2^31-1",
             (unsigned long long)launch->blocks);
     return pool_launch(launch->kernel, &shape, launch->arguments, launch->stream);
+}
+
+pool_status module_launch_slice(
+    const struct module_launch *launch, uint64_t slice_ns, uint64_t *blocks)
+{
+    const pool_device *device = launch->kernel->module->device;
+    const double slice = (double)(slice_ns ? slice_ns : device_slice_ns(device)) * 1e-9;
+    uint32_t resident = 0;
+    uint64_t wave, waves, most;
+    pool_status status;
+
+    *blocks = launch->blocks;
+    if (!launch->first_block || !(launch->seconds > slice))
+        return POOL_OK;
+    status =
+        pool_kernel_get_occupancy(launch->kernel, launch->threads, launch->shared_bytes, &resident);
+    if (status)
+        return status;
+    wave = base_max(resident, 1) * (uint64_t)chip_of(device).multiprocessors;
+    waves = base_ceil_div(launch->blocks, wave);
+    most = base_max((uint64_t)((double)waves * slice / launch->seconds), 1);
+    *blocks = base_min(launch->blocks, base_ceil_div(waves, base_ceil_div(waves, most)) * wave);
+    return POOL_OK;
 }

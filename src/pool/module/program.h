@@ -94,8 +94,19 @@ struct module_launch {
     void **arguments;
     const size_t *sizes;
     pool_stream *stream;
-    int pdl; /* programmatic dependent launch, see pool_launch_shape */
+    int pdl;        /* programmatic dependent launch, see pool_launch_shape */
+    double seconds; /* predicted */
+    /* An argument, or a member of one, that the kernel adds to blockIdx.x, so that it can be
+     * launched for some of its blocks at a time. NULL: it cannot. */
+    unsigned *first_block;
 };
 pool_status module_launch_enqueue(const struct module_launch *launch);
+
+/*
+ * Chooses the blocks of each of several launches, so that none takes longer than slice_ns (0: that
+ * of the pool): whole waves of blocks, one at least, about the same number in each.
+ */
+pool_status module_launch_slice(
+    const struct module_launch *launch, uint64_t slice_ns, uint64_t *blocks);
 
 #endif

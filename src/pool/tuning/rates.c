@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pool/tuning/rates.h"
 
+#include <math.h>
+
+#include "base/math.h"
+
 const struct chip_rates chip_rates_h200 = {
     .chip = "NVIDIA H200",
     .multiprocessors = 132,
@@ -27,3 +31,20 @@ const struct chip_rates chip_rates_h200 = {
             .reduce_bucket = 1.349e-9,
             .finish = 120e-6}},
 };
+
+double chip_seconds(uint32_t multiprocessors, const struct chip_work *work)
+{
+    const struct chip_rates *rates = &chip_rates_h200;
+    const double length = (double)work->words / 8; /* of the measured products */
+    const double products = work->products * length * length / rates->ntt_multiplications;
+
+    return fmax(products, work->bytes / rates->memory_bytes) * rates->multiprocessors /
+           multiprocessors;
+}
+
+uint64_t chip_slice(uint64_t items, double seconds, uint64_t slice_ns)
+{
+    const double slices = floor(seconds / ((double)slice_ns * 1e-9)) + 1;
+
+    return slices < (double)items ? base_ceil_div(items, (uint64_t)slices) : base_min(items, 1);
+}

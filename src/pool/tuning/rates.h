@@ -38,4 +38,20 @@ struct chip_rates {
 
 extern const struct chip_rates chip_rates_h200;
 
+/*
+ * Work that fills a chip: multiplications of elements of `words` words, or bytes that are read and
+ * written, whichever take longer. Elements of an extension have the words of all coordinates, whose
+ * products take the square of their number.
+ */
+struct chip_work {
+    double products;
+    uint32_t words;
+    double bytes;
+};
+/* Its predicted seconds: each multiprocessor is as fast as one of the measured chip. */
+double chip_seconds(uint32_t multiprocessors, const struct chip_work *work);
+/* How many of `items` steps, which take `seconds` together, each of several equally long launches
+ * has, so that none lasts longer than slice_ns; one at least. */
+uint64_t chip_slice(uint64_t items, double seconds, uint64_t slice_ns);
+
 #endif

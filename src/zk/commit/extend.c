@@ -60,6 +60,7 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
         .device = target->device,
         .stream = target->stream,
         .lease = target->lease,
+        .slice_ns = target->slice_ns,
         .is_async = 1};
     const pool_span from = elements_of(in, in->count, commit_trace_height(extension));
     const pool_span to = elements_of(out, in->count, height);

@@ -230,8 +230,11 @@ static pool_status check_points(const struct ecntt_call *call, const struct pipe
     const struct msm_input_bases *input)
 {
     const pool_curve *curve = call->params.curve;
-    const struct msm_run run = {
-        .device = call->frame.target.device, .stream = call->frame.target.stream, .curve = curve};
+    const struct msm_run run = {.device = call->frame.target.device,
+        .stream = call->frame.target.stream,
+        .curve = curve,
+        .pace = call->frame.target.pace,
+        .share = {.slice_ns = call->frame.target.slice_ns}};
     const struct msm_check_result result = {.buffer = call->frame.block,
         .offset = call->plan.check_at,
         .address = call->frame.address + call->plan.check_at,

@@ -75,6 +75,7 @@ static pool_status make_factors(
         .stream = call->frame.target.stream,
         .lease = call->frame.exec.lease,
         .cancel = call->frame.exec.cancel,
+        .slice_ns = call->frame.exec.slice_ns,
         .is_async = 1};
     struct fri_denominators_args args = {.out = address,
         .log_count = (unsigned)__builtin_ctzll(call->matrix->height),

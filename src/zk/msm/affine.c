@@ -7,8 +7,8 @@
 
 #include "base/math.h"
 #include "pool/stream/phase.h"
+#include "pool/tuning/rates.h"
 #include "zk/msm/convert.h"
-#include "zk/operation/pace.h"
 
 enum {
     /* The abscissae of the first pass come from random places. Few warps read them faster: with 2
@@ -17,10 +17,14 @@ enum {
     GATHER_SHARED_BYTES = 48 << 10,
     /* An inversion takes as long as some 20 products, and eight runs take 24. */
     RUNS_PER_INVERSION = 8,
+    /* Of a sum, and of memory for an abscissa at a random place, by what they take. */
+    SUM_PRODUCTS = 6,
+    GATHERED_BYTES = 128,
+    PAD_WORDS = 4, /* of memory per entry of padding */
+    INVERSION_PRODUCTS = 20 + 3 * RUNS_PER_INVERSION,
     /* Stages of msm_affine_sums_of_entries_ahead, with two points and a prefix each. */
     COPY_STAGES = 2,
     STAGE_ELEMENTS = 5,
-    ADDITION_PRODUCTS = 9, /* with its share of the inversions */
 };
 
 /*
@@ -45,16 +49,36 @@ static uint32_t shared_bytes(const struct msm_run *run, enum msm_kernel kernel)
     return kernel == MSM_AFFINE_PREFIXES_OF_ENTRIES ? GATHER_SHARED_BYTES : 0;
 }
 
-static pool_status enqueue(const struct msm_run *run, enum msm_kernel kernel, uint64_t threads,
-    uint32_t block, const void *args, size_t args_bytes)
+/* Of kernels with a thread per bucket or group: memory bounds them. */
+static pool_status enqueue_groups(const struct msm_run *run, enum msm_kernel kernel,
+    uint64_t threads, struct msm_affine_groups_args *args)
 {
+    const bool is_scan = kernel == MSM_AFFINE_SCAN_GROUPS;
+    const uint32_t block = is_scan ? MSM_AFFINE_SCAN_THREADS : MSM_AFFINE_GROUP_THREADS;
     const struct msm_launch launch = {
         .kernel = kernel,
         .blocks = base_ceil_div(threads, block),
         .threads = block,
-        .shared_bytes = shared_bytes(run, kernel),
         .args = args,
-        .args_bytes = args_bytes,
+        .args_bytes = sizeof(*args),
+        .first_block = is_scan ? NULL : &args->first_block,
+        .seconds = msm_seconds(run, 0, 8 * (double)args->bucket_count),
+    };
+
+    return msm_enqueue(run, &launch);
+}
+
+static pool_status enqueue_piece(const struct msm_run *run, enum msm_kernel kernel,
+    uint64_t threads, uint64_t words, struct msm_affine_piece_args *args)
+{
+    const struct msm_launch launch = {
+        .kernel = kernel,
+        .blocks = base_ceil_div(threads, MSM_AFFINE_GROUP_THREADS),
+        .threads = MSM_AFFINE_GROUP_THREADS,
+        .args = args,
+        .args_bytes = sizeof(*args),
+        .first_block = &args->first_block,
+        .seconds = msm_seconds(run, 0, sizeof(uint32_t) * (double)(threads * words)),
     };
 
     return msm_enqueue(run, &launch);
@@ -64,7 +88,7 @@ static pool_status divide_into_groups(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
     const uint64_t threads = base_ceil_div(plan->buckets, MSM_AFFINE_GROUP_BUCKETS);
-    const struct msm_affine_groups_args args = {
+    struct msm_affine_groups_args args = {
         .bucket_offsets = run->workspace + plan->bucket_offsets_at,
         .block_sums = array(run, MSM_ARRAY_BLOCK_SUMS),
         .group_offsets = array(run, MSM_ARRAY_GROUP_OFFSETS),
@@ -72,21 +96,17 @@ static pool_status divide_into_groups(const struct msm_run *run)
         .blocks = (uint32_t)base_ceil_div(threads, MSM_AFFINE_GROUP_THREADS),
         .log_group = plan->affine.passes,
     };
-    pool_status status = enqueue(
-        run, MSM_AFFINE_COUNT_GROUPS, threads, MSM_AFFINE_GROUP_THREADS, &args, sizeof(args));
+    pool_status status = enqueue_groups(run, MSM_AFFINE_COUNT_GROUPS, threads, &args);
 
     if (!status)
-        status =
-            enqueue(run, MSM_AFFINE_SCAN_GROUPS, 1, MSM_AFFINE_SCAN_THREADS, &args, sizeof(args));
-    return status ? status
-                  : enqueue(run, MSM_AFFINE_GROUP_OFFSETS, threads, MSM_AFFINE_GROUP_THREADS, &args,
-                        sizeof(args));
+        status = enqueue_groups(run, MSM_AFFINE_SCAN_GROUPS, 1, &args);
+    return status ? status : enqueue_groups(run, MSM_AFFINE_GROUP_OFFSETS, threads, &args);
 }
 
 static pool_status pad_piece(const struct msm_run *run, uint64_t first_group)
 {
     const struct msm_plan *plan = run->plan;
-    const struct msm_affine_piece_args args = {
+    struct msm_affine_piece_args args = {
         .entries = run->workspace + plan->entries_at,
         .bucket_offsets = run->workspace + plan->bucket_offsets_at,
         .group_offsets = array(run, MSM_ARRAY_GROUP_OFFSETS),
@@ -98,12 +118,12 @@ static pool_status pad_piece(const struct msm_run *run, uint64_t first_group)
         .first_group = (uint32_t)first_group,
         .groups = (uint32_t)plan->affine.groups,
     };
-    pool_status status = enqueue(run, MSM_AFFINE_PIECE_OFFSETS, plan->buckets + 1,
-        MSM_AFFINE_GROUP_THREADS, &args, sizeof(args));
+    pool_status status = enqueue_piece(run, MSM_AFFINE_PIECE_OFFSETS, plan->buckets + 1, 2, &args);
 
+    /* An entry is read and written, and the kernel looks its bucket up. */
     return status ? status
-                  : enqueue(run, MSM_AFFINE_PAD, plan->affine.groups, MSM_AFFINE_GROUP_THREADS,
-                        &args, sizeof(args));
+                  : enqueue_piece(run, MSM_AFFINE_PAD, plan->affine.groups,
+                        PAD_WORDS << plan->affine.passes, &args);
 }
 
 static struct msm_affine_pass_args pass_args(
@@ -150,19 +170,86 @@ static enum msm_kernel kernel_of_sums(
                                                                 : MSM_AFFINE_SUMS_OF_ENTRIES;
 }
 
+static pool_status enqueue_pass(const struct msm_run *run, enum msm_kernel kernel, uint64_t threads,
+    double seconds, struct msm_affine_pass_args *args)
+{
+    const struct msm_launch launch = {
+        .kernel = kernel,
+        .blocks = base_ceil_div(threads, MSM_AFFINE_THREADS),
+        .threads = MSM_AFFINE_THREADS,
+        .shared_bytes = shared_bytes(run, kernel),
+        .args = args,
+        .args_bytes = sizeof(*args),
+        .seconds = seconds,
+    };
+
+    return msm_enqueue(run, &launch);
+}
+
+/* A pass of all pairs, which takes `seconds`, in slices of each run's pairs. */
+struct pass_slices {
+    uint64_t pairs; /* per run */
+    uint64_t slice;
+    double seconds; /* of a slice */
+};
+
+static struct pass_slices slices_of(
+    const struct msm_run *run, struct msm_affine_pass_args *args, double seconds)
+{
+    const uint64_t pairs = base_ceil_div(run->plan->affine.groups << args->log_sums, args->runs);
+    const uint64_t slice = chip_slice(pairs, seconds, msm_slice_ns(run));
+
+    args->slice_pairs = (unsigned)slice;
+    return (struct pass_slices){pairs, slice, seconds * (double)slice / (double)pairs};
+}
+
+/* An abscissa is in a sector of its own. */
+static pool_status compute_prefixes(
+    const struct msm_run *run, uint32_t pass, struct msm_affine_pass_args *args)
+{
+    const uint64_t pairs = run->plan->affine.groups << args->log_sums;
+    const double element = 4 * (double)run->plan->job.coordinate_words;
+    const double bytes = (double)pairs * (2 * (pass ? element : GATHERED_BYTES) + element);
+    const struct pass_slices slices = slices_of(run, args, msm_seconds(run, (double)pairs, bytes));
+    pool_status status = POOL_OK;
+
+    for (uint64_t first = 0; first < slices.pairs && !status; first += slices.slice) {
+        args->slice_first = (unsigned)first;
+        status = enqueue_pass(run, pass ? MSM_AFFINE_PREFIXES : MSM_AFFINE_PREFIXES_OF_ENTRIES,
+            args->runs, slices.seconds, args);
+    }
+    return status;
+}
+
+/* From the last slice to the first. */
+static pool_status compute_sums(const struct msm_run *run, const struct msm_chunk_operands *chunk,
+    uint32_t pass, struct msm_affine_pass_args *args)
+{
+    const uint64_t pairs = run->plan->affine.groups << args->log_sums;
+    const struct pass_slices slices =
+        slices_of(run, args, msm_seconds(run, SUM_PRODUCTS * (double)pairs, 0));
+    uint64_t first = base_ceil_div(slices.pairs, slices.slice) * slices.slice;
+    pool_status status = POOL_OK;
+
+    while (first > 0 && !status) {
+        first -= slices.slice;
+        args->slice_first = (unsigned)first;
+        status =
+            enqueue_pass(run, kernel_of_sums(run, chunk, pass), args->runs, slices.seconds, args);
+    }
+    return status;
+}
+
 static pool_status add_pairs(
     const struct msm_run *run, const struct msm_chunk_operands *chunk, uint32_t pass)
 {
-    const struct msm_affine_pass_args args = pass_args(run, chunk, pass);
-    pool_status status = enqueue(run, pass ? MSM_AFFINE_PREFIXES : MSM_AFFINE_PREFIXES_OF_ENTRIES,
-        args.runs, MSM_AFFINE_THREADS, &args, sizeof(args));
+    struct msm_affine_pass_args args = pass_args(run, chunk, pass);
+    pool_status status = compute_prefixes(run, pass, &args);
 
     if (!status)
-        status = enqueue(
-            run, MSM_AFFINE_INVERT, args.inversions, MSM_AFFINE_THREADS, &args, sizeof(args));
-    return status ? status
-                  : enqueue(run, kernel_of_sums(run, chunk, pass), args.runs, MSM_AFFINE_THREADS,
-                        &args, sizeof(args));
+        status = enqueue_pass(run, MSM_AFFINE_INVERT, args.inversions,
+            msm_seconds(run, INVERSION_PRODUCTS * (double)args.inversions, 0), &args);
+    return status ? status : compute_sums(run, chunk, pass, &args);
 }
 
 static pool_status add_groups(
@@ -199,10 +286,7 @@ pool_status msm_run_affine(const struct msm_run *run, const struct msm_chunk_ope
     pool_status status = POOL_OK;
 
     for (uint64_t first = 0; first < groups && !status; first += affine->groups) {
-        status = pace_enqueue_work(run->pace, run->stream, plan->job.coordinate_words,
-            (double)(affine->groups << affine->passes) * ADDITION_PRODUCTS, 0);
-        if (!status)
-            status = add_groups(run, chunk, first);
+        status = add_groups(run, chunk, first);
         if (!status)
             status = msm_run_accumulate_list(run, &list);
     }

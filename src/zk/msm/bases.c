@@ -210,8 +210,11 @@ static pool_status convert_to_standard(void *user, struct pipeline_chunk *chunk)
     const struct digest_job *job = user;
     const struct pool_bases *bases = job->bases;
     const pool_field *field = bases->curve->coordinates.field;
-    const struct msm_run run = {
-        .device = bases->device, .stream = chunk->target.stream, .curve = bases->curve};
+    const struct msm_run run = {.device = bases->device,
+        .stream = chunk->target.stream,
+        .curve = bases->curve,
+        .pace = chunk->target.pace,
+        .share = {.slice_ns = chunk->target.slice_ns}};
     uint64_t bytes = msm_affine_bytes(bases->curve), power[FIELD_MAX_LIMBS];
     int degree = field_device_degree(field);
     struct msm_input_bases source = {.data = bases->address + chunk->first * bytes,

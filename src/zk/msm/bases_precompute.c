@@ -139,7 +139,9 @@ static pool_status build_chunk(void *user, struct pipeline_chunk *chunk)
     const struct msm_run run = {.device = bases->device,
         .stream = chunk->target.stream,
         .curve = bases->curve,
-        .extras = extras_of(builder)};
+        .extras = extras_of(builder),
+        .pace = chunk->target.pace,
+        .share = {.slice_ns = chunk->target.slice_ns}};
     const struct msm_check_result result = {
         .buffer = builder->scratch, .address = builder->result, .first_index = chunk->first};
     struct msm_input_bases source = builder->source;

@@ -8,7 +8,9 @@
 #include "base/status.h"
 #include "zk/msm/convert.h"
 
-enum { BLOCK = 128 };
+/* Multiplications for the equation and the form of a point, and per bit of the order: a doubling,
+ * and an addition for every other one. */
+enum { BLOCK = 128, EQUATION_PRODUCTS = 10, BIT_PRODUCTS = 14 };
 
 static const char *const point_errors[MSM_CHECK_ERRORS] = {
     [MSM_CHECK_NOT_CANONICAL] = "has a coordinate that is not below the modulus",
@@ -66,17 +68,21 @@ pool_status msm_check_bases(const struct msm_run *run, const struct msm_input_ba
         .stride = stride / 4,
         .first_index = result->first_index,
         .first_error = result->address};
-    const struct msm_launch launch = {.kernel = MSM_CHECK_BASES,
+    struct msm_launch launch = {.kernel = MSM_CHECK_BASES,
         .blocks = input->count / BLOCK + 1,
         .threads = BLOCK,
         .args = &args,
-        .args_bytes = sizeof(args)};
+        .args_bytes = sizeof(args),
+        .first_block = &args.first_block};
     uint64_t first = 0;
     pool_status status;
 
     if (!(checks & POOL_CHECK_ON_CURVE) || !input->count)
         return POOL_OK;
     set_curve(run->curve, checks, &args);
+    launch.seconds = msm_seconds(run,
+        (double)input->count * (EQUATION_PRODUCTS + BIT_PRODUCTS * (double)args.order_bits),
+        3 * (double)(input->count * msm_affine_bytes(run->curve)));
     status = clear_result(run, result);
     if (!status)
         status = msm_enqueue(run, &launch);
@@ -116,7 +122,9 @@ pool_status msm_check_scalars(const struct msm_run *run, const struct msm_scalar
         .blocks = scalars->count / BLOCK + 1,
         .threads = BLOCK,
         .args = &args,
-        .args_bytes = sizeof(args)};
+        .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(run, 0, 4 * (double)(scalars->count * scalars->stride))};
     uint64_t first = 0;
     pool_status status;
 

@@ -11,6 +11,9 @@
  */
 enum { BLOCK = 128, POINTS_PER_THREAD = 32, MIN_POINTS_PER_THREAD = 4, IDLE_BELOW = 1 << 14 };
 
+/* Multiplications for a point, its part of the inversion included, and for a doubling. */
+enum { CONVERSION_PRODUCTS = 24, DOUBLING_PRODUCTS = 9 };
+
 uint64_t msm_affine_bytes(const pool_curve *curve)
 {
     return 2 * (uint64_t)curve->coordinates.bytes;
@@ -63,13 +66,18 @@ static uint64_t conversion_blocks(const struct msm_input_bases *input)
 pool_status msm_convert_bases(
     const struct msm_run *run, const struct msm_input_bases *input, CUdeviceptr bases)
 {
-    const struct msm_convert_bases_args args = {.input = *input, .bases = bases};
+    struct msm_convert_bases_args args = {
+        .input = *input, .bases = bases, .blocks = (unsigned)conversion_blocks(input)};
+    const double count = (double)input->count;
     const struct msm_launch launch = {
         .kernel = MSM_CONVERT_BASES,
-        .blocks = conversion_blocks(input),
+        .blocks = args.blocks,
         .threads = BLOCK,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(
+            run, CONVERSION_PRODUCTS * count, 4 * count * (double)msm_affine_bytes(run->curve)),
     };
 
     return input->count ? msm_enqueue(run, &launch) : POOL_OK;
@@ -78,7 +86,7 @@ pool_status msm_convert_bases(
 pool_status msm_double_bases(const struct msm_run *run, const struct msm_doubling *doubling)
 {
     const uint32_t coordinate_words = (uint32_t)run->curve->coordinates.bytes / 4;
-    const struct msm_double_bases_args args = {
+    struct msm_double_bases_args args = {
         .bases = doubling->bases,
         .doubled = doubling->scratch,
         .count = doubling->count,
@@ -90,6 +98,9 @@ pool_status msm_double_bases(const struct msm_run *run, const struct msm_doublin
         .threads = BLOCK,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(
+            run, DOUBLING_PRODUCTS * (double)doubling->count * (double)doubling->doublings, 0),
     };
     const struct msm_input_bases doubled = {
         .data = doubling->scratch,
@@ -107,7 +118,7 @@ pool_status msm_double_bases(const struct msm_run *run, const struct msm_doublin
 
 pool_status msm_copy_strided(const struct msm_run *run, const struct msm_copy *copy)
 {
-    const struct msm_copy_strided_args args = {
+    struct msm_copy_strided_args args = {
         .in = copy->in,
         .out = copy->out,
         .in_stride = copy->in_stride / 4,
@@ -121,6 +132,8 @@ pool_status msm_copy_strided(const struct msm_run *run, const struct msm_copy *c
         .threads = BLOCK,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(run, 0, 2 * (double)(copy->count * copy->bytes)),
     };
 
     return copy->count ? msm_enqueue(run, &launch) : POOL_OK;

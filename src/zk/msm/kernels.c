@@ -11,9 +11,11 @@
 #include "base/text.h"
 #include "pool/module/program.h"
 #include "pool/stream/stream.h"
+#include "pool/tuning/rates.h"
 #include "pool/tuning/tuning.h"
 #include "zk/curve/emit_curve.h"
 #include "zk/field/emit_field.h"
+#include "zk/operation/pace.h"
 
 /*
  * Those that every MSM needs come first, and of these and of the others those that take longest to
@@ -259,9 +261,23 @@ pool_status msm_restore_programs(pool_device *device, const pool_curve *curve)
     return status;
 }
 
+double msm_seconds(const struct msm_run *run, double products, double bytes)
+{
+    const struct chip_work work = {.products = products,
+        .words = (uint32_t)(run->curve->coordinates.bytes / sizeof(uint32_t)),
+        .bytes = bytes};
+
+    return chip_seconds(chip_of(run->device).multiprocessors, &work);
+}
+
+uint64_t msm_slice_ns(const struct msm_run *run)
+{
+    return run->share.slice_ns ? run->share.slice_ns : device_slice_ns(run->device);
+}
+
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch)
 {
-    void *arguments[] = {(void *)(uintptr_t)launch->args};
+    void *arguments[] = {launch->args};
     struct module_launch enqueued = {.blocks = launch->blocks,
         .threads = launch->threads,
         .shared_bytes = launch->shared_bytes,
@@ -269,9 +285,11 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
         .arguments = arguments,
         .sizes = &launch->args_bytes,
         .stream = run->stream,
-        .pdl = 1};
+        .pdl = 1,
+        .seconds = launch->seconds,
+        .first_block = launch->first_block};
     pool_status status =
         msm_kernel_get(run->device, run->curve, launch->kernel, run->extras, &enqueued.kernel);
 
-    return status ? status : module_launch_enqueue(&enqueued);
+    return status ? status : pace_launch(run->pace, run->share.slice_ns, &enqueued);
 }

@@ -101,7 +101,7 @@ struct msm_run {
     CUdeviceptr workspace;   /* plan->bytes, aligned to 256 */
     uint64_t chunks;         /* added so far; 0 at the start */
     uint32_t extras;         /* enum msm_extra: what the call launches besides the MSM's stages */
-    struct exec_share share; /* all 0: the whole device, in launches of any length */
+    struct exec_share share; /* of 0: all multiprocessors, the pool's slice_ns */
 };
 
 /* Scalars and bases on the device: `count` terms of every MSM of the batch. */
@@ -128,10 +128,19 @@ struct msm_launch {
     uint64_t blocks;
     uint32_t threads;
     uint32_t shared_bytes;
-    const void *args;
+    void *args;
     size_t args_bytes;
+    unsigned *first_block; /* of the args, see struct module_launch; NULL: it is not cut */
+    double seconds;        /* predicted */
 };
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch);
+
+/* The predicted seconds of multiplications in the field of the coordinates, or of bytes. */
+double msm_seconds(const struct msm_run *run, double products, double bytes);
+/* The same of additions of points in XYZZ coordinates. */
+double msm_reduce_seconds(const struct msm_run *run, double additions);
+/* The longest time of a launch. */
+uint64_t msm_slice_ns(const struct msm_run *run);
 
 /* The stages of a chunk: sets all buckets to infinity; fills entries and bucket offsets from the
  * chunk's scalars; adds the bases of the sorted entries to the buckets. */

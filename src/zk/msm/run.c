@@ -9,16 +9,15 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "pool/stream/phase.h"
+#include "pool/tuning/rates.h"
 #include "zk/msm/call.h"
-#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 
 enum {
+    /* Additions of a thread that take as long as joining a node. */
+    QUAD_COST = 4,
     TREE_LEVELS = 6, /* a block has a quad for T and one for Q of each of 32 nodes */
     QUAD_LANES = 4,
-    /* What the sort of an entry and the reduction of a bucket take, as bytes and products. */
-    SORT_ENTRY_BYTES = 64,
-    REDUCE_BUCKET_PRODUCTS = 34,
 };
 
 /* Infinity is all zeros. */
@@ -38,9 +37,6 @@ static pool_status add_products(struct msm_run *run, const struct msm_chunk_oper
     pool_status status = run->chunks == 0 ? msm_run_clear(run) : POOL_OK;
     struct phase phase;
 
-    if (!status && chunk->count > 0)
-        status = pace_enqueue_work(run->pace, run->stream, run->plan->job.coordinate_words, 0,
-            (double)run->plan->entries * SORT_ENTRY_BYTES);
     if (!status && chunk->count > 0) {
         phase_begin(&phase, run->device, run->stream, "msm", "sort");
         status = phase_end(&phase, msm_run_sort(run, chunk));
@@ -77,24 +73,46 @@ pool_status msm_run_accumulate(const struct msm_run *run, const struct msm_chunk
 
 /* ---- bucket reduction ------------------------------------------------------------------------ */
 
+/* Of additions of points in XYZZ coordinates. */
+double msm_reduce_seconds(const struct msm_run *run, double additions)
+{
+    enum { PRODUCTS = 14 };
+
+    return msm_seconds(run, PRODUCTS * additions, 0);
+}
+
 static pool_status reduce_segments(const struct msm_run *run)
 {
     const struct msm_plan *plan = run->plan;
-    const struct msm_reduce_segments_args args = {
+    struct msm_reduce_segments_args args = {
         .buckets = run->workspace + plan->buckets_at,
         .pairs = run->workspace + plan->scratch_at,
         .count = plan->buckets >> plan->log_segment,
         .log_segment = plan->log_segment,
     };
-    const struct msm_launch launch = {
+    struct msm_launch launch = {
         .kernel = MSM_REDUCE_SEGMENTS,
         .blocks = base_ceil_div(args.count, MSM_SEGMENT_THREADS),
         .threads = MSM_SEGMENT_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
     };
+    const double seconds = msm_reduce_seconds(run, 2 * (double)plan->buckets);
+    const uint64_t additions = (UINT64_C(1) << plan->log_segment) - 1; /* per segment */
+    const uint64_t slice = base_max(chip_slice(additions, seconds, msm_slice_ns(run)), 1);
+    uint64_t first = 0;
+    pool_status status;
 
-    return msm_enqueue(run, &launch);
+    do {
+        args.slice_first = (unsigned)first;
+        args.slice_buckets = (unsigned)base_min(slice, additions - first);
+        args.doublings = first + slice >= additions ? plan->log_segment : 0;
+        launch.seconds = seconds * args.slice_buckets / (double)base_max(additions, 1);
+        status = msm_enqueue(run, &launch);
+        first += slice;
+    } while (first < additions && !status);
+    return status;
 }
 
 /*
@@ -113,7 +131,7 @@ static pool_status reduce_tree(const struct msm_run *run)
         uint64_t nodes = plan->buckets >> (plan->log_segment + done + 1);
         uint32_t joined = nodes > resident_nodes ? 1 : remaining;
         bool is_last = done + joined == levels;
-        const struct msm_reduce_tree_args args = {
+        struct msm_reduce_tree_args args = {
             .pairs = run->workspace + plan->scratch_at,
             .levels_done = done,
             .levels = joined,
@@ -126,6 +144,8 @@ static pool_status reduce_tree(const struct msm_run *run)
             .threads = MSM_TREE_THREADS,
             .args = &args,
             .args_bytes = sizeof(args),
+            .first_block = &args.first_block,
+            .seconds = msm_reduce_seconds(run, QUAD_COST * (double)nodes),
         };
 
         status = msm_enqueue(run, &launch);
@@ -142,10 +162,7 @@ pool_status msm_run_reduce(const struct msm_run *run)
     phase_begin(&phase, run->device, run->stream, "msm", "reduce");
     if (run->plan->small.parts)
         return phase_end(&phase, msm_small_reduce(run));
-    status = pace_enqueue_work(run->pace, run->stream, run->plan->job.coordinate_words,
-        (double)run->plan->buckets * REDUCE_BUCKET_PRODUCTS, 0);
-    if (!status)
-        status = reduce_segments(run);
+    status = reduce_segments(run);
     return phase_end(&phase, status ? status : reduce_tree(run));
 }
 
@@ -174,6 +191,9 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
         .threads = MSM_COMBINE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_reduce_seconds(
+            run, QUAD_COST * (double)(plan->job.batch * plan->sets_per_msm * plan->window_bits)),
     };
 
     /* The kernel's product with R in standard form, or with 1 in Montgomery form, converts. */

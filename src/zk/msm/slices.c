@@ -8,15 +8,12 @@
  */
 #include "base/math.h"
 #include "pool/stream/phase.h"
+#include "pool/tuning/rates.h"
 #include "zk/msm/msm.h"
-#include "zk/operation/pace.h"
 
 uint64_t msm_slice_entries(uint32_t coordinate_words, uint64_t range, uint64_t slice_ns)
 {
-    const double seconds = (double)range * msm_thread_entry_seconds(coordinate_words);
-    const double slices = seconds / ((double)slice_ns * 1e-9);
-
-    return base_ceil_div(range, base_min((uint64_t)slices + 1, range));
+    return chip_slice(range, (double)range * msm_thread_entry_seconds(coordinate_words), slice_ns);
 }
 
 struct msm_partial_buckets msm_partial_buckets_of(const struct msm_run *run, uint32_t level)
@@ -33,7 +30,7 @@ static pool_status merge(
 {
     const struct msm_plan *plan = run->plan;
     bool is_last = slots <= MSM_MERGE_THREADS;
-    const struct msm_bucket_merge_args args = {
+    struct msm_bucket_merge_args args = {
         .partial = msm_partial_buckets_of(run, level),
         .next = is_last ? (struct msm_partial_buckets){0} : msm_partial_buckets_of(run, level + 1),
         .buckets = run->workspace + plan->buckets_at,
@@ -47,6 +44,7 @@ static pool_status merge(
         .threads = MSM_MERGE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .seconds = msm_reduce_seconds(run, (double)slots),
     };
 
     return msm_enqueue(run, &launch);
@@ -83,8 +81,7 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
     const struct msm_plan *plan = run->plan;
     uint32_t block = msm_accumulate_bounds_for(plan->job.coordinate_words).threads;
     uint32_t threads = accumulate_threads(run);
-    uint64_t range = base_ceil_div(list->max_entries, threads), slice = range;
-    const double seconds = msm_thread_entry_seconds(plan->job.coordinate_words);
+    uint64_t range = base_ceil_div(list->max_entries, threads), slice;
     struct msm_accumulate_args args = {
         .entries = list->entries,
         .bucket_offsets = list->bucket_offsets,
@@ -96,7 +93,7 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
         .threads = threads,
         .adds_to_buckets = list->adds_to_buckets,
     };
-    const struct msm_launch launch = {
+    struct msm_launch launch = {
         .kernel = MSM_ACCUMULATE,
         .blocks = base_ceil_div(threads, block),
         .threads = block,
@@ -106,15 +103,13 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
     struct phase phase;
     pool_status status = POOL_OK;
 
-    if (run->share.slice_ns)
-        slice = msm_slice_entries(plan->job.coordinate_words, range, run->share.slice_ns);
+    slice = msm_slice_entries(plan->job.coordinate_words, range, msm_slice_ns(run));
     args.slice_entries = (uint32_t)slice;
+    launch.seconds = msm_thread_entry_seconds(plan->job.coordinate_words) * (double)slice;
     phase_begin(&phase, run->device, run->stream, "msm", "accumulate");
     for (uint64_t first = 0; !status && first < range; first += slice) {
         args.slice_first = (uint32_t)first;
-        status = pace_enqueue(run->pace, run->stream, seconds * (double)slice);
-        if (!status)
-            status = msm_enqueue(run, &launch);
+        status = msm_enqueue(run, &launch);
     }
     if (!status)
         status = merge_all(run, threads, list->adds_to_buckets);

@@ -5,6 +5,21 @@
 #include "base/math.h"
 #include "zk/msm/sort.h"
 
+/*
+ * What is predicted for a batch, whose blocks follow each other: products per entry of the sort and
+ * of the accumulation with its merge, whose blocks are not as full as those of many terms, and
+ * additions that take as long as joining a bucket.
+ */
+enum { SORT_PRODUCTS = 4, ADDITION_PRODUCTS = 20, JOIN_COST = 8 };
+
+/* Of a product for each entry. */
+static double entry_seconds(const struct msm_run *run)
+{
+    const struct msm_plan *plan = run->plan;
+
+    return msm_seconds(run, (double)(plan->bucket_sets * plan->small.set_entries), 0);
+}
+
 pool_status msm_small_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk)
 {
     const struct msm_plan *plan = run->plan;
@@ -16,6 +31,8 @@ pool_status msm_small_sort(const struct msm_run *run, const struct msm_chunk_ope
         .shared_bytes = plan->small.shared_bytes,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = SORT_PRODUCTS * entry_seconds(run),
     };
 
     msm_sort_args_init(run, chunk, &args);
@@ -29,7 +46,7 @@ pool_status msm_small_sort(const struct msm_run *run, const struct msm_chunk_ope
 pool_status msm_small_accumulate(const struct msm_run *run, const struct msm_chunk_operands *chunk)
 {
     const struct msm_plan *plan = run->plan;
-    const struct msm_small_accumulate_args args = {
+    struct msm_small_accumulate_args args = {
         .list = {.entries = run->workspace + plan->entries_at,
             .bucket_offsets = run->workspace + plan->bucket_offsets_at,
             .buckets = run->workspace + plan->buckets_at,
@@ -51,6 +68,8 @@ pool_status msm_small_accumulate(const struct msm_run *run, const struct msm_chu
         .threads = MSM_MERGE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = ADDITION_PRODUCTS * entry_seconds(run),
     };
 
     return msm_enqueue(run, &launch);
@@ -61,7 +80,7 @@ pool_status msm_small_reduce(const struct msm_run *run)
     const struct msm_plan *plan = run->plan;
     const uint32_t log_buckets = plan->window_bits - 1;
     const uint32_t levels = (uint32_t)base_min(log_buckets, MSM_SMALL_LEVELS);
-    const struct msm_small_reduce_args args = {
+    struct msm_small_reduce_args args = {
         .tree = {.pairs = run->workspace + plan->scratch_at,
             .levels = levels,
             .log_pairs = levels,
@@ -77,6 +96,8 @@ pool_status msm_small_reduce(const struct msm_run *run)
         .threads = MSM_TREE_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_reduce_seconds(run, JOIN_COST * (double)plan->buckets),
     };
 
     return msm_enqueue(run, &launch);

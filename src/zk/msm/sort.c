@@ -3,7 +3,12 @@
  * Enqueues the stages of the sort: the entries of a chunk, sorted by bucket.
  */
 #include "zk/msm/sort.h"
+
+#include <math.h>
+
+#include "base/math.h"
 #include "pool/memory/memory.h"
+#include "pool/tuning/rates.h"
 
 static void set_bits(uint32_t *words, uint32_t first, uint32_t end)
 {
@@ -27,6 +32,34 @@ uint32_t msm_scalar_conversion_of(
     for (uint32_t i = 0; i < field->words; i++)
         factor_words[i] = field_word(factor, i);
     return MSM_SCALAR_TIMES_FACTOR;
+}
+
+/* Predicted for the stages, as parts of the measured time of all. */
+enum { DIGITS_PART = 40, PARTITION_PART = 80, BUCKETS_PART = 50, OVERSIZED_PART = 100 };
+
+static double stage_seconds(const struct chip *chip, uint64_t entries, uint32_t percent)
+{
+    const struct chip_rates *rates = &chip_rates_h200;
+
+    return (double)entries * rates->msm[0].sort_entry * percent / 100 * rates->multiprocessors /
+           chip->multiprocessors;
+}
+
+/* Blocks of both kernels that take slices of oversized partitions: several per multiprocessor, and
+ * as often as many where it takes as many launches if all partitions are oversized. */
+static uint32_t counting_blocks(
+    const struct msm_run *run, const struct chip *chip, const struct msm_chunk_operands *chunk)
+{
+    const struct msm_plan *plan = run->plan;
+    const uint64_t entries = chunk->count * plan->job.batch * plan->windows;
+    const uint64_t slices = base_ceil_div(entries, plan->sort.slice_entries);
+    const double seconds = stage_seconds(chip, entries, OVERSIZED_PART);
+    const double launches = floor(seconds / ((double)msm_slice_ns(run) * 1e-9)) + 1;
+    const uint32_t blocks = 4 * chip->multiprocessors;
+
+    return launches * blocks < (double)slices
+               ? blocks * (uint32_t)launches
+               : (uint32_t)base_max(base_round_up(slices, blocks), blocks);
 }
 
 void msm_sort_args_init(
@@ -61,7 +94,7 @@ void msm_sort_args_init(
         .buckets = (uint32_t)plan->buckets,
         .block_capacity = sort->block_capacity,
         .slice_entries = sort->slice_entries,
-        .counting_blocks = sort->max_oversized ? 4 * chip.multiprocessors : 0,
+        .counting_blocks = sort->max_oversized ? counting_blocks(run, &chip, chunk) : 0,
         .digit_bins = sort->digit_bins,
         .uses_global_counts = sort->scalar_bins == 0,
         .first_base = (uint32_t)chunk->first_base,
@@ -82,11 +115,16 @@ void msm_sort_args_init(
 }
 
 pool_status msm_sort_enqueue(
-    const struct msm_run *run, const struct msm_sort_args *args, enum msm_sort_stage stage)
+    const struct msm_run *run, const struct msm_sort_args *given, enum msm_sort_stage stage)
 {
     const struct msm_sort_plan *sort = &run->plan->sort;
     const uint32_t partition_buckets = UINT32_C(1) << sort->log_partition;
-    struct msm_launch launch = {.args = args, .args_bytes = sizeof(*args)};
+    const struct chip chip = chip_of(run->device);
+    struct msm_sort_args own = *given, *args = &own;
+    struct msm_launch launch = {
+        .args = args, .args_bytes = sizeof(*args), .first_block = &args->first_block};
+    pool_status status = POOL_OK;
+    uint32_t percent;
 
     switch (stage) {
     case MSM_STAGE_CLEAR:
@@ -98,6 +136,7 @@ pool_status msm_sort_enqueue(
         launch.threads = MSM_DIGITS_THREADS;
         launch.shared_bytes =
             4 * (sort->scalar_bins + (run->plan->job.scalar_words + 1) * MSM_DIGITS_THREADS);
+        percent = DIGITS_PART;
         break;
     case MSM_STAGE_PARTITION:
         launch.kernel =
@@ -105,20 +144,33 @@ pool_status msm_sort_enqueue(
         launch.blocks = (uint64_t)args->digit_tiles.tiles * args->windows;
         launch.threads = sort->digit_threads;
         launch.shared_bytes = 8 * (args->digit_bins + MSM_SORT_ITEMS * launch.threads);
+        percent = PARTITION_PART;
         break;
     case MSM_STAGE_BUCKETS:
         launch.kernel = MSM_SORT_BUCKETS;
         launch.blocks = (uint64_t)args->partitions + args->counting_blocks;
         launch.threads = sort->bucket_threads;
         launch.shared_bytes = 4 * (partition_buckets + args->block_capacity);
+        percent = BUCKETS_PART;
         break;
     default:
         launch.kernel = MSM_SORT_OVERSIZED;
         launch.blocks = args->counting_blocks;
         launch.threads = args->slice_entries / MSM_SORT_ITEMS;
         launch.shared_bytes = 8 * (partition_buckets + args->slice_entries);
+        percent = OVERSIZED_PART;
     }
-    return launch.blocks ? msm_enqueue(run, &launch) : POOL_OK;
+    launch.seconds =
+        stage_seconds(&chip, (uint64_t)args->count * args->batch * args->windows, percent);
+    /* The blocks for oversized partitions and those of the others take all of the time or none. */
+    if (stage == MSM_STAGE_BUCKETS && args->counting_blocks &&
+        launch.seconds > (double)msm_slice_ns(run) * 1e-9) {
+        launch.blocks = args->counting_blocks;
+        status = msm_enqueue(run, &launch);
+        args->first_block = args->counting_blocks;
+        launch.blocks = args->partitions;
+    }
+    return launch.blocks && !status ? msm_enqueue(run, &launch) : status;
 }
 
 pool_status msm_run_sort(const struct msm_run *run, const struct msm_chunk_operands *chunk)

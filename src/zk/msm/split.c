@@ -9,6 +9,8 @@
 #include "zk/msm/convert.h"
 #include "zk/msm/sort.h"
 
+enum { SPLIT_PRODUCTS = 8 }; /* of scalars: roundings and remainders */
+
 void msm_lattice_of(const pool_field *order, const struct curve_endomorphism *endomorphism,
     struct msm_lattice *lattice)
 {
@@ -40,6 +42,8 @@ static pool_status split_scalars(
         .threads = MSM_SPLIT_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(run, SPLIT_PRODUCTS * (double)(chunk->count * args.batch), 0),
     };
 
     args.conversion =
@@ -66,6 +70,9 @@ static pool_status map_bases(
         .threads = MSM_SPLIT_THREADS,
         .args = &args,
         .args_bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .seconds = msm_seconds(run, (double)(chunk->count * args.batch),
+            3 * (double)(chunk->count * args.batch * msm_affine_bytes(run->curve))),
     };
 
     field_store_for_device(

@@ -22,6 +22,7 @@ struct exec_target {
     pool_lease *lease;           /* scratch memory is charged to it; NULL: none */
     struct workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
     struct pace *pace;           /* see pace.h; NULL: the host does not wait between launches */
+    uint64_t slice_ns;           /* as of pool_exec */
 };
 
 /* exec->device NULL: the device that the thread has bound; exec->stream NULL: its default stream.

@@ -2,6 +2,7 @@
 /* Two slices enqueued at most: see pace.h. */
 #include "zk/operation/pace.h"
 
+#include "base/math.h"
 #include "pool/tuning/chip.h"
 #include "pool/tuning/rates.h"
 #include "zk/operation/exec.h"
@@ -38,19 +39,35 @@ pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds)
     return status;
 }
 
-/* The rates are those of products of 8 words; a product of n words takes n^2 steps. */
 pool_status pace_enqueue_work(
     struct pace *pace, pool_stream *stream, uint32_t words, double products, double bytes)
 {
-    const struct chip_rates *rates = &chip_rates_h200;
-    double computing, moving, slower;
+    const struct chip_work work = {.words = words, .products = products, .bytes = bytes};
 
-    if (!pace)
-        return POOL_OK;
-    computing = products * words * words / 64.0 / rates->ntt_multiplications;
-    moving = bytes / rates->memory_bytes;
-    slower = (double)rates->multiprocessors / chip_of(pace->device).multiprocessors;
-    return pace_enqueue(pace, stream, (computing > moving ? computing : moving) * slower);
+    return pace ? pace_enqueue(
+                      pace, stream, chip_seconds(chip_of(pace->device).multiprocessors, &work))
+                : POOL_OK;
+}
+
+pool_status pace_launch(struct pace *pace, uint64_t slice_ns, const struct module_launch *launch)
+{
+    const unsigned first = launch->first_block ? *launch->first_block : 0;
+    struct module_launch part = *launch;
+    uint64_t slice = 0;
+    pool_status status = module_launch_slice(launch, slice_ns, &slice);
+
+    for (uint64_t done = 0; done < launch->blocks && !status; done += slice) {
+        part.blocks = base_min(slice, launch->blocks - done);
+        if (launch->first_block)
+            *launch->first_block = first + (unsigned)done;
+        status = pace_enqueue(
+            pace, launch->stream, launch->seconds * (double)part.blocks / (double)launch->blocks);
+        if (!status)
+            status = module_launch_enqueue(&part);
+    }
+    if (launch->first_block)
+        *launch->first_block = first;
+    return status;
 }
 
 void pace_end(struct pace *pace)

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "pool/module/program.h"
 #include "pool/stream/stream.h"
 
 struct progress;
@@ -35,11 +36,14 @@ struct pace {
  * that are captured included, and where one thread enqueues on several devices.
  */
 pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds);
-
-/* The same for work of that many products of field elements of `words` words, and of bytes that are
- * read and written: on most kernels' duration, see pool/tuning/rates.h. */
 pool_status pace_enqueue_work(
     struct pace *pace, pool_stream *stream, uint32_t words, double products, double bytes);
+
+/*
+ * Enqueues a kernel in launches of at most slice_ns each (0: that of the pool), where it can be cut
+ * and its predicted time is longer, and as above.
+ */
+pool_status pace_launch(struct pace *pace, uint64_t slice_ns, const struct module_launch *launch);
 
 void pace_end(struct pace *pace);
 
