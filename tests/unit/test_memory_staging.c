@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -302,6 +303,106 @@ static void test_rings_under_way(void **state)
     free(data);
 }
 
+static pool_stream *stream_with(int32_t priority)
+{
+    const pool_stream_params params = {.struct_size = sizeof(params), .priority = priority};
+    pool_stream *stream = NULL;
+
+    assert_ok(pool_stream_create(memory_device(0), &params, &stream));
+    return stream;
+}
+
+/* A copy of a more urgent stream does not wait for the rings of less urgent ones. */
+static void test_urgent_copy(void **state)
+{
+    unsigned char *data = calloc(1, MIB);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_stream *stream = stream_with(0), *urgent = stream_with(-5);
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
+    pool_mock_stall(memory_mock);
+    for (int i = 0; i < 4; i++)
+        assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, urgent));
+    assert_ok(pool_memory_get_info(memory_device(0), &info));
+    assert_int_equal(info.staging_bytes, 5 * 16 * MIB);
+    pool_mock_resume(memory_mock);
+    assert_ok(pool_stream_synchronize(stream));
+    assert_ok(pool_stream_synchronize(urgent));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_stream_destroy(&urgent));
+    free(data);
+}
+
+struct waiting_copy {
+    struct device_memory *memory;
+    int priority;
+    struct memory_ring *ring;
+    pool_status status;
+    atomic_int has_ended;
+};
+
+static void *take_ring(void *user)
+{
+    struct waiting_copy *copy = user;
+
+    copy->status = memory_ring_acquire(
+        copy->memory, MIB, (CUstream)(uintptr_t)99, copy->priority, &copy->ring);
+    atomic_store(&copy->has_ended, 1);
+    return NULL;
+}
+
+static void wait_for_waiters(struct device_memory *memory, unsigned wanted)
+{
+    for (unsigned count = ~0U; count != wanted; usleep(1000)) {
+        count = 0;
+        pthread_mutex_lock(&memory->staging.lock);
+        for (struct memory_ring_waiter *at = memory->staging.large.waiters; at; at = at->next)
+            count++;
+        pthread_mutex_unlock(&memory->staging.lock);
+    }
+}
+
+/* Of the copies that wait for a ring the most urgent one has the next, also if it came last. */
+static void test_order_of_waiting_copies(void **state)
+{
+    enum { RINGS = 4, COPIES = 3 };
+    static const int priorities[COPIES] = {0, -2, -4};
+    struct waiting_copy copies[COPIES] = {{0}};
+    struct memory_ring *rings[RINGS];
+    struct device_memory *memory;
+    struct device_scope scope;
+    pthread_t threads[COPIES];
+
+    (void)state;
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(device_enter(memory_device(0), &scope));
+    assert_ok(memory_of(&scope, &memory));
+    for (int i = 0; i < RINGS; i++)
+        assert_ok(memory_ring_acquire(memory, MIB, NULL, -5, &rings[i]));
+    for (unsigned i = 0; i < COPIES; i++) {
+        copies[i] = (struct waiting_copy){.memory = memory, .priority = priorities[i]};
+        assert_int_equal(pthread_create(&threads[i], NULL, take_ring, &copies[i]), 0);
+        wait_for_waiters(memory, i + 1);
+    }
+    for (unsigned i = COPIES; i-- > 0;) {
+        memory_ring_release(memory, rings[i]);
+        wait_for_waiters(memory, i);
+        pthread_join(threads[i], NULL);
+        assert_ok(copies[i].status);
+        for (unsigned k = 0; k < i; k++)
+            assert_int_equal(atomic_load(&copies[k].has_ended), 0);
+    }
+    for (unsigned i = 0; i < COPIES; i++)
+        memory_ring_release(memory, copies[i].ring);
+    memory_ring_release(memory, rings[RINGS - 1]);
+    assert_ok(device_leave(&scope, POOL_OK));
+}
+
 /* The driver's copy does not take overlap: it is given pieces, or the way over other memory. */
 static void test_overlap_is_cut(void **state)
 {
@@ -336,6 +437,8 @@ int main(void)
         TEST(test_ring_is_given_up),
         TEST(test_tight_ring),
         TEST(test_rings_under_way),
+        TEST(test_urgent_copy),
+        TEST(test_order_of_waiting_copies),
         TEST(test_overlap_is_cut),
     };
 

@@ -124,6 +124,7 @@ static pool_status copy_host(
     if (status)
         return status;
     copy->transfer.device = copy->buffer->address + offset;
+    copy->transfer.priority = stream_priority_on(stream, device);
     copy->transfer.secret = memory_is_secret(copy->buffer);
     copy->waits = !stream;
     copy->captured = stream_capture_of(stream) ? stream : NULL;

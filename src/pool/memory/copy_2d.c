@@ -14,6 +14,7 @@ struct rows_copy {
     pool_device *device;
     uint64_t row_bytes, rows;
     CUstream stream;
+    int priority; /* of the stream */
     struct driver_queue *queue;
     bool waits;     /* the stream is NULL */
     bool is_secret; /* either buffer is */
@@ -149,6 +150,7 @@ static pool_status copy_pageable(
         .device = side->buffer->address + side->offset,
         .bytes = copy->rows * copy->row_bytes,
         .stream = copy->stream,
+        .priority = copy->priority,
         .secret = copy->is_secret,
         .row_bytes = copy->row_bytes,
         .host_pitch = host->pitch,
@@ -226,6 +228,7 @@ pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from, uint6
     if (status)
         return status;
     copy.queue = stream_queue_on(stream, copy.device);
+    copy.priority = stream_priority_on(stream, copy.device);
     status = device_enter(copy.device, &scope);
     if (status)
         return status;

@@ -101,6 +101,7 @@ struct peer_copy {
     struct pair pair;
     struct device_memory *to, *from; /* of both devices */
     pool_device *stream_device;      /* the stream's device */
+    int priority;                    /* of the stream */
     int secret;
 };
 
@@ -145,7 +146,8 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
     pool_status status = DRIVER_CALL(here->driver, StreamSynchronize(copy->pair.stream));
 
     if (!status)
-        status = memory_ring_acquire(here, copy->pair.bytes, copy->pair.stream, &ring);
+        status =
+            memory_ring_acquire(here, copy->pair.bytes, copy->pair.stream, copy->priority, &ring);
     if (status)
         return status;
     size = memory_ring_bytes(ring);
@@ -211,6 +213,7 @@ static pool_status choose_device(
         copy->stream_device = from;
     status = stream_handle_of_work_on_gpu(stream, &copy->stream_device, &copy->pair.stream);
     copy->queue = stream_queue_on(stream, copy->stream_device);
+    copy->priority = stream_priority_on(stream, copy->stream_device);
     return status;
 }
 

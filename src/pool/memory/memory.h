@@ -70,18 +70,26 @@ struct memory_ring {
     int in_use;       /* guarded by memory_staging.lock */
     int is_abandoned; /* the device may use it for an unknown time */
     int in_flight;    /* the last copy was only enqueued: the device may still read slots */
-    CUstream stream;  /* of the last copy */
-    uint64_t order;   /* of the last copy, among all of its kind of rings */
+    CUstream stream;  /* of the last copy, as the next two */
+    int priority;     /* of that stream, the driver's: lower is more urgent */
+    uint64_t order;   /* among all of its kind of rings */
     uint32_t last;    /* slot of its last chunk, whose event is reached after all others */
+};
+
+/* A thread that waits for a ring. */
+struct memory_ring_waiter {
+    int priority;
+    struct memory_ring_waiter *next;
 };
 
 /* The rings of one size. */
 struct memory_rings {
-    struct memory_ring *first; /* guarded by memory_staging.lock */
-    unsigned count;            /* guarded by memory_staging.lock; includes rings being created */
-    uint64_t copies;           /* guarded by memory_staging.lock */
-    unsigned most;             /* of `count` */
-    unsigned most_of_stream;   /* in flight, of copies to the device on one stream */
+    struct memory_ring_waiter *waiters; /* guarded by memory_staging.lock */
+    struct memory_ring *first;          /* guarded by memory_staging.lock */
+    unsigned count;          /* guarded by memory_staging.lock; includes rings being created */
+    uint64_t copies;         /* guarded by memory_staging.lock */
+    unsigned most;           /* of `count`, but for urgent copies, see ring.c */
+    unsigned most_of_stream; /* in flight, of copies to the device on one stream */
     pthread_cond_t freed;
     struct memory_staging_shape shape; /* of rings created from now on */
 };
@@ -367,6 +375,7 @@ struct memory_transfer {
     CUdeviceptr device;
     uint64_t bytes;
     CUstream stream;
+    int priority; /* of the stream, the driver's */
     int secret;
     uint64_t row_bytes; /* 0: all bytes are adjacent; at most memory_longest_row */
     uint64_t host_pitch, device_pitch;
@@ -387,9 +396,11 @@ pool_status memory_stage_in(struct device_memory *memory, const struct memory_tr
 /* The host bytes have been written when it returns. */
 pool_status memory_stage_out(struct device_memory *memory, const struct memory_transfer *transfer);
 
-/* An idle ring for the exclusive use of a copy; its slots are one block of pinned memory. */
-pool_status memory_ring_acquire(
-    struct device_memory *memory, uint64_t bytes, CUstream stream, struct memory_ring **ring);
+/* An idle ring for the exclusive use of a copy; its slots are one block of pinned memory. Copies of
+ * more urgent streams come first, and do not wait where all rings have copies of less urgent ones.
+ */
+pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CUstream stream,
+    int priority, struct memory_ring **ring);
 void memory_ring_release(struct device_memory *memory, struct memory_ring *ring);
 /* For a ring that the device may use for an unknown time: it is not used again. */
 void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring);

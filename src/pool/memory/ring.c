@@ -25,6 +25,10 @@
  */
 enum { LARGE_RINGS_MAX = 4, SMALL_RINGS_MAX = 64, SMALL_OF_STREAM_MAX = 8 };
 
+/* Rings beyond these for a copy whose stream is more urgent than those of all rings, which long
+ * jobs hold for as long as their kernels take. */
+enum { URGENT_RINGS_MAX = 2 };
+
 static void set_shape(struct memory_staging *staging, const struct memory_staging_shape *shape)
 {
     staging->large.shape = *shape;
@@ -240,13 +244,46 @@ static struct memory_ring *older(struct memory_ring *one, struct memory_ring *ot
     return !one || other->order < one->order ? other : one;
 }
 
+/* How many rings there may be for a copy of that priority. */
+static unsigned most_for(const struct memory_rings *rings, int priority)
+{
+    unsigned less_urgent = 0;
+
+    for (const struct memory_ring *ring = rings->first; ring; ring = ring->next)
+        less_urgent += ring->priority > priority;
+    return rings->most + (less_urgent == rings->count ? URGENT_RINGS_MAX : 0);
+}
+
+static bool has_more_urgent_waiter(const struct memory_rings *rings, int priority)
+{
+    const struct memory_ring_waiter *waiter = rings->waiters;
+
+    while (waiter && waiter->priority >= priority)
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
+/* Whoever it has been in front of may find a ring now. Called with the lock held. */
+static void remove_waiter(struct memory_rings *rings, const struct memory_ring_waiter *waiter)
+{
+    struct memory_ring_waiter **at = &rings->waiters;
+
+    while (*at && *at != waiter)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = waiter->next;
+    if (rings->waiters)
+        pthread_cond_broadcast(&rings->freed);
+}
+
 /*
  * Finds a ring for a copy on `stream`: an idle one, or one in flight where no ring may be created;
  * NULL if there is none. The driver is queried only where no ring is known to be idle. Called with
  * the lock held.
  */
 static pool_status find_ring(struct device_memory *memory, const struct memory_rings *rings,
-    CUstream stream, struct memory_ring **found)
+    CUstream stream, int priority, struct memory_ring **found)
 {
     struct memory_ring *oldest = NULL, *own = NULL;
     unsigned of_stream = 0;
@@ -270,7 +307,7 @@ static pool_status find_ring(struct device_memory *memory, const struct memory_r
     }
     if (!*found && of_stream >= rings->most_of_stream)
         *found = own;
-    else if (!*found && rings->count >= rings->most)
+    else if (!*found && rings->count >= most_for(rings, priority))
         *found = own ? own : oldest;
     return POOL_OK;
 }
@@ -303,7 +340,7 @@ static pool_status add_ring(
     pthread_mutex_lock(&staging->lock);
     if (status) {
         rings->count--;
-        pthread_cond_signal(&rings->freed);
+        pthread_cond_broadcast(&rings->freed);
     } else {
         (*ring)->next = rings->first;
         rings->first = *ring;
@@ -311,26 +348,38 @@ static pool_status add_ring(
     return status;
 }
 
-pool_status memory_ring_acquire(
-    struct device_memory *memory, uint64_t bytes, CUstream stream, struct memory_ring **ring)
+pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CUstream stream,
+    int priority, struct memory_ring **ring)
 {
     struct memory_staging *staging = &memory->staging;
+    struct memory_ring_waiter waiter = {.priority = priority};
     struct memory_ring *found = NULL;
     struct memory_rings *rings;
     pool_status status = POOL_OK;
 
     pthread_mutex_lock(&staging->lock);
     rings = bytes <= staging->small.shape.chunk_bytes ? &staging->small : &staging->large;
-    while (!found && !status) {
-        status = find_ring(memory, rings, stream, &found);
-        if (!status && !found && rings->count < rings->most)
+    for (bool is_waiting = false; !found && !status;) {
+        const bool is_first = !has_more_urgent_waiter(rings, priority);
+
+        if (is_first)
+            status = find_ring(memory, rings, stream, priority, &found);
+        if (is_first && !status && !found && rings->count < most_for(rings, priority))
             status = add_ring(memory, rings, &found);
-        else if (!status && !found)
-            pthread_cond_wait(&rings->freed, &staging->lock);
+        if (status || found)
+            break;
+        if (!is_waiting) {
+            is_waiting = true;
+            waiter.next = rings->waiters;
+            rings->waiters = &waiter;
+        }
+        pthread_cond_wait(&rings->freed, &staging->lock);
     }
+    remove_waiter(rings, &waiter);
     if (!status) {
         found->in_use = 1;
         found->stream = stream;
+        found->priority = priority;
         found->order = ++rings->copies;
     }
     pthread_mutex_unlock(&staging->lock);
@@ -352,7 +401,7 @@ void memory_ring_release(struct device_memory *memory, struct memory_ring *ring)
 
     pthread_mutex_lock(&staging->lock);
     ring->in_use = 0;
-    pthread_cond_signal(&ring->rings->freed);
+    pthread_cond_broadcast(&ring->rings->freed);
     pthread_mutex_unlock(&staging->lock);
 }
 
@@ -369,7 +418,7 @@ void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
     ring->is_abandoned = 1;
     ring->next = staging->abandoned;
     staging->abandoned = ring;
-    pthread_cond_signal(&ring->rings->freed);
+    pthread_cond_broadcast(&ring->rings->freed);
     pthread_mutex_unlock(&staging->lock);
     if (!driver_is_poisoned(memory->driver))
         base_log(POOL_LOG_WARN,

@@ -354,7 +354,8 @@ static pool_status stage_copy(
     struct device_memory *memory, const struct memory_transfer *transfer, int to_host)
 {
     struct job job = {.memory = memory, .transfer = transfer, .to_host = to_host};
-    pool_status status = memory_ring_acquire(memory, transfer->bytes, transfer->stream, &job.ring);
+    pool_status status = memory_ring_acquire(
+        memory, transfer->bytes, transfer->stream, transfer->priority, &job.ring);
 
     if (status)
         return status;

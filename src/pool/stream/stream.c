@@ -115,6 +115,13 @@ struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *dev
     return stream ? stream->queue : &device_work(device)->default_queue;
 }
 
+int stream_priority_on(const pool_stream *stream, pool_device *device)
+{
+    const struct stream_registry *registry = stream ? NULL : stream_registry_find(device);
+
+    return stream ? stream->priority : registry ? registry->default_stream.priority : 0;
+}
+
 pool_status stream_synchronize(struct driver *driver, CUstream stream, struct driver_queue *queue)
 {
     struct driver_mark mark = driver_work_mark(queue);

@@ -141,6 +141,9 @@ bool stream_has_graphs(pool_device *device);
 /* The queue of a stream, NULL being the device's default stream. */
 struct driver_queue *stream_queue_on(const pool_stream *stream, pool_device *device);
 
+/* The driver's priority of work on a stream, NULL being the device's default stream. */
+int stream_priority_on(const pool_stream *stream, pool_device *device);
+
 /* The driver's handle of a stream, NULL being the device's default stream, whose handle has been
  * asked for by stream_handle_of_work before. */
 CUstream stream_handle_or_default(const pool_stream *stream, pool_device *device);
