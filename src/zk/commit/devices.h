@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commitments over several devices. The tree is cut at a level: each device hashes the rows below
- * consecutive nodes of that level and builds their subtrees, and the first device builds the top.
- * A device reads its rows of columns that are dealt out over the devices from the memory of all of
- * them; this is the exchange from columns to rows.
+ * Commitments over several devices: the tree is cut, and each device hashes the rows below its
+ * nodes. A device reads its rows of columns that are dealt out over the devices from the memory of
+ * all of them; this is the exchange from columns to rows.
  */
 #ifndef COMMIT_DEVICES_H
 #define COMMIT_DEVICES_H
 
 #include "zk/commit/commit.h"
-#include "zk/operation/devices.h"
+#include "zk/operation/tree.h"
 
 struct commit_division {
-    const char *call;               /* the public function */
+    struct tree_cut cut;            /* the first level is the one of the tallest matrices' rows */
     const struct commit_tree *tree; /* the whole one; matrices in host memory or sharded */
     const pool_exec *exec;          /* of the call */
-    const struct devices *devices;
-    uint32_t cut;                         /* the level */
-    uint64_t first[EXEC_MAX_DEVICES + 1]; /* nodes of that level, of each device */
-    bool has_data;                        /* not a forecast */
-    bool has_row_shards;                  /* which the cut follows */
+    bool has_data;                  /* not a forecast */
+    bool has_row_shards;            /* which the cut follows */
     /* [reader][owner]: the device can address the other one's memory. */
     bool is_direct[EXEC_MAX_DEVICES][EXEC_MAX_DEVICES];
 };
@@ -50,23 +46,12 @@ void commit_part_close(struct commit_part *part);
 
 /* ---- devices.c ------------------------------------------------------------------------------- */
 
-/* Checks the matrices' shards and chooses the cut. */
-pool_status commit_divide(struct commit_division *division);
+/* Checks the matrices' shards and chooses the cut, for the members but the cut. `levels` is NULL
+ * where they have no place. */
+pool_status commit_divide(const char *call, const pool_span *levels, const struct devices *devices,
+    struct commit_division *division);
 /* Once the cut is chosen: checks the levels' shards and links the devices. */
-pool_status commit_connect(struct commit_division *division, const pool_span *levels);
-
-/* Once the cut is chosen: that shards of levels have what commit_count_shards counts. */
-pool_status commit_check_level_shards(
-    const struct commit_division *division, const pool_span *levels);
-/* The digests that sharded levels have on each device: the kept ones of its subtrees, behind them
- * on the first device those above the cut. */
-void commit_count_shards(const struct commit_division *division, uint64_t *digests);
-bool commit_keeps_cut(const struct commit_division *division);
-/* Where the nodes of the cut begin in a device's shard, if they are kept. */
-uint64_t commit_first_of_cut(const struct commit_division *division, uint32_t index);
-/* The kept levels above the cut in the first device's shard. */
-pool_span commit_top_levels(
-    const struct commit_division *division, const pool_span *levels, const struct commit_tree *top);
+pool_status commit_connect(struct commit_division *division);
 
 /* Steps of struct commit_call. */
 pool_status commit_divide_call(void *call, struct operation_division *division);

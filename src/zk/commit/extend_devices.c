@@ -181,13 +181,12 @@ static pool_status allocate_on(const struct operation_division *division, uint32
 /* Once the extensions have memory. */
 static pool_status connect(struct operation_division *division)
 {
-    const struct commit_call *call = (const void *)division->call;
     struct commit_division *cut = division->memory;
     pool_status status;
 
     cut->has_data = true;
     status = commit_check_shards(cut);
-    return status ? status : commit_connect(cut, call->levels);
+    return status ? status : commit_connect(cut);
 }
 
 /* Extensions are below the modulus, and progress is that of the commitment. */

@@ -284,7 +284,7 @@ static void copy_sibling(const struct opening *opening, uint64_t query, uint32_t
     convert(tree->field,
         opening->packed + opening->count * opening->row_bytes + query * opening->path_bytes +
             level * tree->digest_bytes,
-        opening->paths->form, poseidon_span_item(digests, tree->digest_bytes, index), digests->form,
+        opening->paths->form, span_item_at(digests, tree->digest_bytes, index), digests->form,
         tree->set->digest_elements);
 }
 
@@ -419,11 +419,11 @@ static void store_results(const struct opening *opening)
     const unsigned char *paths = opening->packed + opening->count * opening->row_bytes;
 
     for (uint64_t i = 0; i < opening->count; i++)
-        memcpy(poseidon_span_item(opening->rows, opening->row_bytes, i),
+        memcpy(span_item_at(opening->rows, opening->row_bytes, i),
             opening->packed + i * opening->row_bytes, opening->row_bytes);
     for (uint64_t i = 0; i < opening->count * tree->height; i++)
-        memcpy(poseidon_span_item(opening->paths, tree->digest_bytes, i),
-            paths + i * tree->digest_bytes, tree->digest_bytes);
+        memcpy(span_item_at(opening->paths, tree->digest_bytes, i), paths + i * tree->digest_bytes,
+            tree->digest_bytes);
 }
 
 pool_status commit_open_rows(void *user)

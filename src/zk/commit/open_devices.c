@@ -11,13 +11,14 @@
 #include "base/alloc.h"
 #include "base/math.h"
 #include "base/status.h"
+#include "zk/poseidon/run.h"
 
 /* ---- division -------------------------------------------------------------------------------- */
 
 /* The first row of a device's shards of rows, in rows of the tallest matrices. */
 static uint64_t first_row(const struct commit_division *division, uint32_t device)
 {
-    return division->first[device] << division->cut;
+    return division->cut.first[device] << division->cut.level;
 }
 
 static pool_status check_subtrees(const struct opening *opening)
@@ -25,7 +26,7 @@ static pool_status check_subtrees(const struct opening *opening)
     const struct commit_division *division = opening->division;
     const uint64_t rows = UINT64_C(1) << opening->tree.first_level;
 
-    for (uint32_t i = 0; i < division->devices->count && division->has_row_shards; i++)
+    for (uint32_t i = 0; i < division->cut.devices->count && division->has_row_shards; i++)
         if (first_row(division, i) % rows)
             return base_fail(POOL_ERR_UNSUPPORTED,
                 "%s: the shards of rows of device %u begin within the %llu rows of a subtree that "
@@ -182,11 +183,6 @@ struct level_opening {
     uint64_t first; /* node of that level */
 };
 
-static uint64_t nodes_of(const struct commit_division *division, uint32_t device)
-{
-    return division->first[device + 1] - division->first[device];
-}
-
 static bool has_level_shards(const struct opening *whole)
 {
     return whole->levels->space == POOL_MEMORY_SHARDED;
@@ -197,8 +193,8 @@ static bool has_levels(const struct opening *whole, uint32_t device, bool is_top
     const struct commit_division *division = whole->division;
 
     return has_level_shards(whole) && whole->count &&
-           (is_top ? !device && division->cut < whole->tree.height
-                   : commit_keeps_cut(division) && nodes_of(division, device));
+           (is_top ? !device && division->cut.level < whole->tree.height
+                   : division->cut.is_kept && tree_cut_nodes(&division->cut, device));
 }
 
 /* The caller closes it, also after a failure. */
@@ -206,28 +202,26 @@ static pool_status open_levels(
     const struct opening *whole, uint32_t device, bool is_top, struct level_opening *part)
 {
     const struct commit_division *division = whole->division;
-    const pool_span *shards = whole->levels->data;
     struct opening *opening = &part->opening;
-    const uint64_t nodes = nodes_of(division, device);
+    const uint64_t nodes = tree_cut_nodes(&division->cut, device);
     pool_status status;
 
     *part = (struct level_opening){.opening = *whole,
-        .base = is_top ? division->cut : 0,
-        .first = is_top ? 0 : division->first[device] << division->cut};
+        .base = is_top ? division->cut.level : 0,
+        .first = is_top ? 0 : first_row(division, device)};
     opening->packed = NULL;
     part->indices = base_calloc(whole->count, sizeof(*part->indices));
     status = is_top ? commit_top_open(division, NULL, &part->part)
-                    : commit_part_open(division, device, division->cut, division->first[device],
-                          nodes, &part->part);
+                    : commit_part_open(division, device, division->cut.level,
+                          division->cut.first[device], nodes, &part->part);
     if (!part->indices)
         status = base_fail_memory("openings of levels");
     opening->division = NULL;
     opening->tree = part->part.tree;
     opening->tree.count = 0;
     opening->indices = part->indices;
-    part->levels =
-        is_top ? commit_top_levels(division, whole->levels, &part->part.tree) : shards[device];
-    part->levels.count = part->part.tree.digest_count;
+    part->levels = is_top ? tree_cut_top_levels(&division->cut, opening->tree.digest_count)
+                          : tree_cut_part_levels(&division->cut, device);
     opening->levels = &part->levels;
     opening->row_bytes = 0;
     opening->path_bytes = (uint64_t)opening->tree.height * opening->tree.digest_bytes;
@@ -295,30 +289,22 @@ static pool_status gather_siblings(
  */
 static pool_status copy_node_of_cut(const struct opening *whole, uint64_t query)
 {
-    const struct commit_division *division = whole->division;
+    const struct tree_cut *cut = &whole->division->cut;
     const size_t digest = whole->tree.digest_bytes;
-    const uint64_t node = (whole->indices[query] >> division->cut) ^ 1;
+    const uint64_t node = (whole->indices[query] >> cut->level) ^ 1;
     const pool_span *shards = whole->levels->data;
-    struct base_error_copy first;
-    pool_buffer *view = NULL;
     uint32_t device = 0;
-    pool_status status;
+    pool_exec exec;
 
-    while (division->first[device + 1] <= node)
+    while (cut->first[device + 1] <= node)
         device++;
-    status = pool_buffer_adopt(division->devices->device[device],
-        (CUdeviceptr)(uintptr_t)shards[device].data +
-            (commit_first_of_cut(division, device) + node - division->first[device]) * digest,
-        digest, &view);
-    if (!status)
-        status = pool_copy_to_host(whole->packed + whole->count * whole->row_bytes +
-                                       query * whole->path_bytes + division->cut * digest,
-            view, 0, digest, NULL);
-    base_error_save(&first);
-    (void)pool_buffer_destroy(&view);
-    if (status)
-        base_error_restore(&first);
-    return status;
+    exec = devices_exec(cut->devices, &whole->frame.exec, device);
+    return poseidon_device_read(&exec,
+        span_item_at(
+            &shards[device], digest, tree_cut_start(cut, device) + node - cut->first[device]),
+        whole->packed + whole->count * whole->row_bytes + query * whole->path_bytes +
+            cut->level * digest,
+        digest);
 }
 
 static pool_status gather_part(void *user, uint32_t index, const pool_exec *exec)
@@ -337,15 +323,15 @@ pool_status commit_open_gather(const struct opening *opening)
 {
     const struct parts parts = {.call = opening->frame.name,
         .exec = &opening->frame.exec,
-        .devices = opening->division->devices,
+        .devices = opening->division->cut.devices,
         .compute = gather_part,
         .user = (void *)(uintptr_t)opening};
 
     const struct commit_division *division = opening->division;
     pool_status status = parts_run(&parts);
 
-    if (has_level_shards(opening) && commit_keeps_cut(division) &&
-        division->cut < opening->tree.height)
+    if (has_level_shards(opening) && division->cut.is_kept &&
+        division->cut.level < opening->tree.height)
         for (uint64_t query = 0; query < opening->count && !status; query++)
             status = copy_node_of_cut(opening, query);
     return status;
@@ -384,7 +370,8 @@ pool_status commit_open_subtree(
     const struct opening *opening, uint64_t node, const pool_span *levels)
 {
     const uint32_t device = device_of_node(opening, node);
-    const pool_exec exec = devices_exec(opening->division->devices, &opening->frame.exec, device);
+    const pool_exec exec =
+        devices_exec(opening->division->cut.devices, &opening->frame.exec, device);
     struct commit_part part;
     pool_status status = open_subtree(opening, device, node, &part);
 
@@ -446,13 +433,14 @@ static bool builds_subtrees(const struct opening *opening, uint32_t device)
 
     if (!opening->tree.first_level || !opening->count)
         return false;
-    return division->has_row_shards ? division->first[device] < division->first[device + 1]
+    return division->has_row_shards ? division->cut.first[device] < division->cut.first[device + 1]
                                     : device == 0;
 }
 
 static pool_status forecast_device(const struct opening *opening, uint32_t device, uint64_t *bytes)
 {
-    const pool_exec exec = devices_exec(opening->division->devices, &opening->frame.exec, device);
+    const pool_exec exec =
+        devices_exec(opening->division->cut.devices, &opening->frame.exec, device);
     const uint64_t limit = exec_limit(&exec);
     pool_status status;
 
@@ -492,16 +480,14 @@ pool_status commit_open_divide(void *user, struct operation_division *division)
 
     if (!cut)
         return base_fail_memory("openings");
-    *cut = (struct commit_division){.call = opening->frame.name,
-        .tree = &opening->tree,
+    *cut = (struct commit_division){.tree = &opening->tree,
         .exec = &opening->frame.exec,
-        .devices = &division->devices,
         .has_data = !opening->frame.is_forecast};
     opening->division = cut;
     division->run = run;
     division->forecast = forecast;
-    status = commit_divide(cut);
+    status = commit_divide(opening->frame.name, opening->levels, &division->devices, cut);
     if (!status)
         status = check_subtrees(opening);
-    return status ? status : commit_connect(cut, opening->levels);
+    return status ? status : commit_connect(cut);
 }

@@ -72,8 +72,7 @@ static pool_span level_span(const struct stages *call, uint32_t level)
     const uint64_t nodes = commit_level_nodes(tree, level);
 
     if (level >= tree->first_level)
-        return poseidon_span_slice(
-            &call->kept, tree->digest_bytes, commit_level_start(tree, level), nodes);
+        return span_slice(&call->kept, tree->digest_bytes, commit_level_start(tree, level), nodes);
     return (pool_span){.data = (void *)(uintptr_t)call->scratch_address[level % 2],
         .count = nodes,
         .form = level == 0 && tree->leaves ? call->kept.form : poseidon_device_form(tree->set),
@@ -342,7 +341,7 @@ static pool_status download_run(
     const struct level_run *run, const pool_span *levels, uint64_t target)
 {
     const struct stages *call = run->call;
-    const pool_span to = poseidon_span_slice(levels, call->tree->digest_bytes, target, run->count);
+    const pool_span to = span_slice(levels, call->tree->digest_bytes, target, run->count);
     const struct pipeline pipeline = {.target = call->target,
         .progress = call->progress,
         .count = run->count,

@@ -45,8 +45,8 @@ static pool_status check_matrix(const struct commit_division *division, uint32_t
     char name[64];
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < division->devices->count && !status && is_sharded; i++) {
-        const struct exec_target target = {.device = division->devices->device[i]};
+    for (uint32_t i = 0; i < division->cut.devices->count && !status && is_sharded; i++) {
+        const struct exec_target target = {.device = division->cut.devices->device[i]};
 
         (void)snprintf(name, sizeof(name), "shard %u of matrix %u", i, index);
         status = check_span(division, index, &shards_of(matrix)[i], &target, name);
@@ -67,7 +67,7 @@ pool_status commit_check_shards(const struct commit_division *division)
 
 static pool_status wait_for_stream(const struct commit_division *division, uint32_t index)
 {
-    const pool_exec exec = devices_exec(division->devices, division->exec, index);
+    const pool_exec exec = devices_exec(division->cut.devices, division->exec, index);
     struct exec_target target;
     pool_status status = exec_target_init(&target, &exec);
 
@@ -76,15 +76,15 @@ static pool_status wait_for_stream(const struct commit_division *division, uint3
 
 pool_status commit_link_devices(struct commit_division *division)
 {
-    const uint32_t count = division->devices->count;
+    const uint32_t count = division->cut.devices->count;
     bool has_shards = false;
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < division->tree->count; i++)
         has_shards |= division->tree->matrices[i].span.space == POOL_MEMORY_SHARDED;
     for (uint32_t i = 0; i < count * count && !status && has_shards; i++)
-        status = memory_link(division->devices->device[i % count],
-            division->devices->device[i / count], &division->is_direct[i / count][i % count]);
+        status = memory_link(division->cut.devices->device[i % count],
+            division->cut.devices->device[i / count], &division->is_direct[i / count][i % count]);
     for (uint32_t i = 0; i < count && !status && has_shards && division->has_data; i++)
         status = wait_for_stream(division, i);
     return status;
@@ -114,7 +114,7 @@ static pool_status find_pinned(const struct commit_division *division, const str
     if (!division->has_data || !slice->span.data || part->span.stride > INT32_MAX ||
         part->span.stride == item_bytes(division->tree, part))
         return POOL_OK;
-    status = memory_find_kind(division->devices->device[slice->reader], slice->span.data,
+    status = memory_find_kind(division->cut.devices->device[slice->reader], slice->span.data,
         span_extent(
             &slice->span, item_bytes(division->tree, &division->tree->matrices[slice->matrix])),
         &kind);
@@ -151,7 +151,7 @@ static pool_status add_slice(
         status = find_pinned(division, slice, to, &source->is_fetched);
     } else if (!division->is_direct[slice->reader][slice->owner]) {
         source->is_fetched = true;
-        source->owner = division->devices->device[slice->owner];
+        source->owner = division->cut.devices->device[slice->owner];
     }
     part->tree.count++;
     return status;
@@ -165,7 +165,7 @@ static pool_status add_shards(
     const uint64_t first = slice.first;
     pool_status status = POOL_OK;
 
-    for (uint32_t i = 0; i < division->devices->count && !status; i++) {
+    for (uint32_t i = 0; i < division->cut.devices->count && !status; i++) {
         const uint64_t items = shards_of(matrix)[i].count;
 
         slice.owner = i;
@@ -197,7 +197,7 @@ static pool_status add_matrix(const struct commit_division *division, uint32_t r
 
 static pool_status allocate_part(const struct commit_division *division, struct commit_part *part)
 {
-    const size_t most = (size_t)division->tree->count * division->devices->count;
+    const size_t most = (size_t)division->tree->count * division->cut.devices->count;
     pool_matrix *matrices = base_calloc(most, sizeof(*matrices) + sizeof(struct commit_source));
 
     *part = (struct commit_part){.tree = *division->tree, .memory = matrices};
@@ -243,7 +243,7 @@ pool_status commit_top_open(
     const struct commit_division *division, const unsigned char *leaves, struct commit_part *part)
 {
     const struct commit_tree *whole = division->tree;
-    const uint32_t cut = division->cut;
+    const uint32_t cut = division->cut.level;
     struct commit_tree *tree = &part->tree;
     pool_status status = allocate_part(division, part);
 
@@ -255,7 +255,7 @@ pool_status commit_top_open(
     tree->leaves = leaves;
     count_digests(tree);
     for (uint32_t i = tree->first_level; i <= tree->height; i++)
-        tree->level_target[i] = commit_level_start(whole, cut + i);
+        tree->level_target[i] = commit_level_start(tree, i);
     for (uint32_t i = 0; i < whole->count && !status; i++)
         if (commit_matrix_level(whole, &whole->matrices[i]) > cut)
             status = add_matrix(division, 0, i, 0, whole->matrices[i].height, part);
@@ -282,18 +282,14 @@ static pool_status fetch_from_device(
     const bool is_packed = fetch->stride == fetch->bytes;
     const uint64_t copies = is_packed ? 1 : fetch->items;
     pool_buffer *from = NULL;
-    struct base_error_copy first;
+    const struct exec_target target = {.device = owner};
     pool_status status =
         pool_buffer_adopt(owner, (CUdeviceptr)(uintptr_t)fetch->span->data, extent, &from);
 
     for (uint64_t i = 0; i < copies && !status; i++)
         status = pool_copy_device(to, i * fetch->bytes, from, i * fetch->stride,
             is_packed ? extent : fetch->bytes, stream);
-    base_error_save(&first);
-    (void)pool_buffer_destroy(&from);
-    if (status)
-        base_error_restore(&first);
-    return status;
+    return scratch_free(&target, &from, status);
 }
 
 pool_status commit_fetch(const struct commit_tree *tree, const pool_matrix *matrix,

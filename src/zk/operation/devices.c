@@ -57,6 +57,17 @@ pool_status devices_read(const char *call, const pool_exec *exec, struct devices
     return status;
 }
 
+pool_status devices_read_for_shards(
+    const char *call, const pool_exec *exec, struct devices *devices)
+{
+    return exec->device_count
+               ? devices_read(call, exec, devices)
+               : base_fail(POOL_ERR_INVALID_ARGUMENT,
+                     "%s: unsupported value 0 for `device_count`; levels have shards over several "
+                     "devices",
+                     call);
+}
+
 pool_exec devices_exec(const struct devices *devices, const pool_exec *exec, uint32_t index)
 {
     pool_exec part = *exec;

@@ -20,6 +20,10 @@ struct devices {
  */
 pool_status devices_read(const char *call, const pool_exec *exec, struct devices *devices);
 
+/* The same for functions that report what shards have, which need a device_count. */
+pool_status devices_read_for_shards(
+    const char *call, const pool_exec *exec, struct devices *devices);
+
 /* The exec of a call on device `index` alone, with that device's workspace; the stream, if there is
  * one, is the first device's. */
 pool_exec devices_exec(const struct devices *devices, const pool_exec *exec, uint32_t index);

@@ -134,6 +134,15 @@ pool_status span_check(const struct exec_target *target, const pool_span *span,
     return check_device_range(target, span, item->bytes, what);
 }
 
+pool_span span_slice(const pool_span *span, uint64_t item_bytes, uint64_t first, uint64_t count)
+{
+    pool_span slice = *span;
+
+    slice.data = count && span->data ? span_item_at(span, item_bytes, first) : NULL;
+    slice.count = count;
+    return slice;
+}
+
 bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes)
 {
     uintptr_t a_start = (uintptr_t)a->data, b_start = (uintptr_t)b->data;

@@ -66,6 +66,14 @@ static inline uint64_t span_extent(const pool_span *span, uint64_t item_bytes)
     return span->count ? (span->count - 1) * span_stride(span, item_bytes) + item_bytes : 0;
 }
 
+static inline unsigned char *span_item_at(
+    const pool_span *span, uint64_t item_bytes, uint64_t index)
+{
+    return (unsigned char *)span->data + index * span_stride(span, item_bytes);
+}
+/* `count` items of a span from item `first` on. */
+pool_span span_slice(const pool_span *span, uint64_t item_bytes, uint64_t first, uint64_t count);
+
 /* Whether the extents of two spans have a byte in common; those of shards are compared by the calls
  * of their devices. */
 bool spans_overlap(const pool_span *a, uint64_t a_bytes, const pool_span *b, uint64_t b_bytes);

@@ -14,7 +14,7 @@ void poseidon_load_item(const pool_poseidon *set, const pool_span *span, uint32_
     size_t bytes = (size_t)elements * set->field->bytes;
 
     poseidon_load_unchecked(
-        set->field, limbs, poseidon_span_item(span, bytes, index), elements, span->form);
+        set->field, limbs, span_item_at(span, bytes, index), elements, span->form);
 }
 
 void poseidon_store_item(const pool_poseidon *set, const pool_span *span, uint32_t elements,
@@ -22,7 +22,7 @@ void poseidon_store_item(const pool_poseidon *set, const pool_span *span, uint32
 {
     size_t bytes = (size_t)elements * set->field->bytes;
 
-    poseidon_store(set->field, poseidon_span_item(span, bytes, index), limbs, elements, span->form);
+    poseidon_store(set->field, span_item_at(span, bytes, index), limbs, elements, span->form);
 }
 
 pool_status poseidon_host_check(const pool_poseidon *set, const pool_span *span, uint32_t elements,
@@ -33,7 +33,7 @@ pool_status poseidon_host_check(const pool_poseidon *set, const pool_span *span,
     size_t bytes = (size_t)elements * field->bytes;
 
     for (uint64_t index = 0; index < span->count; index++) {
-        const unsigned char *item = poseidon_span_item(span, bytes, index);
+        const unsigned char *item = span_item_at(span, bytes, index);
 
         for (uint32_t i = 0; i < elements; i++) {
             uint64_t element[FIELD_MAX_LIMBS];

@@ -41,8 +41,7 @@ static pool_span level_span(const struct build *build, uint32_t level)
     uint64_t nodes = tree->level_nodes[level];
 
     if (level >= tree->first_level)
-        return poseidon_span_slice(
-            &build->kept, build->digest_bytes, tree->level_start[level], nodes);
+        return span_slice(&build->kept, build->digest_bytes, tree->level_start[level], nodes);
     return (pool_span){.data = (void *)(uintptr_t)build->scratch_address[level % 2],
         .count = nodes,
         .form = poseidon_device_form(build->set),
@@ -87,7 +86,7 @@ static pool_status enqueue_leaf_digests(struct build *build, const struct exec_t
     level = level_span(build, 0);
     if (tree->hashes_leaves)
         poseidon_operation_set_sponge(&operation, &tree->leaf_sponge);
-    *digests = poseidon_span_slice(&level, build->digest_bytes, first, leaves->count);
+    *digests = span_slice(&level, build->digest_bytes, first, leaves->count);
     return poseidon_operation_enqueue(&operation, target, leaves, digests);
 }
 
@@ -104,8 +103,8 @@ static pool_status compute_leaf_chunk(void *user, const struct exec_target *targ
     if (build->tree->height == 0 || status)
         return status;
     level = level_span(build, 1);
-    nodes = poseidon_span_slice(
-        &level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
+    nodes =
+        span_slice(&level, build->digest_bytes, first / arity, base_ceil_div(leaves->count, arity));
     return enqueue_nodes(build, target, 1, &digests, &nodes);
 }
 

@@ -49,7 +49,7 @@ static pool_status read_sharded_digest(const struct opening *opening, const pool
     uint64_t digest;
     const uint32_t index = poseidon_division_find(&opening->division, level, node, &digest);
     const pool_span *shard = (const pool_span *)levels->data + index;
-    const pool_span item = poseidon_span_slice(shard, opening->digest_bytes, digest, 1);
+    const pool_span item = span_slice(shard, opening->digest_bytes, digest, 1);
     const pool_exec exec = devices_exec(opening->devices, &opening->frame.exec, index);
 
     return read_digest(opening, &exec, item.data, copy);
@@ -68,7 +68,7 @@ static pool_status append_digest(struct opening *opening, const struct poseidon_
     if (is_sharded(levels))
         status = read_sharded_digest(opening, levels, level, node, copy);
     else
-        from = poseidon_span_item(levels, opening->digest_bytes, tree->level_start[level] + node);
+        from = span_item_at(levels, opening->digest_bytes, tree->level_start[level] + node);
     if (levels->space == POOL_MEMORY_DEVICE) {
         status = read_digest(opening, &opening->frame.exec, from, copy);
         from = copy;
@@ -151,8 +151,8 @@ static void add_shard(const struct opening *opening, const struct subtree *subtr
     place->device[count] = opening->devices->device[index];
     place->workspace[count] =
         opening->frame.exec.workspaces ? opening->frame.exec.workspaces[index] : NULL;
-    place->shard[count] = poseidon_span_slice(
-        (const pool_span *)leaves->data + index, leaf_bytes, from - first[0], to - from);
+    place->shard[count] =
+        span_slice((const pool_span *)leaves->data + index, leaf_bytes, from - first[0], to - from);
     place->count++;
 }
 
@@ -164,8 +164,7 @@ static void place_subtree(const struct opening *opening, const struct subtree *s
 
     *place = (struct subtree_place){.exec = opening->frame.exec};
     if (!is_sharded(leaves)) {
-        place->leaves =
-            poseidon_span_slice(leaves, leaf_bytes, subtree->first_leaf, subtree->leaves);
+        place->leaves = span_slice(leaves, leaf_bytes, subtree->first_leaf, subtree->leaves);
         if (opening->devices)
             place->exec = devices_exec(devices, &opening->frame.exec, 0);
         return;
@@ -350,7 +349,7 @@ static pool_status compute_and_store_path(void *user)
         return base_fail_memory("a path");
     status = compute_path(opening);
     for (uint64_t i = 0; i < count && !status; i++)
-        poseidon_store(set->field, poseidon_span_item(path, opening->digest_bytes, i),
+        poseidon_store(set->field, span_item_at(path, opening->digest_bytes, i),
             opening->limbs + i * opening->digest_limbs, set->digest_elements, path->form);
     base_free(opening->limbs);
     return status;
@@ -394,16 +393,10 @@ static pool_status divide(void *user, struct operation_division *division)
             (unsigned long long)opening->leaves->count, (unsigned long long)opening->tree.leaves);
     opening->host_leaves = (pool_span){.count = opening->tree.leaves};
     opening->devices = &division->devices;
-    opening->division = (struct poseidon_division){.call = opening->frame.name,
-        .set = opening->set,
-        .exec = &opening->frame.exec,
-        .tree = &opening->tree,
-        .leaves = has_shards ? opening->leaves : &opening->host_leaves,
-        .levels = opening->levels,
-        .devices = &division->devices};
     division->run = run_divided;
     division->forecast = forecast_divided;
-    status = poseidon_divide(
+    status = poseidon_divide(opening->frame.name, opening->set, &opening->tree,
+        has_shards ? opening->leaves : &opening->host_leaves, opening->levels, &division->devices,
         has_shards ? " for these devices, rates and `leaves`, which must be those of the build"
                    : " for leaves that are not sharded, the devices and their rates; if the "
                      "tree was built from sharded leaves, these must be passed as `leaves`",

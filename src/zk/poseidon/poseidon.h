@@ -134,11 +134,6 @@ void poseidon_sponge_one(const pool_poseidon *set, const struct poseidon_sponge 
     const uint64_t *message, uint64_t *result);
 
 /* elements.c: packed elements to and from limbs in Montgomery form. */
-static inline unsigned char *poseidon_span_item(
-    const pool_span *span, size_t item_bytes, uint64_t index)
-{
-    return (unsigned char *)span->data + index * (span->stride ? span->stride : item_bytes);
-}
 /* POOL_ERR_BAD_DATA for elements that are not below p; `name` says of which argument. */
 pool_status poseidon_load(const pool_field *field, uint64_t *limbs, const void *packed,
     size_t count, pool_form form, const char *name);

@@ -70,16 +70,6 @@ pool_status poseidon_check_device_span(
     return span->space == POOL_MEMORY_DEVICE ? span_check(target, span, &item, name) : POOL_OK;
 }
 
-pool_span poseidon_span_slice(
-    const pool_span *span, size_t item_bytes, uint64_t first, uint64_t count)
-{
-    pool_span slice = *span;
-
-    slice.data = count && span->data ? poseidon_span_item(span, item_bytes, first) : NULL;
-    slice.count = count;
-    return slice;
-}
-
 static pool_status check_chunk(
     const struct poseidon_pipeline *pipeline, const struct pipeline_chunk *chunk)
 {
