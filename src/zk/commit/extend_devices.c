@@ -243,15 +243,13 @@ static pool_status run_with_reserves(struct operation_division *division)
 
 /* ---- forecast -------------------------------------------------------------------------------- */
 
-static pool_status forecast_device(
-    struct operation_division *division, uint32_t index, uint64_t *bytes)
+static pool_status forecast(
+    struct operation_division *division, uint32_t index, const pool_exec *given, uint64_t *bytes)
 {
-    const struct operation_call *call = division->call;
-    const pool_exec given = devices_exec(&division->devices, &call->exec, index);
-    const struct extensions *all = extensions_of(call);
+    const struct extensions *all = extensions_of(division->call);
+    pool_exec exec = *given;
     uint64_t most = 0, needed = 0;
-    pool_exec exec;
-    pool_status status = operation_reserve_forecast(call, all->reserved[index], &given, &exec);
+    pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < count_jobs(division) && !status; i++) {
         status = operation_forecast_part(&all->jobs[i].division, index, &exec, &needed);
@@ -259,28 +257,15 @@ static pool_status forecast_device(
     }
     exec.checks = POOL_CHECK_NONE;
     if (!status)
-        status = operation_forecast_part(division, index, &exec, &needed);
-    most = base_max(most, needed);
-    division->is_joining = true;
-    if (!status && !index && division->joins)
-        status = operation_forecast_part(division, 0, &exec, &needed);
-    division->is_joining = false;
-    *bytes = all->reserved[index] + base_max(most, needed);
-    return status;
-}
-
-static pool_status forecast_jobs(struct operation_division *division, uint64_t *bytes)
-{
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; i < division->devices.count && !status; i++)
-        status = forecast_device(division, i, &bytes[i]);
+        status = operation_forecast_parts(division, index, &exec, bytes);
+    *bytes = base_max(*bytes, most);
     return status;
 }
 
 pool_status commit_divide_jobs(void *call, struct operation_division *division)
 {
+    memcpy(division->reserved, extensions_of(division->call)->reserved, sizeof(division->reserved));
     division->run = run_with_reserves;
-    division->forecast = forecast_jobs;
+    division->forecast = forecast;
     return commit_divide_call(call, division);
 }

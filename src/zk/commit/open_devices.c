@@ -437,11 +437,11 @@ static bool builds_subtrees(const struct opening *opening, uint32_t device)
                                     : device == 0;
 }
 
-static pool_status forecast_device(const struct opening *opening, uint32_t device, uint64_t *bytes)
+static pool_status forecast(
+    struct operation_division *division, uint32_t device, const pool_exec *exec, uint64_t *bytes)
 {
-    const pool_exec exec =
-        devices_exec(opening->division->cut.devices, &opening->frame.exec, device);
-    const uint64_t limit = exec_limit(&exec);
+    const struct opening *opening = (const void *)division->call;
+    const uint64_t limit = exec_limit(exec);
     pool_status status;
 
     *bytes = 0;
@@ -454,22 +454,7 @@ static pool_status forecast_device(const struct opening *opening, uint32_t devic
         status = exec_fail_limit(opening->frame.name, limit, *bytes);
     return status || !builds_subtrees(opening, device)
                ? status
-               : forecast_subtree(opening, device, &exec, bytes);
-}
-
-static pool_status forecast(struct operation_division *division, uint64_t *needed)
-{
-    const struct opening *opening = (const void *)division->call;
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; i < division->devices.count && !status; i++)
-        status = forecast_device(opening, i, &needed[i]);
-    return status;
-}
-
-static pool_status run(struct operation_division *division)
-{
-    return commit_open_rows(division->call);
+               : forecast_subtree(opening, device, exec, bytes);
 }
 
 pool_status commit_open_divide(void *user, struct operation_division *division)
@@ -484,7 +469,6 @@ pool_status commit_open_divide(void *user, struct operation_division *division)
         .exec = &opening->frame.exec,
         .has_data = !opening->frame.is_forecast};
     opening->division = cut;
-    division->run = run;
     division->forecast = forecast;
     status = commit_divide(opening->frame.name, opening->levels, &division->devices, cut);
     if (!status)

@@ -194,12 +194,13 @@ pool_status ntt_split_run(struct operation_division *division)
     return fork_close(&run.fork, ntt_split_close(&run, status));
 }
 
-pool_status ntt_split_forecast(struct operation_division *division, uint64_t *bytes)
+pool_status ntt_split_forecast(
+    struct operation_division *division, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
     const struct ntt_call one = call_of_one(division);
     const struct ntt_split plan = plan_of_one(division, &one);
 
-    for (uint32_t i = 0; i < division->devices.count; i++)
-        bytes[i] = i >> one.log_split ? 0 : ntt_split_bytes_of_device(&one, &plan);
+    (void)exec;
+    *bytes = index >> one.log_split ? 0 : ntt_split_bytes_of_device(&one, &plan);
     return POOL_OK;
 }

@@ -48,6 +48,7 @@ double ntt_cost_on_host(const struct chip *chip, const struct chip_rates *rates,
 /* split.c: computes all transforms of the call, one after the other, on the first 2^log_split of
  * the devices; and the bytes that each of these allocates. */
 pool_status ntt_split_run(struct operation_division *division);
-pool_status ntt_split_forecast(struct operation_division *division, uint64_t *bytes);
+pool_status ntt_split_forecast(
+    struct operation_division *division, uint32_t index, const pool_exec *exec, uint64_t *bytes);
 
 #endif

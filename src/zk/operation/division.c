@@ -72,17 +72,12 @@ static pool_status compute_part(void *user, uint32_t index, const pool_exec *exe
     return operation_compute_part(user, index, exec);
 }
 
-/* Or, with `bytes`, forecasts. */
-static pool_status join_parts(struct operation_division *division, uint64_t *bytes)
+static pool_status join_parts(struct operation_division *division)
 {
     const pool_exec exec = devices_exec(&division->devices, &division->call->exec, 0);
-    pool_status status;
 
     division->is_joining = true;
-    status = bytes ? operation_forecast_part(division, 0, &exec, bytes)
-                   : operation_compute_part(division, 0, &exec);
-    division->is_joining = false;
-    return status;
+    return operation_compute_part(division, 0, &exec);
 }
 
 static pool_status run_parts(struct operation_division *division)
@@ -98,26 +93,48 @@ static pool_status run_parts(struct operation_division *division)
     pool_status status = parts_run(&parts);
 
     if (!status && division->joins)
-        status = join_parts(division, NULL);
+        status = join_parts(division);
     return status || !division->finish ? status : division->finish(division);
 }
 
-static pool_status forecast_parts(struct operation_division *division, uint64_t *bytes)
+pool_status operation_forecast_parts(
+    struct operation_division *division, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
+    uint64_t joining = 0;
+    pool_status status = operation_forecast_part(division, index, exec, bytes);
+
+    division->is_joining = true;
+    if (!status && !index && division->joins)
+        status = operation_forecast_part(division, 0, exec, &joining);
+    division->is_joining = false;
+    *bytes = base_max(*bytes, joining);
+    return status;
+}
+
+static pool_status forecast_devices(struct operation_division *division, uint64_t *bytes)
+{
+    const struct operation_call *call = division->call;
     pool_status status = POOL_OK;
 
     for (uint32_t i = 0; i < division->devices.count && !status; i++) {
-        const pool_exec exec = devices_exec(&division->devices, &division->call->exec, i);
+        const pool_exec given = devices_exec(&division->devices, &call->exec, i);
+        pool_exec exec;
 
-        status = operation_forecast_part(division, i, &exec, &bytes[i]);
-    }
-    if (!status && division->joins) {
-        uint64_t needed = 0;
-
-        status = join_parts(division, &needed);
-        bytes[0] = base_max(bytes[0], needed);
+        status = operation_reserve_forecast(call, division->reserved[i], &given, &exec);
+        if (!status)
+            status = division->forecast(division, i, &exec, &bytes[i]);
+        bytes[i] += division->reserved[i];
     }
     return status;
+}
+
+static pool_status run_division(struct operation_division *division)
+{
+    struct operation_call *call = division->call;
+
+    if (division->run)
+        return division->run(division);
+    return call->operation->part ? run_parts(division) : call->operation->run(call);
 }
 
 static pool_status open_division(struct operation_division *division)
@@ -156,13 +173,12 @@ static pool_status check_shard_overlaps(const struct operation_division *divisio
 /* Or, with `bytes`, forecasts. */
 pool_status operation_run_divided(struct operation_call *call, uint64_t *bytes)
 {
-    struct operation_division division = {
-        .call = call, .run = run_parts, .forecast = forecast_parts};
-    uint64_t needed[EXEC_MAX_DEVICES];
+    struct operation_division division = {.call = call, .forecast = operation_forecast_parts};
+    uint64_t needed[EXEC_MAX_DEVICES] = {0};
     pool_status status = open_division(&division);
 
     if (!status && (bytes || call->exec.workspaces))
-        status = division.forecast(&division, needed);
+        status = forecast_devices(&division, needed);
     if (!status && bytes)
         memcpy(bytes, needed, division.devices.count * sizeof(*bytes));
     else if (!status)
@@ -170,7 +186,7 @@ pool_status operation_run_divided(struct operation_call *call, uint64_t *bytes)
     if (!status && !bytes && call->exec.workspaces)
         status = check_shard_overlaps(&division);
     if (!status && !bytes)
-        status = division.run(&division);
+        status = run_division(&division);
     base_free(division.memory);
     return status;
 }

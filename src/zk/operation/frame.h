@@ -39,6 +39,10 @@ pool_status operation_open_memory(struct operation_call *call, struct workspace 
 /* Frees what the frame allocated, in the order of the stream; returns the first failure. */
 pool_status operation_free_memory(struct operation_call *call, pool_status status);
 
+/* The exec of forecasts of parts beside reserved memory. */
+pool_status operation_reserve_forecast(
+    const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec);
+
 /* ---- division.c ------------------------------------------------------------------------------ */
 
 /* Or, with `bytes`, forecasts. */

@@ -163,8 +163,8 @@ pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
 /*
  * A call over several devices. `divide` checks what the devices get. Where each device computes
  * items, it sets `first`, and `part` makes calls on one device: it changes the params and spans of
- * a copy of the call, and returns false behind the last part of that device. Operations that build
- * trees or exchange data set `run` and `forecast` instead.
+ * a copy of the call, and returns false behind the last part of that device. Operations whose
+ * devices access each other's memory set `run`.
  */
 struct operation_division {
     struct operation_call *call;
@@ -173,10 +173,14 @@ struct operation_division {
     bool only_enqueues;                   /* see struct parts */
     bool joins; /* when all parts have been run, the first device runs those with is_joining */
     bool is_joining;
-    void *memory; /* of the operation; the frame frees it */
+    void *memory;                        /* of the operation; the frame frees it */
+    uint64_t reserved[EXEC_MAX_DEVICES]; /* bytes that operation_reserve allocates on each device */
     pool_status (*finish)(struct operation_division *division); /* once all parts have been run */
+    /* Instead of the parts, or of the operation's `run` where it has none. */
     pool_status (*run)(struct operation_division *division);
-    pool_status (*forecast)(struct operation_division *division, uint64_t *bytes);
+    /* What a device needs beside what is reserved. */
+    pool_status (*forecast)(struct operation_division *division, uint32_t index,
+        const pool_exec *exec, uint64_t *bytes);
 };
 
 /* The span of an operand in the part of device `index`, by `first`; stored in the part. */
@@ -190,6 +194,9 @@ pool_status operation_compute_part(
     const struct operation_division *division, uint32_t index, const pool_exec *exec);
 pool_status operation_forecast_part(const struct operation_division *division, uint32_t index,
     const pool_exec *exec, uint64_t *bytes);
+/* The usual `forecast`: the parts of the device, and of the first one those that are joining. */
+pool_status operation_forecast_parts(
+    struct operation_division *division, uint32_t index, const pool_exec *exec, uint64_t *bytes);
 
 /*
  * memory.c: memory of a device for the time of all its parts, out of its workspace if it has one.
@@ -209,10 +216,6 @@ pool_status operation_reserve_end(struct operation_reserve *reserve, pool_status
 /* The target of work on one of several devices, with scratch memory of `bytes` bytes in all. */
 pool_status operation_open_target(const struct operation_call *call, uint64_t bytes,
     const pool_exec *exec, struct exec_target *target, struct workspace *workspace);
-/* The exec of forecasts for calls beside such memory. */
-pool_status operation_reserve_forecast(
-    const struct operation_call *call, uint64_t bytes, const pool_exec *given, pool_exec *exec);
-
 /*
  * exchange.c: a device of a call whose devices access each other's memory. One thread enqueues the
  * work of all of them, on the streams of a fork; each device is counted as one of a call.

@@ -119,7 +119,7 @@ static pool_status build_part(void *user, uint32_t index, const pool_exec *given
     if (!tree_cut_nodes(cut, index))
         return POOL_OK;
     if (index)
-        status = operation_reserve(division->call, cut_bytes(cut, index), given, nodes);
+        status = operation_reserve(division->call, division->reserved[index], given, nodes);
     exec = operation_reserve_exec(nodes, given);
     if (!status)
         status = operation_compute_part(division, index, &exec);
@@ -142,8 +142,7 @@ static pool_status build_shards(struct operation_division *division)
         .meet = true,
         .compute = build_part,
         .user = division};
-    pool_status status =
-        operation_reserve(call, cut_bytes(&merkle->division.cut, 0), &given, nodes);
+    pool_status status = operation_reserve(call, division->reserved[0], &given, nodes);
     const pool_exec exec = operation_reserve_exec(nodes, &given);
 
     merkle->division.cut_nodes.data = (void *)(uintptr_t)nodes->address;
@@ -155,35 +154,6 @@ static pool_status build_shards(struct operation_division *division)
     status = operation_reserve_end(nodes, status);
     return nodes->target.stream ? exec_target_end(&nodes->target, call->exec.is_async, status)
                                 : status;
-}
-
-static pool_status forecast_device(
-    struct operation_division *division, uint32_t index, uint64_t *bytes)
-{
-    const struct merkle_division *merkle = division->memory;
-    const pool_exec given = devices_exec(&division->devices, &division->call->exec, index);
-    const uint64_t reserved = cut_bytes(&merkle->division.cut, index);
-    uint64_t of_top = 0;
-    pool_exec exec;
-    pool_status status = operation_reserve_forecast(division->call, reserved, &given, &exec);
-
-    if (!status)
-        status = operation_forecast_part(division, index, &exec, bytes);
-    division->is_joining = true;
-    if (!status && !index)
-        status = operation_forecast_part(division, 0, &exec, &of_top);
-    division->is_joining = false;
-    *bytes = reserved + base_max(*bytes, of_top);
-    return status;
-}
-
-static pool_status forecast_shards(struct operation_division *division, uint64_t *bytes)
-{
-    pool_status status = POOL_OK;
-
-    for (uint32_t i = 0; i < division->devices.count && !status; i++)
-        status = forecast_device(division, i, &bytes[i]);
-    return status;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
@@ -228,12 +198,13 @@ pool_status merkle_divide(void *user, struct operation_division *division)
         return base_fail_memory("a level of a tree");
     merkle->division = made;
     set_cut_nodes(merkle);
-    division->joins = made.cut.level && !is_sharded;
+    division->joins = made.cut.level != 0;
     division->only_enqueues = call->leaves->space == POOL_MEMORY_SHARDED && is_sharded;
-    if (made.cut.level && is_sharded) {
-        division->run = build_shards;
-        division->forecast = forecast_shards;
-    }
+    if (!made.cut.level || !is_sharded)
+        return POOL_OK;
+    division->run = build_shards;
+    for (uint32_t i = 0; i < division->devices.count; i++)
+        division->reserved[i] = cut_bytes(&merkle->division.cut, i);
     return POOL_OK;
 }
 

@@ -357,14 +357,15 @@ static pool_status compute_and_store_path(void *user)
 
 /* ---- several devices ------------------------------------------------------------------------- */
 
-static pool_status run_divided(struct operation_division *division)
+static pool_status forecast_divided(
+    struct operation_division *division, uint32_t index, const pool_exec *exec, uint64_t *bytes)
 {
-    return compute_and_store_path(division->call);
-}
+    uint64_t needed[EXEC_MAX_DEVICES];
+    pool_status status = forecast((const struct opening *)(const void *)division->call, needed);
 
-static pool_status forecast_divided(struct operation_division *division, uint64_t *bytes)
-{
-    return forecast((const struct opening *)(const void *)division->call, bytes);
+    (void)exec;
+    *bytes = needed[index];
+    return status;
 }
 
 /* Digests are read once the work of the stream is complete. */
@@ -393,7 +394,6 @@ static pool_status divide(void *user, struct operation_division *division)
             (unsigned long long)opening->leaves->count, (unsigned long long)opening->tree.leaves);
     opening->host_leaves = (pool_span){.count = opening->tree.leaves};
     opening->devices = &division->devices;
-    division->run = run_divided;
     division->forecast = forecast_divided;
     status = poseidon_divide(opening->frame.name, opening->set, &opening->tree,
         has_shards ? opening->leaves : &opening->host_leaves, opening->levels, &division->devices,
