@@ -53,6 +53,12 @@ pool_status commit_divide(const char *call, const pool_span *levels, const struc
 /* Once the cut is chosen: checks the levels' shards and links the devices. */
 pool_status commit_connect(struct commit_division *division);
 
+/* The first row of a device's shards of rows, in rows of the tallest matrices. */
+static inline uint64_t commit_first_row(const struct commit_division *division, uint32_t device)
+{
+    return division->cut.first[device] << division->cut.level;
+}
+
 /* Steps of struct commit_call. */
 pool_status commit_divide_call(void *call, struct operation_division *division);
 bool commit_make_part(const void *call, const struct operation_division *division, uint32_t index,

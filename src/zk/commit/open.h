@@ -25,22 +25,28 @@ struct opening {
     const struct commit_division *division; /* over several devices; NULL: one */
 };
 
-/* ---- open.c ---------------------------------------------------------------------------------- */
+/* ---- open_gather.c --------------------------------------------------------------------------- */
 
+/* Steps of the call. */
+void commit_open_set_items(void *opening);
+bool commit_open_list(const void *opening, uint32_t index, struct operation_operand *operand);
 /* The rows and siblings that are in the memory of the device of `exec`, to `packed`. */
 pool_status commit_gather(const struct opening *opening, const pool_exec *exec);
 /* The device memory that this takes. */
 uint64_t commit_gather_bytes(const struct opening *opening);
+
+/* ---- open_rows.c ----------------------------------------------------------------------------- */
+
 /* Step of the call. */
 pool_status commit_open_rows(void *opening);
+/* At least the device memory for the levels below a node of the lowest kept level. */
+pool_status commit_forecast_subtree(
+    const struct opening *opening, uint64_t node, const pool_exec *exec, uint64_t *bytes);
 
 /* ---- open_devices.c -------------------------------------------------------------------------- */
 
 pool_status commit_open_divide(void *opening, struct operation_division *division);
 /* The rows in shards, to `packed`, each device those in its memory. */
 pool_status commit_open_gather(const struct opening *opening);
-/* The levels below two nodes, whose parent is `node` of the lowest kept level, to `levels`. */
-pool_status commit_open_subtree(
-    const struct opening *opening, uint64_t node, const pool_span *levels);
 
 #endif

@@ -15,19 +15,13 @@
 
 /* ---- division -------------------------------------------------------------------------------- */
 
-/* The first row of a device's shards of rows, in rows of the tallest matrices. */
-static uint64_t first_row(const struct commit_division *division, uint32_t device)
-{
-    return division->cut.first[device] << division->cut.level;
-}
-
 static pool_status check_subtrees(const struct opening *opening)
 {
     const struct commit_division *division = opening->division;
     const uint64_t rows = UINT64_C(1) << opening->tree.first_level;
 
     for (uint32_t i = 0; i < division->cut.devices->count && division->has_row_shards; i++)
-        if (first_row(division, i) % rows)
+        if (commit_first_row(division, i) % rows)
             return base_fail(POOL_ERR_UNSUPPORTED,
                 "%s: the shards of rows of device %u begin within the %llu rows of a subtree that "
                 "is built again; `kept_levels` must be larger",
@@ -74,7 +68,8 @@ static void add_shard(
 static void set_indices(const struct opening *whole, uint32_t device, pool_matrix_layout layout,
     struct shard_opening *part)
 {
-    const uint64_t first = layout == POOL_MATRIX_ROWS ? first_row(whole->division, device) : 0;
+    const uint64_t first =
+        layout == POOL_MATRIX_ROWS ? commit_first_row(whole->division, device) : 0;
 
     for (uint64_t i = 0; i < whole->count && whole->indices; i++)
         if (whole->indices[i] >= first && whole->indices[i] - first < part->opening.tree.rows)
@@ -104,7 +99,8 @@ static pool_status open_shards(const struct opening *whole, uint32_t device,
     opening->indices = part->indices;
     opening->path_bytes = 0;
     if (layout == POOL_MATRIX_ROWS)
-        opening->tree.rows = first_row(division, device + 1) - first_row(division, device);
+        opening->tree.rows =
+            commit_first_row(division, device + 1) - commit_first_row(division, device);
     for (uint32_t i = 0; i < whole->tree.count; i++) {
         const pool_matrix *matrix = &whole->tree.matrices[i];
 
@@ -127,8 +123,8 @@ static void close_shards(struct shard_opening *part)
 
 static bool has_row(const struct opening *whole, uint64_t query, uint32_t device)
 {
-    return whole->indices[query] >= first_row(whole->division, device) &&
-           whole->indices[query] < first_row(whole->division, device + 1);
+    return whole->indices[query] >= commit_first_row(whole->division, device) &&
+           whole->indices[query] < commit_first_row(whole->division, device + 1);
 }
 
 static void copy_rows(const struct opening *whole, uint32_t device, pool_matrix_layout layout,
@@ -208,7 +204,7 @@ static pool_status open_levels(
 
     *part = (struct level_opening){.opening = *whole,
         .base = is_top ? division->cut.level : 0,
-        .first = is_top ? 0 : first_row(division, device)};
+        .first = is_top ? 0 : commit_first_row(division, device)};
     opening->packed = NULL;
     part->indices = base_calloc(whole->count, sizeof(*part->indices));
     status = is_top ? commit_top_open(division, NULL, &part->part)
@@ -337,50 +333,6 @@ pool_status commit_open_gather(const struct opening *opening)
     return status;
 }
 
-/* ---- subtrees -------------------------------------------------------------------------------- */
-
-/* The device that builds the subtree below a node of the lowest kept level. */
-static uint32_t device_of_node(const struct opening *opening, uint64_t node)
-{
-    const struct commit_division *division = opening->division;
-    uint32_t device = 0;
-
-    while (division->has_row_shards &&
-           first_row(division, device + 1) <= node << opening->tree.first_level)
-        device++;
-    return device;
-}
-
-/* All levels are kept, one after another. */
-static pool_status open_subtree(
-    const struct opening *opening, uint32_t device, uint64_t node, struct commit_part *part)
-{
-    const uint32_t height = opening->tree.first_level - 1;
-    struct commit_tree *tree = &part->tree;
-    pool_status status = commit_part_open(opening->division, device, height, 2 * node, 2, part);
-
-    tree->first_level = 0;
-    tree->digest_count = commit_level_start(tree, height) + 2;
-    for (uint32_t level = 0; level <= height; level++)
-        tree->level_target[level] = commit_level_start(tree, level);
-    return status;
-}
-
-pool_status commit_open_subtree(
-    const struct opening *opening, uint64_t node, const pool_span *levels)
-{
-    const uint32_t device = device_of_node(opening, node);
-    const pool_exec exec =
-        devices_exec(opening->division->cut.devices, &opening->frame.exec, device);
-    struct commit_part part;
-    pool_status status = open_subtree(opening, device, node, &part);
-
-    if (!status)
-        status = commit_compute(opening->frame.name, &part.tree, &exec, levels, NULL);
-    commit_part_close(&part);
-    return status;
-}
-
 /* ---- forecast -------------------------------------------------------------------------------- */
 
 static pool_status forecast_shards(
@@ -407,23 +359,6 @@ static pool_status forecast_siblings(
     if (!status && part.opening.tree.first_level < part.opening.tree.height)
         *bytes = base_max(*bytes, commit_gather_bytes(&part.opening));
     close_levels(&part);
-    return status;
-}
-
-static pool_status forecast_subtree(
-    const struct opening *opening, uint32_t device, const pool_exec *exec, uint64_t *bytes)
-{
-    pool_span levels = {.space = POOL_MEMORY_HOST};
-    const uint64_t node = first_row(opening->division, device) >> opening->tree.first_level;
-    struct commit_part part;
-    uint64_t needed = 0;
-    pool_status status = open_subtree(opening, device, node, &part);
-
-    levels.count = part.tree.digest_count;
-    if (!status)
-        status = commit_compute(opening->frame.name, &part.tree, exec, &levels, &needed);
-    *bytes = base_max(*bytes, needed);
-    commit_part_close(&part);
     return status;
 }
 
@@ -454,7 +389,9 @@ static pool_status forecast(
         status = exec_fail_limit(opening->frame.name, limit, *bytes);
     return status || !builds_subtrees(opening, device)
                ? status
-               : forecast_subtree(opening, device, exec, bytes);
+               : commit_forecast_subtree(opening,
+                     commit_first_row(opening->division, device) >> opening->tree.first_level, exec,
+                     bytes);
 }
 
 pool_status commit_open_divide(void *user, struct operation_division *division)
