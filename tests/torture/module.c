@@ -255,9 +255,10 @@ static pool_status launch_evicted(struct torture *torture)
  * device is tried again. */
 static const char *const facts_absorbed[] = {
     "cuDeviceGetAttribute", "file", "cuModuleLoadDataEx", NULL};
-/* Without a ring of pinned memory the driver stages the results. */
+/* Without a ring of pinned memory the driver stages the results (memory/copy.c), as in the scenarios
+ * of operations. */
 static const char *const probe_absorbed[] = {
-    "cuDeviceGetAttribute", "file", "cuModuleLoadDataEx", "malloc", NULL};
+    "cuDeviceGetAttribute", "file", "cuModuleLoadDataEx", "cuMemHostAlloc", "malloc", NULL};
 
 /* The same goes for memory that the cache would have needed; the other scenarios are strict there.
  */
