@@ -97,7 +97,7 @@ struct transfer {
     struct exec_target target;
     struct base_sha256 *digest;
     struct base_sha256 *fingerprint; /* of a load: of the bases that were read */
-    uint8_t *host;                   /* CHUNK_BYTES */
+    uint8_t *host;                   /* a chunk */
     const char *path;
     int file;
     struct progress *progress;
@@ -106,10 +106,7 @@ struct transfer {
 static pool_status begin_transfer(struct transfer *transfer)
 {
     transfer->digest = base_sha256_begin();
-    transfer->host = base_calloc(CHUNK_BYTES, 1);
-    if (!transfer->digest || !transfer->host)
-        return base_fail_memory("a file of bases");
-    return POOL_OK;
+    return transfer->digest ? POOL_OK : base_fail_memory("a file of bases");
 }
 
 /* Frees the transfer, including unfinished digests. */
@@ -154,17 +151,19 @@ static pool_status transfer_points(
     struct transfer *transfer, pipeline_stage upload, pipeline_stage download)
 {
     uint64_t bytes = msm_affine_bytes(transfer->bases->curve);
+    uint64_t all = msm_bases_bytes(transfer->bases);
     const struct pipeline pipeline = {.target = transfer->target,
         .progress = transfer->progress,
         .weight = 1,
-        .count = msm_bases_bytes(transfer->bases) / bytes,
+        .count = all / bytes,
         .chunk_items = CHUNK_BYTES / bytes,
         .slots = 1,
         .upload = upload,
         .download = download,
         .user = transfer};
 
-    return pipeline_run(&pipeline);
+    transfer->host = base_calloc(1, (size_t)base_min(all, CHUNK_BYTES));
+    return transfer->host ? pipeline_run(&pipeline) : base_fail_memory("a file of bases");
 }
 
 static pool_status write_chunk(void *user, struct pipeline_chunk *chunk)
