@@ -41,7 +41,9 @@ took() {
     echo "== $1 in $(($(date +%s) - $2)) s"
 }
 
-# build KIND COMPILER MESON-OPTIONS... : builds $suites' tests, or everything where that is empty
+# build KIND COMPILER MESON-OPTIONS... : builds $suites' tests, or everything where that is empty. $beside is what
+# goes before commands that run beside tests.
+beside=""
 build() {
     kind=$1
     compiler=$2
@@ -49,18 +51,18 @@ build() {
     directory=build/$kind
     phase=$(date +%s)
     if [ ! -f "$directory/build.ninja" ]; then
-        CC=$compiler meson setup "$directory" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
+        CC=$compiler $beside meson setup "$directory" -Dwerror=true "$@" >"build/$kind.log" 2>&1 || {
             cat "build/$kind.log"
             return 1
         }
     fi
     echo "== $kind: building with $compiler"
     # shellcheck disable=SC2046,SC2086 # lists on purpose
-    ninja -C "$directory" $([ -z "$suites" ] || python3 tests/targets.py "$directory" $suites) >"build/$kind.log" 2>&1 || {
+    $beside ninja -C "$directory" $([ -z "$suites" ] || python3 tests/targets.py "$directory" $suites) >"build/$kind.log" 2>&1 || {
         grep -v '^\[' "build/$kind.log" | tail -n 60
         return 1
     }
-    took "$kind: built" "$phase"
+    took "$kind: built${beside:+ beside tests}" "$phase"
 }
 
 # run KIND MESON-TEST-OPTIONS...
@@ -95,32 +97,71 @@ build_tsan() {
         -Db_sanitize=thread -Dc_args="-Wno-tsan -Wno-format-truncation"
 }
 
-mkdir -p build
-for kind in $kinds; do
+# build_kind KIND: sets $suites
+build_kind() {
     suites=""
-    case $kind in
-    release)
-        # shellcheck disable=SC2086
-        build release gcc -Dtests=enabled && run release $release_suites --timeout-multiplier 3 || failed=1
-        ;;
+    case $1 in
+    release) build release gcc -Dtests=enabled ;;
     asan)
         suites=$asan_suites
-        # shellcheck disable=SC2086
-        build_asan && run asan $asan_suites --timeout-multiplier 8 || failed=1
+        build_asan
         ;;
     tsan)
         suites=$tsan_suites
-        # shellcheck disable=SC2086
-        build_tsan && run tsan $tsan_suites --timeout-multiplier 10 || failed=1
+        build_tsan
         ;;
+    esac
+}
+
+# build_ahead KIND... : in the background, one after the other. Tests wait a fifth of their time, for processes that
+# end and for deadlines; the lowest priority takes what they leave.
+ahead=""
+build_ahead() {
+    [ $# -gt 0 ] && [ -z "$ahead" ] || return 0
+    (
+        beside="nice -n 19"
+        for kind in "$@"; do
+            case $kind in
+            release | asan | tsan) build_kind "$kind" ;;
+            *) break ;;
+            esac
+            touch "build/$kind.ahead"
+        done
+    ) &
+    ahead=$!
+}
+
+# test_kind KIND OPTIONS LATER-KIND... : builds that kind and, while its tests run, the kinds after it
+test_kind() {
+    kind=$1
+    options=$2
+    shift 2
+    while [ -n "$ahead" ] && [ ! -e "build/$kind.ahead" ] && kill -0 "$ahead" 2>build/ahead.log; do
+        sleep 1
+    done
+    build_kind "$kind" || return 1
+    build_ahead "$@"
+    # shellcheck disable=SC2086 # a list on purpose
+    run "$kind" $options
+}
+
+mkdir -p build
+rm -f build/*.ahead
+later="$kinds "
+# shellcheck disable=SC2086 # lists on purpose
+for kind in $kinds; do
+    suites=""
+    later=${later#* }
+    case $kind in
+    release) test_kind release "$release_suites --timeout-multiplier 3" $later || failed=1 ;;
+    asan) test_kind asan "$asan_suites --timeout-multiplier 8" $later || failed=1 ;;
+    tsan) test_kind tsan "$tsan_suites --timeout-multiplier 10" $later || failed=1 ;;
     long)
         build release gcc -Dtests=enabled && log_suffix=-long run release --suite long \
             --timeout-multiplier 3 --logbase testlog-long || failed=1
         suites="--suite slow --no-suite long --no-suite bench --no-suite gpu --no-suite compile"
-        # shellcheck disable=SC2086
         build_asan && log_suffix=-long run asan $suites --timeout-multiplier 20 --logbase testlog-long || failed=1
         suites="--suite threads --suite workers --no-suite long --no-suite gpu"
-        # shellcheck disable=SC2086
         build_tsan && log_suffix=-long run tsan $suites --timeout-multiplier 20 --logbase testlog-long || failed=1
         ;;
     valgrind)
