@@ -263,7 +263,7 @@ static bool has_more_urgent_waiter(const struct memory_rings *rings, int priorit
     return waiter != NULL;
 }
 
-/* Whoever it has been in front of may find a ring now. Called with the lock held. */
+/* A thread behind it may find a ring now. Called with the lock held. */
 static void remove_waiter(struct memory_rings *rings, const struct memory_ring_waiter *waiter)
 {
     struct memory_ring_waiter **at = &rings->waiters;
