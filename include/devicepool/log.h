@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log callback. The library prints nothing itself and is silent until a callback is set.
+ * The log callback. The library prints nothing itself and is silent until a callback is set, unless
+ * the setting DEVICEPOOL_LOG (docs/configuration.md) names a level: then messages of this level go
+ * to standard error from the first pool_create on, as long as the program has not called
+ * pool_log_set.
  */
 #ifndef DEVICEPOOL_LOG_H
 #define DEVICEPOOL_LOG_H

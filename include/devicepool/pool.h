@@ -87,10 +87,10 @@ typedef struct pool_params {
      * "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device
      * in a process of its own, see `isolation`. Behind an element the parts of its GPUs, each of
      * which is a device with multiprocessors of its own: "0/16+116", "all/2", "sim:4/2", see
-     * `partitions`. NULL: the environment variable
-     * DEVICEPOOL_DEVICES, or "all" if that is not set. Ordinals count the devices that
-     * CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of several UUIDs are
-     * errors.
+     * `partitions`. NULL: the setting
+     * DEVICEPOOL_DEVICES (docs/configuration.md), or "all" if that is not set. Ordinals count the
+     * devices that CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of
+     * several UUIDs are errors.
      */
     const char *devices;
     uint32_t min_devices; /* fewer usable devices fail the call; 0 means 1 */
@@ -115,14 +115,14 @@ typedef struct pool_params {
     /*
      * The most that the library may hold of each device's memory: buffers, workspaces, resident
      * data, and what its memory pool keeps unused. In bytes, or in per cent of the device's memory
-     * (1 … 100); one of them at most. Both 0: the environment variable DEVICEPOOL_MEMORY_LIMIT
-     * ("24G", "512M", "80%"), and when that is not set no limit. UINT64_MAX bytes: no limit,
-     * whatever the environment says. Contexts and loaded kernels do not count.
+     * (1 … 100); one of them at most. Both 0: the setting DEVICEPOOL_MEMORY_LIMIT ("24G", "512M",
+     * "80%"), and when that is not set no limit. UINT64_MAX bytes: no limit, whatever the setting
+     * says. Contexts and loaded kernels do not count.
      */
     uint64_t memory_limit;
     uint32_t memory_limit_percent;
-    /* How many leases of one slot each device can have at one time, 1 to 65536; 0: 4, which is
-     * POOL_LEASE_SLOTS of lease.h. */
+    /* How many leases of one slot each device can have at one time, 1 to 65536; 0: the setting
+     * DEVICEPOOL_SLOTS, or 4, which is POOL_LEASE_SLOTS of lease.h. */
     uint32_t slots;
     /* Bytes of each device's free memory that leases cannot reserve, for what contexts and kernels
      * take later; 0: 1/64 of the device's memory, at most 512 MiB. */
@@ -142,9 +142,11 @@ typedef struct pool_params {
      * pool: it writes a snapshot of the pool as JSON to each client of this user or of root, and
      * closes the connection. `devicepool top` shows it; docs/metrics.md describes it. The process
      * holds a lock on the file PATH.lock beside it for as long; its forked children have neither.
-     * A socket that an ended process of this user has left is replaced. NULL: none. Errors:
+     * A socket that an ended process of this user has left is replaced. Errors:
      * POOL_ERR_BUSY when a process has the lock or the socket, POOL_ERR_INVALID_ARGUMENT when it is
-     * no path of a socket or names something else, POOL_ERR_IO.
+     * no path of a socket or names something else, POOL_ERR_IO. NULL: the setting
+     * DEVICEPOOL_STATUS_SOCKET, with which a pool that finds it taken continues without a socket
+     * and logs a warning, or none.
      */
     const char *status_socket;
     /*
@@ -200,9 +202,9 @@ typedef struct pool_params {
      * The longest time in nanoseconds that one launch of the library should fill a device, so that
      * other jobs on it get their turn: longer kernels are cut. Predicted from the rates of the
      * chips that were measured, not enforced. Blocking calls enqueue at most two such slices ahead
-     * of the device, also of kernels that are not cut. 0: POOL_SLICE_NS, 2 ms. UINT64_MAX: no
-     * limit, and everything is enqueued at once. pool_exec.slice_ns replaces it for one call.
-     * docs/scheduling.md says which kernels are cut.
+     * of the device, also of kernels that are not cut. 0: the setting DEVICEPOOL_SLICE, or
+     * POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit, and everything is enqueued at once.
+     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
      */
     uint64_t slice_ns;
     /*
@@ -224,7 +226,7 @@ typedef struct pool_params {
      * service of short jobs with pauses between them sets the length of these pauses, for example
      * 10 ms, and pays for a processor per thread that uses a device and pauses for less; at most a
      * quarter of the processors, at least one, spin for a worker at the same time. The longest of
-     * the pools counts. 0: DEVICEPOOL_WORKER_SPIN_US in the environment, or 20 us.
+     * the pools counts. 0: the setting DEVICEPOOL_WORKER_SPIN_US, or 20 us.
      */
     uint64_t worker_spin_ns;
 } pool_params;
@@ -412,6 +414,38 @@ typedef struct pool_health_info {
  * thread.
  */
 POOL_API pool_status pool_get_health(device_pool *pool, pool_health_info *info);
+
+/* Where the value of a setting comes from. */
+typedef enum pool_setting_source {
+    POOL_SETTING_DEFAULT = 0,
+    POOL_SETTING_FILE = 1,       /* the configuration file */
+    POOL_SETTING_ENVIRONMENT = 2 /* which precedes the file */
+} pool_setting_source;
+
+/*
+ * A setting: what an operator chooses for programs that he does not compile, see
+ * docs/configuration.md. It applies where the program leaves the choice open. No pointer is NULL;
+ * the strings are the library's, `value` is valid until the environment is changed.
+ */
+typedef struct pool_setting {
+    size_t struct_size;
+    const char *name;     /* of the environment variable and in the file: "DEVICEPOOL_SLOTS" */
+    const char *value;    /* "": not set, or set to nothing, which is the default */
+    const char *fallback; /* the default, in words */
+    const char *meaning;
+    pool_setting_source source;
+    uint32_t line;    /* of the file */
+    const char *file; /* its path, or "" */
+} pool_setting;
+
+/*
+ * The settings in effect, by index from 0 on, and by name. Values are not checked: what cannot be
+ * used is reported by the call that uses it, for example pool_create. POOL_ERR_NOT_FOUND: there is
+ * none (any more). POOL_ERR_INVALID_ARGUMENT: the configuration file cannot be read or understood;
+ * the message has the line. Any thread.
+ */
+POOL_API pool_status pool_setting_at(size_t index, pool_setting *setting);
+POOL_API pool_status pool_setting_by_name(const char *name, pool_setting *setting);
 
 #ifdef __cplusplus
 }

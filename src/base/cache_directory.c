@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/settings.h"
 #include "base/file.h"
 
 /* Removes a trailing "/" or "/.", with which a symbolic link as last component would be followed.
@@ -29,10 +30,10 @@ static void strip_trailing_slash(char *path)
 /* The directory from the environment; -1 with the reason when the cache is disabled. */
 static int directory_path(char *path, size_t size, char *reason, size_t reason_size)
 {
-    const char *own = base_env("DEVICEPOOL_CACHE_DIR");
+    const char *own = base_setting(BASE_SETTING_CACHE_DIR);
     const char *caches = base_env("XDG_CACHE_HOME");
     const char *home = base_env("HOME");
-    const char *state = base_env("DEVICEPOOL_CACHE");
+    const char *state = base_setting(BASE_SETTING_CACHE);
     int length;
 
     path[0] = '\0';

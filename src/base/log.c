@@ -7,14 +7,20 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/lock.h"
+#include "base/math.h"
+#include "base/settings.h"
+#include "base/status.h"
 
 static struct base_lock log_lock = BASE_LOCK_INIT;
 static pool_log_callback log_callback; /* guarded by log_lock */
 static void *log_user;                 /* guarded by log_lock */
+static bool is_set_by_program;         /* guarded by log_lock */
 static atomic_int log_level;
 static int32_t (*_Atomic read_device)(void);
 static _Thread_local const char *thread_label __attribute__((tls_model("initial-exec")));
@@ -25,10 +31,53 @@ static _Thread_local const char *thread_label __attribute__((tls_model("initial-
 void pool_log_set(pool_log_callback callback, void *user, pool_log_level level)
 {
     base_lock(&log_lock);
+    is_set_by_program = true;
     log_callback = callback;
     log_user = user;
     atomic_store(&log_level, callback ? (int)level : (int)POOL_LOG_NONE);
     base_unlock(&log_lock);
+}
+
+/* ---- without a callback -----------------------------------------------------------------------
+ */
+
+static const char *const level_names[] = {"none", "error", "warn", "info", "debug"};
+
+/* One write, so that the lines of threads and processes do not mix. */
+static void write_line(void *user, const pool_log_record *record)
+{
+    char line[LOG_MESSAGE_BYTES + 64], device[24] = "";
+    int length;
+
+    (void)user;
+    if (record->device >= 0)
+        snprintf(device, sizeof(device), "device %d: ", (int)record->device);
+    length = snprintf(line, sizeof(line), "devicepool: %s: %s%s\n", level_names[record->level],
+        device, record->message);
+    if (length > 0)
+        (void)!write(STDERR_FILENO, line, base_min((size_t)length, sizeof(line) - 1));
+}
+
+pool_status base_log_apply_setting(const char *call)
+{
+    const char *wanted = base_setting(BASE_SETTING_LOG);
+    int level = 0;
+
+    if (!wanted)
+        return POOL_OK;
+    while (level <= POOL_LOG_DEBUG && strcmp(wanted, level_names[level]) != 0)
+        level++;
+    if (level > POOL_LOG_DEBUG)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "%s: %s is \"%.100s\"; it must be error, warn, info, debug or none", call,
+            base_setting_origin(BASE_SETTING_LOG).text, wanted);
+    base_lock(&log_lock);
+    if (!is_set_by_program) {
+        log_callback = write_line;
+        atomic_store(&log_level, level);
+    }
+    base_unlock(&log_lock);
+    return POOL_OK;
 }
 
 int base_log_wanted(pool_log_level level)

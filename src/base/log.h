@@ -6,6 +6,7 @@
 #define BASE_LOG_H
 
 #include <devicepool/log.h>
+#include <devicepool/status.h>
 
 /*
  * The layer that knows the devices sets the function that returns the ordinal of the device that
@@ -43,6 +44,10 @@ void base_log(pool_log_level level, const char *format, ...) __attribute__((form
 
 /* The message of a failure, with the driver call and its code, or "" and 0. */
 void base_log_failure(const char *message, const char *status_name, const char *call, int32_t code);
+
+/* Messages go to standard error, as DEVICEPOOL_LOG says, if the program has not set a callback.
+ * `call` is for the message about a value that is no level. */
+pool_status base_log_apply_setting(const char *call);
 
 /* Whether the level is enabled: to avoid formatting expensive messages. */
 int base_log_wanted(pool_log_level level);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "driver/internal.h"
 #include "driver/note.h"
@@ -158,11 +158,11 @@ static pool_status missing_failure(struct driver *driver, const struct driver_sy
 pool_status driver_library_load(struct driver *driver)
 {
     const struct driver_symbol *missing;
-    const char *name = base_env(LIBRARY_VARIABLE);
+    const char *name = base_setting(BASE_SETTING_LIBCUDA);
     const char *reason;
     pool_status status;
 
-    if (!name || !name[0])
+    if (!name)
         name = LIBRARY_NAME;
     driver->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!driver->library) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "base/settings.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -195,8 +196,8 @@ static int try_named(struct search *search, const char *name)
 /* Whether a usable NVRTC is found; otherwise the reason. */
 static int search_compiler(struct search *search, char *reason, size_t size)
 {
-    const char *wanted = base_env(COMPILER_VARIABLE);
-    int is_named = wanted && wanted[0];
+    const char *wanted = base_setting(BASE_SETTING_NVRTC);
+    int is_named = wanted != NULL;
 
     memset(search, 0, sizeof(*search));
     next_place = 0;

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <devicepool/pool.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/env.h"
 
 static const struct base_struct pool_mpi_params_type = BASE_STRUCT(pool_mpi_params);
 static const struct base_struct pool_mpi_info_type = BASE_STRUCT(pool_mpi_info);
@@ -35,10 +36,12 @@ const char *pool_mpi_transport_name(pool_mpi_transport transport)
 
 static pool_status read_environment(pool_mpi_params *params)
 {
-    const char *name = base_env("DEVICEPOOL_MPI_TRANSPORT");
+    pool_setting setting = {.struct_size = sizeof(setting)};
+    pool_status status = pool_setting_by_name("DEVICEPOOL_MPI_TRANSPORT", &setting);
+    const char *name = setting.value;
 
-    if (!name || !*name)
-        return POOL_OK;
+    if (status || !*name)
+        return status;
     for (uint32_t i = 0; i < TRANSPORTS; i++)
         if (strcmp(name, transport_names[i]) == 0) {
             params->transport = (pool_mpi_transport)i;

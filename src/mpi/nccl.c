@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <devicepool/pool.h>
+
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/env.h"
 
 /* The path of the library where the dynamic linker does not find it; "off": it is not used. */
 #define LIBRARY_VARIABLE "DEVICEPOOL_NCCL"
@@ -85,11 +86,13 @@ static void load(void)
         {"ncclSend", offsetof(struct nccl_functions, send)},
         {"ncclRecv", offsetof(struct nccl_functions, receive)},
     };
-    const char *given = base_env(LIBRARY_VARIABLE);
-    const char *name = given && given[0] ? given : LIBRARY;
+    pool_setting setting = {.struct_size = sizeof(setting)};
+    const char *name = LIBRARY;
     void *library;
     int version = 0;
 
+    if (!pool_setting_by_name(LIBRARY_VARIABLE, &setting) && setting.value[0])
+        name = setting.value;
     if (strcmp(name, "off") == 0) {
         snprintf(why_not, sizeof(why_not), LIBRARY_VARIABLE " is \"off\"");
         return;

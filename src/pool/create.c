@@ -3,7 +3,10 @@
  * Creation of a pool: params, driver and devices, properties, contexts.
  */
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <devicepool/lease.h>
 
@@ -11,6 +14,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/params.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
 #include "driver/attributes.h"
@@ -21,6 +25,8 @@
 #include "pool/module/compiler.h"
 #include "pool/source.h"
 #include "pool/tuning/tuning.h"
+
+#define SLOTS_MAX 65536
 
 static const struct base_struct params_type = BASE_STRUCT(pool_params);
 
@@ -64,13 +70,107 @@ static pool_status read_params(pool_params *params, const pool_params *given)
             {"context_mode", params->context_mode, 0, POOL_CONTEXT_ADOPT},
             {"lazy", params->lazy, 0, 1},
             {"isolation", params->isolation, 0, POOL_ISOLATION_WORKERS},
-            {"slots", params->slots, 0, 65536});
+            {"slots", params->slots, 0, SLOTS_MAX});
     if (status)
         return status;
     if (params->context_flags && params->context_mode == POOL_CONTEXT_ADOPT)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "pool_create: `context_flags` must be 0 with POOL_CONTEXT_ADOPT: the contexts exist");
     return check_adopt(params);
+}
+
+/* ---- settings -------------------------------------------------------------------------------- */
+
+/* "500us", "2ms" or "1s". */
+static bool parse_duration(const char *text, uint64_t *ns)
+{
+    static const struct {
+        const char *suffix;
+        uint64_t ns;
+    } units[] = {{"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+    const size_t digits = strspn(text, "0123456789");
+    const uint64_t number = strtoull(text, NULL, 10);
+
+    for (size_t i = 0; digits && digits < 10 && number && i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(text + digits, units[i].suffix) == 0) {
+            *ns = number * units[i].ns;
+            return true;
+        }
+    return false;
+}
+
+static pool_status fail_setting(enum base_setting setting, const char *expected)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: %s is \"%.100s\"; it must be %s",
+        base_setting_origin(setting).text, base_setting(setting), expected);
+}
+
+/* What the program has left open; devices, memory limit and tuning are read where they are used. */
+static pool_status apply_settings(pool_params *params)
+{
+    const char *slots = base_setting(BASE_SETTING_SLOTS), *slice = base_setting(BASE_SETTING_SLICE);
+    pool_status status = base_settings_check("pool_create");
+
+    if (!status)
+        status = base_log_apply_setting("pool_create");
+    if (status)
+        return status;
+    if (slots && !params->slots) {
+        const size_t digits = strspn(slots, "0123456789");
+
+        params->slots = digits < 6 && !slots[digits] ? (uint32_t)strtoul(slots, NULL, 10) : 0;
+        if (!params->slots || params->slots > SLOTS_MAX)
+            return fail_setting(BASE_SETTING_SLOTS, "a number from 1 to 65536");
+    }
+    if (slice && !params->slice_ns) {
+        params->slice_ns = UINT64_MAX;
+        if (strcmp(slice, "unlimited") != 0 && !parse_duration(slice, &params->slice_ns))
+            return fail_setting(
+                BASE_SETTING_SLICE, "a time, \"500us\" or \"2ms\", or \"unlimited\"");
+    }
+    return POOL_OK;
+}
+
+/* The path of the setting, in which %p is the number of the process; "%%" is a per cent sign. */
+static pool_status expand_socket(const char *pattern, char *path, size_t size)
+{
+    size_t used = 0;
+
+    for (const char *at = pattern; *at && used < size; at++) {
+        if (at[0] == '%' && at[1] == 'p')
+            used += (size_t)snprintf(path + used, size - used, "%ld", (long)getpid());
+        else if (at[0] != '%' || at[1] == '%')
+            path[used++] = *at;
+        else
+            return fail_setting(BASE_SETTING_STATUS_SOCKET,
+                "a path in which %p is the number of the process and %% a per cent sign");
+        at += *at == '%';
+    }
+    if (used >= size)
+        return fail_setting(BASE_SETTING_STATUS_SOCKET, "a path of a socket, which is shorter");
+    path[used] = '\0';
+    return POOL_OK;
+}
+
+/* The socket of the setting belongs to the first pool of a host or, with %p, of a process: others
+ * do without. */
+static pool_status open_status(device_pool *pool, const pool_params *params)
+{
+    const char *pattern = base_setting(BASE_SETTING_STATUS_SOCKET);
+    char path[128];
+    pool_status status;
+
+    if (params->status_socket || !pattern)
+        return params->status_socket
+                   ? device_pool_open_status(pool, params->status_socket, &pool->status_socket)
+                   : POOL_OK;
+    status = expand_socket(pattern, path, sizeof(path));
+    if (!status)
+        status = device_pool_open_status(pool, path, &pool->status_socket);
+    if (status != POOL_ERR_BUSY)
+        return status;
+    base_log(POOL_LOG_WARN, "this pool has no status socket: %s", pool_last_error()->message);
+    return POOL_OK;
 }
 
 static void init_lock(pthread_mutex_t *lock, int type)
@@ -348,6 +448,8 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         return base_fail_null("pool_create", "pool");
     status = read_params(&params, given);
     if (!status)
+        status = apply_settings(&params);
+    if (!status)
         status = device_levels_read(&params, &levels);
     if (!status)
         status = device_account_rules_read(&params, &rules);
@@ -363,8 +465,8 @@ pool_status pool_create(device_pool **pool, const pool_params *given)
         status = device_pool_start_isolation(created, pool_device_probe);
     if (!status)
         status = device_pool_start_watch(created);
-    if (!status && params.status_socket)
-        status = device_pool_open_status(created, params.status_socket, &created->status_socket);
+    if (!status)
+        status = open_status(created, &params);
     if (status)
         goto stop;
     source.driver = NULL; /* now owned by the pool */

@@ -13,14 +13,12 @@
 #include "base/env.h"
 #include "base/log.h"
 #include "base/math.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "driver/sim/table/sim.h"
 #include "driver/worker/worker.h"
 #include "pool/device/device_spec.h"
 #include "pool/device/pool.h"
-
-#define DEVICES_VARIABLE "DEVICEPOOL_DEVICES"
-#define SPIN_VARIABLE "DEVICEPOOL_WORKER_SPIN_US"
 
 /* The driver's devices, while the elements of the device string are resolved. */
 struct visible_devices {
@@ -63,15 +61,15 @@ static const char *device_string_of(const pool_params *params)
     if (params->context_mode == POOL_CONTEXT_ADOPT)
         return text;
     if (!text) {
-        text = base_env(DEVICES_VARIABLE);
+        text = base_setting(BASE_SETTING_DEVICES);
         if (text && params->driver &&
             (sim_spec_is_sim(text) || worker_spec_is_workers(text, NULL))) {
-            base_log(POOL_LOG_WARN,
-                DEVICES_VARIABLE "=\"%s\" is ignored: the program sets params.driver", text);
+            base_log(POOL_LOG_WARN, "%s, \"%s\", is ignored: the program sets params.driver",
+                base_setting_origin(BASE_SETTING_DEVICES).text, text);
             text = NULL;
         }
     }
-    return text && (params->devices || *text) ? text : "all";
+    return text ? text : "all";
 }
 
 /* The opened driver holds the reference to the simulated devices. */
@@ -91,7 +89,7 @@ static pool_status open_simulated(const char *text, struct driver **driver)
 /* The opened driver holds the reference to the workers. */
 static pool_status open_workers(const pool_params *params, const char *text, struct driver **driver)
 {
-    const char *spin = base_env(SPIN_VARIABLE);
+    const char *spin = base_setting(BASE_SETTING_WORKER_SPIN_US);
     const pool_cuda_api *table;
     pool_status status = worker_open(text, &table);
 

@@ -5,6 +5,8 @@
  * the pool at the end of its input.
  *
  *   status_service SOCKET [REQUESTS]
+ *
+ * SOCKET "": the one of the setting DEVICEPOOL_STATUS_SOCKET.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ int main(int argc, char **argv)
 
     if (argc < 2 || requests > MOST_REQUESTS)
         return 2;
-    params.status_socket = argv[1];
+    params.status_socket = argv[1][0] ? argv[1] : NULL;
     if (pool_create(&pool, &params) || pool_device_at(pool, 1, &device) ||
         acquire(pool, requests)) {
         fprintf(stderr, "%s\n", pool_last_error()->message);

@@ -859,7 +859,7 @@ static const char *const of_the_host[] = {"pool_*_init", "pool_cache_*", "pool_c
     "pool_curve_*", "pool_points_*", "pool_point_*", "pool_encoding_bytes", "pool_random_*",
     "pool_field_*", "pool_file_*", "pool_status_*", "pool_error_*", "pool_last_error",
     "pool_text_free", "pool_trace_set", "pool_version_*", "pool_log_*", "pool_host_get_info",
-    "pool_sim_*", "pool_image_free", "pool_tuning_*", "pool_device_get_tuning",
+    "pool_setting_*", "pool_sim_*", "pool_image_free", "pool_tuning_*", "pool_device_get_tuning",
     "pool_device_get_compiler", "pool_poseidon_count", "pool_poseidon_name*",
     "pool_poseidon_by_name", "pool_poseidon_create", "pool_poseidon_retain",
     "pool_poseidon_destroy", "pool_poseidon_field", "pool_poseidon_width",

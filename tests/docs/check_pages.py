@@ -175,7 +175,7 @@ class Checker:
         # driver.h lists result codes and device attributes without their prefixes.
         public |= {prefix + word for prefix in ("POOL_CU_", "POOL_CU_ATTRIBUTE_") for word in public}
         bindings = "".join(self.sources(f"src/bindings/**/*.{end}") for end in ("py", "rs", "go", "js"))
-        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c") + bindings))
+        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c") + self.sources("src/**/*.def") + bindings))
         for name in names:
             text = self.read(name)
             for word in re.findall(NAME, text):

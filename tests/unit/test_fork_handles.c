@@ -803,13 +803,13 @@ static const char *const without_handles[] = {"pool_field_", "pool_curve_", "poo
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
     "pool_random_", "pool_encoding_", "pool_cache_", "pool_tuning_", "pool_file_", "pool_cancel_",
     "pool_version_", "pool_resident_create", "pool_resident_params_init", "pool_status_",
-    "pool_error_", "pool_last_error", "pool_log_", "pool_trace_set", "pool_host_get_info",
-    "pool_image_free", "pool_module_build", "pool_launch_shape_for", "pool_sim_class_name",
-    "pool_create", "pool_ntt_domain_create", "pool_merkle_get_shape", "pool_poseidon_merkle_verify",
-    "pool_poseidon_count", "pool_poseidon_create", "pool_poseidon_destroy",
-    "pool_poseidon_digest_elements", "pool_poseidon_field", "pool_poseidon_fingerprint",
-    "pool_poseidon_by_name", "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate",
-    "pool_poseidon_retain", "pool_poseidon_width"};
+    "pool_error_", "pool_last_error", "pool_log_", "pool_setting_", "pool_trace_set",
+    "pool_host_get_info", "pool_image_free", "pool_module_build", "pool_launch_shape_for",
+    "pool_sim_class_name", "pool_create", "pool_ntt_domain_create", "pool_merkle_get_shape",
+    "pool_poseidon_merkle_verify", "pool_poseidon_count", "pool_poseidon_create",
+    "pool_poseidon_destroy", "pool_poseidon_digest_elements", "pool_poseidon_field",
+    "pool_poseidon_fingerprint", "pool_poseidon_by_name", "pool_poseidon_max_inputs",
+    "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {

@@ -65,335 +65,337 @@ exports.functions = {
   pool_run_on: [59, 'i4', ['p', 'p', 'p']], // device, task, arg
   pool_pointer_device: [60, 'i4', ['p', 'p', 'p']], // pool, ptr, device
   pool_get_health: [61, 'i4', ['p', 'p']], // pool, info
-  pool_stream_params_init: [62, 'v', ['p', 'u8']], // params, struct_size
-  pool_stream_get_priority_range: [63, 'i4', ['p', 'p', 'p']], // device, least, most_urgent
-  pool_stream_create: [64, 'i4', ['p', 'p', 'p']], // device, params, stream
-  pool_stream_adopt: [65, 'i4', ['p', 'p', 'p']], // device, handle, stream
-  pool_stream_default: [66, 'i4', ['p', 'p']], // device, stream
-  pool_stream_destroy: [67, 'i4', ['p']], // stream
-  pool_stream_device: [68, 'p', ['p']], // stream
-  pool_stream_handle: [69, 'i4', ['p', 'p']], // stream, handle
-  pool_stream_get_priority: [70, 'i4', ['p', 'p']], // stream, priority
-  pool_stream_get_flags: [71, 'i4', ['p', 'p']], // stream, flags
-  pool_stream_query: [72, 'i4', ['p']], // stream
-  pool_stream_synchronize: [73, 'i4', ['p']], // stream
-  pool_stream_wait: [74, 'i4', ['p', 'u8']], // stream, timeout_ns
-  pool_device_synchronize: [75, 'i4', ['p']], // device
-  pool_device_wait: [76, 'i4', ['p', 'u8']], // device, timeout_ns
-  pool_stream_wait_event: [77, 'i4', ['p', 'p']], // stream, event
-  pool_stream_fork: [78, 'i4', ['p', 'p', 'u8']], // stream, streams, count
-  pool_stream_join: [79, 'i4', ['p', 'p', 'u8']], // stream, streams, count
-  pool_stream_call: [80, 'i4', ['p', 'p', 'p']], // stream, function, user
-  pool_event_create: [81, 'i4', ['p', 'u4', 'p']], // device, flags, event
-  pool_event_share: [82, 'i4', ['p', 'p']], // event, shared
-  pool_event_open: [83, 'i4', ['p', 'p', 'p']], // device, shared, event
-  pool_event_destroy: [84, 'i4', ['p']], // event
-  pool_event_device: [85, 'p', ['p']], // event
-  pool_event_handle: [86, 'i4', ['p', 'p']], // event, handle
-  pool_event_record: [87, 'i4', ['p', 'p']], // event, stream
-  pool_event_query: [88, 'i4', ['p']], // event
-  pool_event_synchronize: [89, 'i4', ['p']], // event
-  pool_event_wait: [90, 'i4', ['p', 'u8']], // event, timeout_ns
-  pool_event_elapsed: [91, 'i4', ['p', 'p', 'p']], // start, end, milliseconds
-  pool_request_init: [92, 'v', ['p', 'u8']], // request, struct_size
-  pool_acquire: [93, 'i4', ['p', 'p', 'p']], // pool, request, lease
-  pool_acquire_async: [94, 'i4', ['p', 'p', 'p', 'p', 'p']], // pool, request, hook, user, ticket
-  pool_ticket_fd: [95, 'i4', ['p', 'p']], // ticket, fd
-  pool_ticket_take: [96, 'i4', ['p', 'p']], // ticket, lease
-  pool_ticket_destroy: [97, 'i4', ['p']], // ticket
-  pool_release: [98, 'i4', ['p']], // lease
-  pool_lease_device_count: [99, 'u4', ['p']], // lease
-  pool_lease_device: [100, 'i4', ['p', 'u4', 'p']], // lease, index, device
-  pool_lease_stream: [101, 'i4', ['p', 'u4', 'p']], // lease, index, stream
-  pool_lease_get_info: [102, 'i4', ['p', 'p']], // lease, info
-  pool_lease_get_usage: [103, 'i4', ['p', 'u4', 'p']], // lease, index, usage
-  pool_get_lease_counts: [104, 'i4', ['p', 'p']], // pool, counts
-  pool_buffer_params_init: [105, 'v', ['p', 'u8']], // params, struct_size
-  pool_buffer_create: [106, 'i4', ['p', 'p', 'p']], // device, params, buffer
-  pool_buffer_alloc: [107, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
-  pool_buffer_zeroed: [108, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
-  pool_buffer_from_host: [109, 'i4', ['p', 'p', 'u8', 'p']], // device, data, bytes, buffer
-  pool_buffer_adopt: [110, 'i4', ['p', 'u8', 'u8', 'p']], // device, address, bytes, buffer
-  pool_buffer_slice: [111, 'i4', ['p', 'u8', 'u8', 'p']], // parent, offset, bytes, slice
-  pool_buffer_destroy: [112, 'i4', ['p']], // buffer
-  pool_buffer_destroy_on: [113, 'i4', ['p', 'p']], // buffer, stream
-  pool_buffer_share: [114, 'i4', ['p', 'p']], // buffer, shared
-  pool_buffer_open: [115, 'i4', ['p', 'p', 'p']], // device, shared, buffer
-  pool_buffer_address: [116, 'i4', ['p', 'p']], // buffer, address
-  pool_buffer_bytes: [117, 'u8', ['p']], // buffer
-  pool_buffer_flags: [118, 'u4', ['p']], // buffer
-  pool_buffer_device: [119, 'p', ['p']], // buffer
-  pool_buffer_span: [120, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, form, span
-  pool_buffer_fill8: [121, 'i4', ['p', 'u8', 'u8', 'u1', 'p']], // buffer, offset, count, value, stream
-  pool_buffer_fill16: [122, 'i4', ['p', 'u8', 'u8', 'u2', 'p']], // buffer, offset, count, value, stream
-  pool_buffer_fill32: [123, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, value, stream
-  pool_copy_to_device: [124, 'i4', ['p', 'u8', 'p', 'u8', 'p']], // to, offset, from, bytes, stream
-  pool_copy_to_host: [125, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, offset, bytes, stream
-  pool_copy_device: [126, 'i4', ['p', 'u8', 'p', 'u8', 'u8', 'p']], // to, to_offset, from, from_offset, bytes, stream
-  pool_copy_2d: [127, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, row_bytes, rows, stream
-  pool_device_enable_peer: [128, 'i4', ['p', 'p']], // device, peer
-  pool_pinned_create: [129, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, pinned
-  pool_pinned_register: [130, 'i4', ['p', 'p', 'u8', 'u4', 'p']], // device, data, bytes, flags, pinned
-  pool_pinned_destroy: [131, 'i4', ['p']], // pinned
-  pool_pinned_data: [132, 'p', ['p']], // pinned
-  pool_pinned_bytes: [133, 'u8', ['p']], // pinned
-  pool_pinned_flags: [134, 'u4', ['p']], // pinned
-  pool_pinned_device: [135, 'p', ['p']], // pinned
-  pool_memory_get_info: [136, 'i4', ['p', 'p']], // device, info
-  pool_memory_reset_high_water: [137, 'i4', ['p']], // device
-  pool_memory_set_threshold: [138, 'i4', ['p', 'u8']], // device, bytes
-  pool_pinned_set_threshold: [139, 'i4', ['p', 'u8']], // device, bytes
-  pool_memory_trim: [140, 'i4', ['p', 'u8']], // device, keep_bytes
-  pool_memory_handle: [141, 'i4', ['p', 'p']], // device, handle
-  pool_memory_adopt: [142, 'i4', ['p', 'p']], // device, handle
-  pool_exec_init: [143, 'v', ['p', 'u8']], // exec, struct_size
-  pool_field_count: [144, 'u8', []], // 
-  pool_field_at: [145, 'p', ['u8']], // index
-  pool_field_by_name: [146, 'p', ['s']], // name
-  pool_field_params_init: [147, 'v', ['p', 'u8']], // params, struct_size
-  pool_field_create: [148, 'i4', ['p', 'p']], // params, field
-  pool_field_retain: [149, 'p', ['p']], // field
-  pool_field_destroy: [150, 'v', ['p']], // field
-  pool_field_name: [151, 's', ['p']], // field
-  pool_field_bits: [152, 'u4', ['p']], // field
-  pool_field_element_bytes: [153, 'u8', ['p']], // field
-  pool_field_two_adicity: [154, 'u4', ['p']], // field
-  pool_field_degree: [155, 'u4', ['p']], // field
-  pool_field_base: [156, 'p', ['p']], // field
-  pool_field_fingerprint: [157, 'i4', ['p', 'p']], // field, fingerprint
-  pool_field_modulus: [158, 'i4', ['p', 'p']], // field, modulus
-  pool_field_generator: [159, 'i4', ['p', 'u4', 'p']], // field, form, generator
-  pool_field_root_of_unity: [160, 'i4', ['p', 's', 'u4', 'u4', 'p']], // field, convention, log2_order, form, root
-  pool_field_parse: [161, 'i4', ['p', 's', 'u4', 'p']], // field, string, form, element
-  pool_field_format: [162, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p']], // field, form, element, radix, string, bytes, needed
-  pool_field_check: [163, 'i4', ['p', 'p', 'u8', 'p']], // field, elements, count, first_bad
-  pool_field_to_montgomery: [164, 'i4', ['p', 'p', 'u8', 'p']], // field, standard, count, montgomery
-  pool_field_from_montgomery: [165, 'i4', ['p', 'p', 'u8', 'p']], // field, montgomery, count, standard
-  pool_field_from_bytes: [166, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
-  pool_field_to_bytes: [167, 'i4', ['p', 'u4', 'p', 'u8', 'u8', 'u4', 'p']], // field, form, elements, count, value_bytes, byte_order, values
-  pool_field_reduce_bytes: [168, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
-  pool_random_scalars: [169, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // field, seed, count, form, elements
-  pool_ntt_domain_params_init: [170, 'v', ['p', 'u8']], // params, struct_size
-  pool_ntt_domain_create: [171, 'i4', ['p', 'p']], // params, domain
-  pool_ntt_domain_retain: [172, 'p', ['p']], // domain
-  pool_ntt_domain_destroy: [173, 'i4', ['p']], // domain
-  pool_ntt_domain_field: [174, 'p', ['p']], // domain
-  pool_ntt_domain_log_size: [175, 'u4', ['p']], // domain
-  pool_ntt_domain_root: [176, 'i4', ['p', 'u4', 'p']], // domain, form, root
-  pool_ntt_domain_coset: [177, 'i4', ['p', 'u4', 'p']], // domain, form, coset
-  pool_ntt_domain_bytes: [178, 'i4', ['p', 'p', 'p']], // domain, device, bytes
-  pool_ntt_params_init: [179, 'v', ['p', 'u8']], // params, struct_size
-  pool_ntt: [180, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_ntt_workspace: [181, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_ntt_warm_up: [182, 'i4', ['p', 'p']], // domain, exec
-  pool_ntt_extend_params_init: [183, 'v', ['p', 'u8']], // params, struct_size
-  pool_ntt_extend: [184, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out
-  pool_ntt_extend_workspace: [185, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out, bytes
-  pool_ntt_extend_warm_up: [186, 'i4', ['p', 'p']], // params, exec
-  pool_poseidon_count: [187, 'u8', []], // 
-  pool_poseidon_name_at: [188, 's', ['u8']], // index
-  pool_poseidon_by_name: [189, 'i4', ['s', 'p']], // name, set
-  pool_poseidon_params_init: [190, 'v', ['p', 'u8']], // params, struct_size
-  pool_poseidon_create: [191, 'i4', ['p', 'p']], // params, set
-  pool_poseidon_retain: [192, 'p', ['p']], // set
-  pool_poseidon_destroy: [193, 'v', ['p']], // set
-  pool_poseidon_name: [194, 's', ['p']], // set
-  pool_poseidon_field: [195, 'p', ['p']], // set
-  pool_poseidon_width: [196, 'u4', ['p']], // set
-  pool_poseidon_max_inputs: [197, 'u4', ['p']], // set
-  pool_poseidon_rate: [198, 'u4', ['p']], // set
-  pool_poseidon_digest_elements: [199, 'u4', ['p']], // set
-  pool_poseidon_fingerprint: [200, 'i4', ['p', 'p']], // set, fingerprint
-  pool_poseidon_warm_up: [201, 'i4', ['p', 'p']], // set, exec
-  pool_poseidon_permute: [202, 'i4', ['p', 'p', 'p', 'p']], // set, exec, states, results
-  pool_poseidon_permute_workspace: [203, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, states, results, bytes
-  pool_poseidon_hash: [204, 'i4', ['p', 'p', 'p', 'u4', 'p']], // set, exec, inputs, elements, digests
-  pool_poseidon_hash_workspace: [205, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // set, exec, inputs, elements, digests, bytes
-  pool_poseidon_sponge_params_init: [206, 'v', ['p', 'u8']], // params, struct_size
-  pool_poseidon_sponge: [207, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results
-  pool_poseidon_sponge_workspace: [208, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results, bytes
-  pool_merkle_params_init: [209, 'v', ['p', 'u8']], // params, struct_size
-  pool_merkle_get_shape: [210, 'i4', ['p', 'p', 'u8', 'p']], // set, params, leaves, shape
-  pool_poseidon_merkle_build: [211, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels
-  pool_poseidon_merkle_build_workspace: [212, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels, bytes
-  pool_poseidon_merkle_shards: [213, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, digests
-  pool_poseidon_merkle_open: [214, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path
-  pool_poseidon_merkle_open_workspace: [215, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path, bytes
-  pool_poseidon_merkle_verify: [216, 'i4', ['p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // set, params, form, root, leaf, index, path, is_member
-  pool_matrix_commit_params_init: [217, 'v', ['p', 'u8']], // params, struct_size
-  pool_matrix_commit_get_shape: [218, 'i4', ['p', 'p', 'u4', 'p']], // params, matrices, count, shape
-  pool_matrix_commit: [219, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, levels
-  pool_matrix_commit_workspace: [220, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, matrices, count, levels, bytes
-  pool_matrix_commit_shards: [221, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, digests
-  pool_extend_commit: [222, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, extensions, count, levels
-  pool_extend_commit_workspace: [223, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, extensions, count, levels, bytes
-  pool_matrix_commit_warm_up: [224, 'i4', ['p', 'p']], // params, exec
-  pool_matrix_open: [225, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // params, exec, matrices, count, levels, indices, index_count, rows, paths
-  pool_matrix_open_workspace: [226, 'i4', ['p', 'p', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, exec, matrices, count, levels, index_count, rows, paths, bytes
-  pool_matrix_verify: [227, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, form, matrices, count, cap, index, row, path, is_member
-  pool_curve_count: [228, 'u8', []], // 
-  pool_curve_at: [229, 'p', ['u8']], // index
-  pool_curve_by_name: [230, 'p', ['s']], // name
-  pool_curve_params_init: [231, 'v', ['p', 'u8']], // params, struct_size
-  pool_curve_create: [232, 'i4', ['p', 'p']], // params, curve
-  pool_curve_retain: [233, 'p', ['p']], // curve
-  pool_curve_destroy: [234, 'v', ['p']], // curve
-  pool_curve_name: [235, 's', ['p']], // curve
-  pool_curve_base_field: [236, 'p', ['p']], // curve
-  pool_curve_scalar_field: [237, 'p', ['p']], // curve
-  pool_curve_degree: [238, 'u4', ['p']], // curve
-  pool_curve_coordinate_bytes: [239, 'u8', ['p']], // curve
-  pool_curve_fingerprint: [240, 'i4', ['p', 'p']], // curve, fingerprint
-  pool_curve_cofactor: [241, 'i4', ['p', 'u8', 'p']], // curve, bytes, cofactor
-  pool_point_bytes: [242, 'u8', ['p', 'u4']], // curve, layout
-  pool_points_check: [243, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p']], // curve, format, points, count, checks, first_bad
-  pool_points_convert: [244, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p', 'p']], // curve, from_format, from, count, checks, to_format, to
-  pool_encoding_bytes: [245, 'u8', ['p', 'u4']], // curve, encoding
-  pool_points_encode: [246, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'u8', 'p']], // curve, format, points, count, encoding, stride, encoded
-  pool_points_decode: [247, 'i4', ['p', 'u4', 'u8', 'p', 'u8', 'u4', 'p', 'p']], // curve, encoding, stride, encoded, count, checks, format, points
-  pool_point_add: [248, 'i4', ['p', 'p', 'p', 'p', 'p']], // curve, format, p, q, sum
-  pool_point_mul: [249, 'i4', ['p', 'p', 'p', 'p', 'u8', 'p']], // curve, format, p, scalar, scalar_bytes, product
-  pool_point_equal: [250, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // curve, p_format, p, q_format, q, is_equal
-  pool_curve_generator: [251, 'i4', ['p', 'p', 'p']], // curve, format, point
-  pool_random_points: [252, 'i4', ['p', 'u8', 'u8', 'p', 'p', 'p']], // curve, seed, count, format, points, scalars
-  pool_ecntt_params_init: [253, 'v', ['p', 'u8']], // params, struct_size
-  pool_ecntt: [254, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_ecntt_workspace: [255, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_ecntt_warm_up: [256, 'i4', ['p', 'p']], // curve, exec
-  pool_fri_fold_params_init: [257, 'v', ['p', 'u8']], // params, struct_size
-  pool_fri_fold: [258, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_fri_fold_workspace: [259, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_fri_layer: [260, 'i4', ['p', 'p', 'u4', 'i4', 'p', 'p']], // field, layer, log_arity, is_bit_reversed, matrices, count
-  pool_fri_fold_commit: [261, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels
-  pool_fri_fold_commit_workspace: [262, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels, bytes
-  pool_matrix_evaluate_params_init: [263, 'v', ['p', 'u8']], // params, struct_size
-  pool_matrix_evaluate: [264, 'i4', ['p', 'p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, points, count, values
-  pool_matrix_evaluate_workspace: [265, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, count, bytes
-  pool_matrix_bit_reverse: [266, 'i4', ['p', 'p', 'p', 'p']], // field, exec, in, out
-  pool_fri_warm_up: [267, 'i4', ['p', 'p']], // field, exec
-  pool_file_kind_name: [268, 's', ['u4']], // kind
-  pool_file_params_init: [269, 'v', ['p', 'u8']], // params, struct_size
-  pool_file_open: [270, 'i4', ['s', 'p', 'p']], // path, params, file
-  pool_file_destroy: [271, 'v', ['p']], // file
-  pool_file_get_info: [272, 'i4', ['p', 'p']], // file, info
-  pool_file_get_section: [273, 'i4', ['p', 's', 'p']], // file, name, section
-  pool_file_section_at: [274, 'i4', ['p', 'u8', 'p']], // file, index, section
-  pool_stream_begin_capture: [275, 'i4', ['p']], // stream
-  pool_stream_end_capture: [276, 'i4', ['p', 'p']], // stream, graph
-  pool_graph_launch: [277, 'i4', ['p', 'p']], // graph, stream
-  pool_graph_update: [278, 'i4', ['p', 'p']], // graph, stream
-  pool_graph_destroy: [279, 'i4', ['p']], // graph
-  pool_graph_device: [280, 'p', ['p']], // graph
-  pool_log_set: [281, 'v', ['p', 'p', 'u4']], // callback, user, level
-  pool_log_write: [282, 'v', ['u4', 's']], // level, message
-  pool_metrics: [283, 'i4', ['p', 'u4', 'p']], // pool, format, text
-  pool_set_phase_timing: [284, 'i4', ['p', 'i4']], // pool, level
-  pool_module_compile: [285, 'i4', ['p', 'p', 'p']], // device, params, module
-  pool_module_build: [286, 'i4', ['p', 'i4', 'u4', 'p', 'p']], // params, compute_capability, form, image, size
-  pool_image_free: [287, 'v', ['p']], // image
-  pool_module_load: [288, 'i4', ['p', 'p', 'u8', 'p']], // device, image, size, module
-  pool_module_load_file: [289, 'i4', ['p', 's', 'p']], // device, path, module
-  pool_module_destroy: [290, 'i4', ['p']], // module
-  pool_module_device: [291, 'p', ['p']], // module
-  pool_module_symbol: [292, 's', ['p', 's']], // module, expression
-  pool_module_variable: [293, 'i4', ['p', 's', 'p', 'p']], // module, name, address, bytes
-  pool_module_handle: [294, 'i4', ['p', 'p']], // module, handle
-  pool_kernel_handle: [295, 'i4', ['p', 'p']], // kernel, handle
-  pool_kernel_get: [296, 'i4', ['p', 's', 'p']], // module, name, kernel
-  pool_kernel_get_info: [297, 'i4', ['p', 'p']], // kernel, info
-  pool_kernel_get_parameter: [298, 'i4', ['p', 'u8', 'p', 'p']], // kernel, index, offset, bytes
-  pool_kernel_set_carveout: [299, 'i4', ['p', 'i4']], // kernel, percent
-  pool_kernel_get_carveout: [300, 'i4', ['p', 'p']], // kernel, percent
-  pool_kernel_get_occupancy: [301, 'i4', ['p', 'u4', 'u8', 'p']], // kernel, block_threads, dynamic_shared_bytes, blocks_per_multiprocessor
-  pool_kernel_get_best_block: [302, 'i4', ['p', 'u8', 'p', 'p']], // kernel, dynamic_shared_bytes, block_threads, blocks
-  pool_kernel_get_clusters: [303, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, largest, resident
-  pool_launch_shape_for: [304, 'i4', ['u8', 'p']], // n, shape
-  pool_launch: [305, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, arguments, stream
-  pool_warm_up: [306, 'i4', ['p', 'p', 'p', 'u8']], // pool, exec, modules, count
-  pool_cache_directory: [307, 'i4', ['p', 'u8']], // path, size
-  pool_cache_each: [308, 'i4', ['p', 'p']], // visit, user
-  pool_cache_verify: [309, 'i4', ['p', 'p']], // kept, deleted
-  pool_cache_clear: [310, 'i4', ['p']], // deleted
-  pool_bases_params_init: [311, 'v', ['p', 'u8']], // params, struct_size
-  pool_bases_create: [312, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
-  pool_bases_create_workspace: [313, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
-  pool_bases_load_workspace: [314, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
-  pool_bases_retain: [315, 'p', ['p']], // bases
-  pool_bases_destroy: [316, 'i4', ['p']], // bases
-  pool_bases_curve: [317, 'p', ['p']], // bases
-  pool_bases_device: [318, 'p', ['p']], // bases
-  pool_bases_count: [319, 'u8', ['p']], // bases
-  pool_bases_bytes: [320, 'u8', ['p']], // bases
-  pool_bases_precompute_factor: [321, 'u4', ['p']], // bases
-  pool_bases_window_bits: [322, 'u4', ['p']], // bases
-  pool_bases_fingerprint: [323, 'i4', ['p', 'p']], // bases, fingerprint
-  pool_bases_find: [324, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
-  pool_bases_save: [325, 'i4', ['p', 's']], // bases, path
-  pool_bases_load: [326, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
-  pool_msm_params_init: [327, 'v', ['p', 'u8']], // params, struct_size
-  pool_msm: [328, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
-  pool_msm_workspace: [329, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
-  pool_msm_warm_up: [330, 'i4', ['p', 'p']], // curve, exec
-  pool_resident_params_init: [331, 'v', ['p', 'u8']], // params, struct_size
-  pool_resident_create: [332, 'i4', ['p', 'p', 'p']], // pool, params, resident
-  pool_resident_destroy: [333, 'i4', ['p']], // resident
-  pool_resident_open: [334, 'i4', ['p', 'p', 'p']], // resident, exec, use
-  pool_resident_close: [335, 'i4', ['p']], // use
-  pool_resident_bases: [336, 'p', ['p']], // use
-  pool_resident_buffer: [337, 'p', ['p']], // use
-  pool_resident_open_workspace: [338, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
-  pool_resident_msm_workspace: [339, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
-  pool_resident_bytes: [340, 'u8', ['p']], // resident
-  pool_resident_evict: [341, 'i4', ['p', 'p']], // resident, device
-  pool_resident_get_info: [342, 'i4', ['p', 'p', 'p']], // resident, device, info
-  pool_sim_set_faults: [343, 'i4', ['s']], // rules
-  pool_sim_resume: [344, 'i4', []], // 
-  pool_sim_set_reports: [345, 'i4', ['u4']], // reports
-  pool_sim_get_last_fault: [346, 'i4', ['p']], // fault
-  pool_sim_class_name: [347, 's', ['u4']], // index
-  pool_sim_kernel_stats_each: [348, 'i4', ['p', 'p']], // visit, user
-  pool_sim_kernel_stats_reset: [349, 'i4', []], // 
-  pool_sim_kernel_stats_text: [350, 'i4', ['u4', 'p']], // format, text
-  pool_sim_leaks: [351, 'i4', ['u4', 'p', 'p']], // format, count, text
-  pool_trace_set: [352, 'v', ['p', 'p']], // hook, user
-  pool_device_get_tuning: [353, 'i4', ['p', 'p']], // device, info
-  pool_tuning_create: [354, 'i4', ['p', 'p']], // device, tuning
-  pool_tuning_destroy: [355, 'v', ['p']], // tuning
-  pool_tuning_set: [356, 'i4', ['p', 's', 'u4']], // tuning, name, value
-  pool_tuning_get: [357, 'i4', ['p', 's', 'p']], // tuning, name, value
-  pool_tuning_each: [358, 'i4', ['p', 'p', 'p']], // tuning, visit, user
-  pool_tuning_path: [359, 'i4', ['p', 'p', 'u8']], // device, path, size
-  pool_tuning_write: [360, 'i4', ['p', 's']], // tuning, path
-  pool_tuning_read: [361, 'i4', ['s', 'p']], // path, tuning
-  pool_vector_add: [362, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_sub: [363, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_mul: [364, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_scale: [365, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
-  pool_vector_inverse: [366, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_bit_reverse: [367, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_transpose: [368, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
-  pool_vector_powers: [369, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
-  pool_vector_evaluate: [370, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
-  pool_vector_workspace: [371, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
-  pool_vector_warm_up: [372, 'i4', ['p', 'p']], // field, exec
-  pool_virtual_granularity: [373, 'i4', ['p', 'p']], // device, bytes
-  pool_physical_create: [374, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
-  pool_physical_export: [375, 'i4', ['p', 'p']], // physical, descriptor
-  pool_physical_import: [376, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
-  pool_physical_destroy: [377, 'i4', ['p']], // physical
-  pool_physical_bytes: [378, 'u8', ['p']], // physical
-  pool_physical_device: [379, 'p', ['p']], // physical
-  pool_physical_handle: [380, 'i4', ['p', 'p']], // physical, handle
-  pool_range_reserve: [381, 'i4', ['p', 'u8', 'p']], // device, bytes, range
-  pool_range_map: [382, 'i4', ['p', 'u8', 'p']], // range, offset, physical
-  pool_range_unmap: [383, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
-  pool_range_grant_access: [384, 'i4', ['p', 'p', 'u8']], // range, devices, count
-  pool_range_buffer: [385, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
-  pool_range_destroy: [386, 'i4', ['p']], // range
-  pool_range_address: [387, 'i4', ['p', 'p']], // range, address
-  pool_range_bytes: [388, 'u8', ['p']], // range
-  pool_range_device: [389, 'p', ['p']], // range
-  pool_range_mapped_bytes: [390, 'u8', ['p']], // range
+  pool_setting_at: [62, 'i4', ['u8', 'p']], // index, setting
+  pool_setting_by_name: [63, 'i4', ['s', 'p']], // name, setting
+  pool_stream_params_init: [64, 'v', ['p', 'u8']], // params, struct_size
+  pool_stream_get_priority_range: [65, 'i4', ['p', 'p', 'p']], // device, least, most_urgent
+  pool_stream_create: [66, 'i4', ['p', 'p', 'p']], // device, params, stream
+  pool_stream_adopt: [67, 'i4', ['p', 'p', 'p']], // device, handle, stream
+  pool_stream_default: [68, 'i4', ['p', 'p']], // device, stream
+  pool_stream_destroy: [69, 'i4', ['p']], // stream
+  pool_stream_device: [70, 'p', ['p']], // stream
+  pool_stream_handle: [71, 'i4', ['p', 'p']], // stream, handle
+  pool_stream_get_priority: [72, 'i4', ['p', 'p']], // stream, priority
+  pool_stream_get_flags: [73, 'i4', ['p', 'p']], // stream, flags
+  pool_stream_query: [74, 'i4', ['p']], // stream
+  pool_stream_synchronize: [75, 'i4', ['p']], // stream
+  pool_stream_wait: [76, 'i4', ['p', 'u8']], // stream, timeout_ns
+  pool_device_synchronize: [77, 'i4', ['p']], // device
+  pool_device_wait: [78, 'i4', ['p', 'u8']], // device, timeout_ns
+  pool_stream_wait_event: [79, 'i4', ['p', 'p']], // stream, event
+  pool_stream_fork: [80, 'i4', ['p', 'p', 'u8']], // stream, streams, count
+  pool_stream_join: [81, 'i4', ['p', 'p', 'u8']], // stream, streams, count
+  pool_stream_call: [82, 'i4', ['p', 'p', 'p']], // stream, function, user
+  pool_event_create: [83, 'i4', ['p', 'u4', 'p']], // device, flags, event
+  pool_event_share: [84, 'i4', ['p', 'p']], // event, shared
+  pool_event_open: [85, 'i4', ['p', 'p', 'p']], // device, shared, event
+  pool_event_destroy: [86, 'i4', ['p']], // event
+  pool_event_device: [87, 'p', ['p']], // event
+  pool_event_handle: [88, 'i4', ['p', 'p']], // event, handle
+  pool_event_record: [89, 'i4', ['p', 'p']], // event, stream
+  pool_event_query: [90, 'i4', ['p']], // event
+  pool_event_synchronize: [91, 'i4', ['p']], // event
+  pool_event_wait: [92, 'i4', ['p', 'u8']], // event, timeout_ns
+  pool_event_elapsed: [93, 'i4', ['p', 'p', 'p']], // start, end, milliseconds
+  pool_request_init: [94, 'v', ['p', 'u8']], // request, struct_size
+  pool_acquire: [95, 'i4', ['p', 'p', 'p']], // pool, request, lease
+  pool_acquire_async: [96, 'i4', ['p', 'p', 'p', 'p', 'p']], // pool, request, hook, user, ticket
+  pool_ticket_fd: [97, 'i4', ['p', 'p']], // ticket, fd
+  pool_ticket_take: [98, 'i4', ['p', 'p']], // ticket, lease
+  pool_ticket_destroy: [99, 'i4', ['p']], // ticket
+  pool_release: [100, 'i4', ['p']], // lease
+  pool_lease_device_count: [101, 'u4', ['p']], // lease
+  pool_lease_device: [102, 'i4', ['p', 'u4', 'p']], // lease, index, device
+  pool_lease_stream: [103, 'i4', ['p', 'u4', 'p']], // lease, index, stream
+  pool_lease_get_info: [104, 'i4', ['p', 'p']], // lease, info
+  pool_lease_get_usage: [105, 'i4', ['p', 'u4', 'p']], // lease, index, usage
+  pool_get_lease_counts: [106, 'i4', ['p', 'p']], // pool, counts
+  pool_buffer_params_init: [107, 'v', ['p', 'u8']], // params, struct_size
+  pool_buffer_create: [108, 'i4', ['p', 'p', 'p']], // device, params, buffer
+  pool_buffer_alloc: [109, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
+  pool_buffer_zeroed: [110, 'i4', ['p', 'u8', 'p']], // device, bytes, buffer
+  pool_buffer_from_host: [111, 'i4', ['p', 'p', 'u8', 'p']], // device, data, bytes, buffer
+  pool_buffer_adopt: [112, 'i4', ['p', 'u8', 'u8', 'p']], // device, address, bytes, buffer
+  pool_buffer_slice: [113, 'i4', ['p', 'u8', 'u8', 'p']], // parent, offset, bytes, slice
+  pool_buffer_destroy: [114, 'i4', ['p']], // buffer
+  pool_buffer_destroy_on: [115, 'i4', ['p', 'p']], // buffer, stream
+  pool_buffer_share: [116, 'i4', ['p', 'p']], // buffer, shared
+  pool_buffer_open: [117, 'i4', ['p', 'p', 'p']], // device, shared, buffer
+  pool_buffer_address: [118, 'i4', ['p', 'p']], // buffer, address
+  pool_buffer_bytes: [119, 'u8', ['p']], // buffer
+  pool_buffer_flags: [120, 'u4', ['p']], // buffer
+  pool_buffer_device: [121, 'p', ['p']], // buffer
+  pool_buffer_span: [122, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, form, span
+  pool_buffer_fill8: [123, 'i4', ['p', 'u8', 'u8', 'u1', 'p']], // buffer, offset, count, value, stream
+  pool_buffer_fill16: [124, 'i4', ['p', 'u8', 'u8', 'u2', 'p']], // buffer, offset, count, value, stream
+  pool_buffer_fill32: [125, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // buffer, offset, count, value, stream
+  pool_copy_to_device: [126, 'i4', ['p', 'u8', 'p', 'u8', 'p']], // to, offset, from, bytes, stream
+  pool_copy_to_host: [127, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, offset, bytes, stream
+  pool_copy_device: [128, 'i4', ['p', 'u8', 'p', 'u8', 'u8', 'p']], // to, to_offset, from, from_offset, bytes, stream
+  pool_copy_2d: [129, 'i4', ['p', 'p', 'u8', 'u8', 'p']], // to, from, row_bytes, rows, stream
+  pool_device_enable_peer: [130, 'i4', ['p', 'p']], // device, peer
+  pool_pinned_create: [131, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, pinned
+  pool_pinned_register: [132, 'i4', ['p', 'p', 'u8', 'u4', 'p']], // device, data, bytes, flags, pinned
+  pool_pinned_destroy: [133, 'i4', ['p']], // pinned
+  pool_pinned_data: [134, 'p', ['p']], // pinned
+  pool_pinned_bytes: [135, 'u8', ['p']], // pinned
+  pool_pinned_flags: [136, 'u4', ['p']], // pinned
+  pool_pinned_device: [137, 'p', ['p']], // pinned
+  pool_memory_get_info: [138, 'i4', ['p', 'p']], // device, info
+  pool_memory_reset_high_water: [139, 'i4', ['p']], // device
+  pool_memory_set_threshold: [140, 'i4', ['p', 'u8']], // device, bytes
+  pool_pinned_set_threshold: [141, 'i4', ['p', 'u8']], // device, bytes
+  pool_memory_trim: [142, 'i4', ['p', 'u8']], // device, keep_bytes
+  pool_memory_handle: [143, 'i4', ['p', 'p']], // device, handle
+  pool_memory_adopt: [144, 'i4', ['p', 'p']], // device, handle
+  pool_exec_init: [145, 'v', ['p', 'u8']], // exec, struct_size
+  pool_field_count: [146, 'u8', []], // 
+  pool_field_at: [147, 'p', ['u8']], // index
+  pool_field_by_name: [148, 'p', ['s']], // name
+  pool_field_params_init: [149, 'v', ['p', 'u8']], // params, struct_size
+  pool_field_create: [150, 'i4', ['p', 'p']], // params, field
+  pool_field_retain: [151, 'p', ['p']], // field
+  pool_field_destroy: [152, 'v', ['p']], // field
+  pool_field_name: [153, 's', ['p']], // field
+  pool_field_bits: [154, 'u4', ['p']], // field
+  pool_field_element_bytes: [155, 'u8', ['p']], // field
+  pool_field_two_adicity: [156, 'u4', ['p']], // field
+  pool_field_degree: [157, 'u4', ['p']], // field
+  pool_field_base: [158, 'p', ['p']], // field
+  pool_field_fingerprint: [159, 'i4', ['p', 'p']], // field, fingerprint
+  pool_field_modulus: [160, 'i4', ['p', 'p']], // field, modulus
+  pool_field_generator: [161, 'i4', ['p', 'u4', 'p']], // field, form, generator
+  pool_field_root_of_unity: [162, 'i4', ['p', 's', 'u4', 'u4', 'p']], // field, convention, log2_order, form, root
+  pool_field_parse: [163, 'i4', ['p', 's', 'u4', 'p']], // field, string, form, element
+  pool_field_format: [164, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p']], // field, form, element, radix, string, bytes, needed
+  pool_field_check: [165, 'i4', ['p', 'p', 'u8', 'p']], // field, elements, count, first_bad
+  pool_field_to_montgomery: [166, 'i4', ['p', 'p', 'u8', 'p']], // field, standard, count, montgomery
+  pool_field_from_montgomery: [167, 'i4', ['p', 'p', 'u8', 'p']], // field, montgomery, count, standard
+  pool_field_from_bytes: [168, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
+  pool_field_to_bytes: [169, 'i4', ['p', 'u4', 'p', 'u8', 'u8', 'u4', 'p']], // field, form, elements, count, value_bytes, byte_order, values
+  pool_field_reduce_bytes: [170, 'i4', ['p', 'u8', 'u4', 'p', 'u8', 'u4', 'p']], // field, value_bytes, byte_order, values, count, form, elements
+  pool_random_scalars: [171, 'i4', ['p', 'u8', 'u8', 'u4', 'p']], // field, seed, count, form, elements
+  pool_ntt_domain_params_init: [172, 'v', ['p', 'u8']], // params, struct_size
+  pool_ntt_domain_create: [173, 'i4', ['p', 'p']], // params, domain
+  pool_ntt_domain_retain: [174, 'p', ['p']], // domain
+  pool_ntt_domain_destroy: [175, 'i4', ['p']], // domain
+  pool_ntt_domain_field: [176, 'p', ['p']], // domain
+  pool_ntt_domain_log_size: [177, 'u4', ['p']], // domain
+  pool_ntt_domain_root: [178, 'i4', ['p', 'u4', 'p']], // domain, form, root
+  pool_ntt_domain_coset: [179, 'i4', ['p', 'u4', 'p']], // domain, form, coset
+  pool_ntt_domain_bytes: [180, 'i4', ['p', 'p', 'p']], // domain, device, bytes
+  pool_ntt_params_init: [181, 'v', ['p', 'u8']], // params, struct_size
+  pool_ntt: [182, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_ntt_workspace: [183, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_ntt_warm_up: [184, 'i4', ['p', 'p']], // domain, exec
+  pool_ntt_extend_params_init: [185, 'v', ['p', 'u8']], // params, struct_size
+  pool_ntt_extend: [186, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out
+  pool_ntt_extend_workspace: [187, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out, bytes
+  pool_ntt_extend_warm_up: [188, 'i4', ['p', 'p']], // params, exec
+  pool_poseidon_count: [189, 'u8', []], // 
+  pool_poseidon_name_at: [190, 's', ['u8']], // index
+  pool_poseidon_by_name: [191, 'i4', ['s', 'p']], // name, set
+  pool_poseidon_params_init: [192, 'v', ['p', 'u8']], // params, struct_size
+  pool_poseidon_create: [193, 'i4', ['p', 'p']], // params, set
+  pool_poseidon_retain: [194, 'p', ['p']], // set
+  pool_poseidon_destroy: [195, 'v', ['p']], // set
+  pool_poseidon_name: [196, 's', ['p']], // set
+  pool_poseidon_field: [197, 'p', ['p']], // set
+  pool_poseidon_width: [198, 'u4', ['p']], // set
+  pool_poseidon_max_inputs: [199, 'u4', ['p']], // set
+  pool_poseidon_rate: [200, 'u4', ['p']], // set
+  pool_poseidon_digest_elements: [201, 'u4', ['p']], // set
+  pool_poseidon_fingerprint: [202, 'i4', ['p', 'p']], // set, fingerprint
+  pool_poseidon_warm_up: [203, 'i4', ['p', 'p']], // set, exec
+  pool_poseidon_permute: [204, 'i4', ['p', 'p', 'p', 'p']], // set, exec, states, results
+  pool_poseidon_permute_workspace: [205, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, states, results, bytes
+  pool_poseidon_hash: [206, 'i4', ['p', 'p', 'p', 'u4', 'p']], // set, exec, inputs, elements, digests
+  pool_poseidon_hash_workspace: [207, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // set, exec, inputs, elements, digests, bytes
+  pool_poseidon_sponge_params_init: [208, 'v', ['p', 'u8']], // params, struct_size
+  pool_poseidon_sponge: [209, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results
+  pool_poseidon_sponge_workspace: [210, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results, bytes
+  pool_merkle_params_init: [211, 'v', ['p', 'u8']], // params, struct_size
+  pool_merkle_get_shape: [212, 'i4', ['p', 'p', 'u8', 'p']], // set, params, leaves, shape
+  pool_poseidon_merkle_build: [213, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels
+  pool_poseidon_merkle_build_workspace: [214, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels, bytes
+  pool_poseidon_merkle_shards: [215, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, digests
+  pool_poseidon_merkle_open: [216, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path
+  pool_poseidon_merkle_open_workspace: [217, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path, bytes
+  pool_poseidon_merkle_verify: [218, 'i4', ['p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // set, params, form, root, leaf, index, path, is_member
+  pool_matrix_commit_params_init: [219, 'v', ['p', 'u8']], // params, struct_size
+  pool_matrix_commit_get_shape: [220, 'i4', ['p', 'p', 'u4', 'p']], // params, matrices, count, shape
+  pool_matrix_commit: [221, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, levels
+  pool_matrix_commit_workspace: [222, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, matrices, count, levels, bytes
+  pool_matrix_commit_shards: [223, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, digests
+  pool_extend_commit: [224, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, extensions, count, levels
+  pool_extend_commit_workspace: [225, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, extensions, count, levels, bytes
+  pool_matrix_commit_warm_up: [226, 'i4', ['p', 'p']], // params, exec
+  pool_matrix_open: [227, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // params, exec, matrices, count, levels, indices, index_count, rows, paths
+  pool_matrix_open_workspace: [228, 'i4', ['p', 'p', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, exec, matrices, count, levels, index_count, rows, paths, bytes
+  pool_matrix_verify: [229, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, form, matrices, count, cap, index, row, path, is_member
+  pool_curve_count: [230, 'u8', []], // 
+  pool_curve_at: [231, 'p', ['u8']], // index
+  pool_curve_by_name: [232, 'p', ['s']], // name
+  pool_curve_params_init: [233, 'v', ['p', 'u8']], // params, struct_size
+  pool_curve_create: [234, 'i4', ['p', 'p']], // params, curve
+  pool_curve_retain: [235, 'p', ['p']], // curve
+  pool_curve_destroy: [236, 'v', ['p']], // curve
+  pool_curve_name: [237, 's', ['p']], // curve
+  pool_curve_base_field: [238, 'p', ['p']], // curve
+  pool_curve_scalar_field: [239, 'p', ['p']], // curve
+  pool_curve_degree: [240, 'u4', ['p']], // curve
+  pool_curve_coordinate_bytes: [241, 'u8', ['p']], // curve
+  pool_curve_fingerprint: [242, 'i4', ['p', 'p']], // curve, fingerprint
+  pool_curve_cofactor: [243, 'i4', ['p', 'u8', 'p']], // curve, bytes, cofactor
+  pool_point_bytes: [244, 'u8', ['p', 'u4']], // curve, layout
+  pool_points_check: [245, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p']], // curve, format, points, count, checks, first_bad
+  pool_points_convert: [246, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p', 'p']], // curve, from_format, from, count, checks, to_format, to
+  pool_encoding_bytes: [247, 'u8', ['p', 'u4']], // curve, encoding
+  pool_points_encode: [248, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'u8', 'p']], // curve, format, points, count, encoding, stride, encoded
+  pool_points_decode: [249, 'i4', ['p', 'u4', 'u8', 'p', 'u8', 'u4', 'p', 'p']], // curve, encoding, stride, encoded, count, checks, format, points
+  pool_point_add: [250, 'i4', ['p', 'p', 'p', 'p', 'p']], // curve, format, p, q, sum
+  pool_point_mul: [251, 'i4', ['p', 'p', 'p', 'p', 'u8', 'p']], // curve, format, p, scalar, scalar_bytes, product
+  pool_point_equal: [252, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // curve, p_format, p, q_format, q, is_equal
+  pool_curve_generator: [253, 'i4', ['p', 'p', 'p']], // curve, format, point
+  pool_random_points: [254, 'i4', ['p', 'u8', 'u8', 'p', 'p', 'p']], // curve, seed, count, format, points, scalars
+  pool_ecntt_params_init: [255, 'v', ['p', 'u8']], // params, struct_size
+  pool_ecntt: [256, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_ecntt_workspace: [257, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_ecntt_warm_up: [258, 'i4', ['p', 'p']], // curve, exec
+  pool_fri_fold_params_init: [259, 'v', ['p', 'u8']], // params, struct_size
+  pool_fri_fold: [260, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_fri_fold_workspace: [261, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_fri_layer: [262, 'i4', ['p', 'p', 'u4', 'i4', 'p', 'p']], // field, layer, log_arity, is_bit_reversed, matrices, count
+  pool_fri_fold_commit: [263, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels
+  pool_fri_fold_commit_workspace: [264, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels, bytes
+  pool_matrix_evaluate_params_init: [265, 'v', ['p', 'u8']], // params, struct_size
+  pool_matrix_evaluate: [266, 'i4', ['p', 'p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, points, count, values
+  pool_matrix_evaluate_workspace: [267, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, count, bytes
+  pool_matrix_bit_reverse: [268, 'i4', ['p', 'p', 'p', 'p']], // field, exec, in, out
+  pool_fri_warm_up: [269, 'i4', ['p', 'p']], // field, exec
+  pool_file_kind_name: [270, 's', ['u4']], // kind
+  pool_file_params_init: [271, 'v', ['p', 'u8']], // params, struct_size
+  pool_file_open: [272, 'i4', ['s', 'p', 'p']], // path, params, file
+  pool_file_destroy: [273, 'v', ['p']], // file
+  pool_file_get_info: [274, 'i4', ['p', 'p']], // file, info
+  pool_file_get_section: [275, 'i4', ['p', 's', 'p']], // file, name, section
+  pool_file_section_at: [276, 'i4', ['p', 'u8', 'p']], // file, index, section
+  pool_stream_begin_capture: [277, 'i4', ['p']], // stream
+  pool_stream_end_capture: [278, 'i4', ['p', 'p']], // stream, graph
+  pool_graph_launch: [279, 'i4', ['p', 'p']], // graph, stream
+  pool_graph_update: [280, 'i4', ['p', 'p']], // graph, stream
+  pool_graph_destroy: [281, 'i4', ['p']], // graph
+  pool_graph_device: [282, 'p', ['p']], // graph
+  pool_log_set: [283, 'v', ['p', 'p', 'u4']], // callback, user, level
+  pool_log_write: [284, 'v', ['u4', 's']], // level, message
+  pool_metrics: [285, 'i4', ['p', 'u4', 'p']], // pool, format, text
+  pool_set_phase_timing: [286, 'i4', ['p', 'i4']], // pool, level
+  pool_module_compile: [287, 'i4', ['p', 'p', 'p']], // device, params, module
+  pool_module_build: [288, 'i4', ['p', 'i4', 'u4', 'p', 'p']], // params, compute_capability, form, image, size
+  pool_image_free: [289, 'v', ['p']], // image
+  pool_module_load: [290, 'i4', ['p', 'p', 'u8', 'p']], // device, image, size, module
+  pool_module_load_file: [291, 'i4', ['p', 's', 'p']], // device, path, module
+  pool_module_destroy: [292, 'i4', ['p']], // module
+  pool_module_device: [293, 'p', ['p']], // module
+  pool_module_symbol: [294, 's', ['p', 's']], // module, expression
+  pool_module_variable: [295, 'i4', ['p', 's', 'p', 'p']], // module, name, address, bytes
+  pool_module_handle: [296, 'i4', ['p', 'p']], // module, handle
+  pool_kernel_handle: [297, 'i4', ['p', 'p']], // kernel, handle
+  pool_kernel_get: [298, 'i4', ['p', 's', 'p']], // module, name, kernel
+  pool_kernel_get_info: [299, 'i4', ['p', 'p']], // kernel, info
+  pool_kernel_get_parameter: [300, 'i4', ['p', 'u8', 'p', 'p']], // kernel, index, offset, bytes
+  pool_kernel_set_carveout: [301, 'i4', ['p', 'i4']], // kernel, percent
+  pool_kernel_get_carveout: [302, 'i4', ['p', 'p']], // kernel, percent
+  pool_kernel_get_occupancy: [303, 'i4', ['p', 'u4', 'u8', 'p']], // kernel, block_threads, dynamic_shared_bytes, blocks_per_multiprocessor
+  pool_kernel_get_best_block: [304, 'i4', ['p', 'u8', 'p', 'p']], // kernel, dynamic_shared_bytes, block_threads, blocks
+  pool_kernel_get_clusters: [305, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, largest, resident
+  pool_launch_shape_for: [306, 'i4', ['u8', 'p']], // n, shape
+  pool_launch: [307, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, arguments, stream
+  pool_warm_up: [308, 'i4', ['p', 'p', 'p', 'u8']], // pool, exec, modules, count
+  pool_cache_directory: [309, 'i4', ['p', 'u8']], // path, size
+  pool_cache_each: [310, 'i4', ['p', 'p']], // visit, user
+  pool_cache_verify: [311, 'i4', ['p', 'p']], // kept, deleted
+  pool_cache_clear: [312, 'i4', ['p']], // deleted
+  pool_bases_params_init: [313, 'v', ['p', 'u8']], // params, struct_size
+  pool_bases_create: [314, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
+  pool_bases_create_workspace: [315, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
+  pool_bases_load_workspace: [316, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
+  pool_bases_retain: [317, 'p', ['p']], // bases
+  pool_bases_destroy: [318, 'i4', ['p']], // bases
+  pool_bases_curve: [319, 'p', ['p']], // bases
+  pool_bases_device: [320, 'p', ['p']], // bases
+  pool_bases_count: [321, 'u8', ['p']], // bases
+  pool_bases_bytes: [322, 'u8', ['p']], // bases
+  pool_bases_precompute_factor: [323, 'u4', ['p']], // bases
+  pool_bases_window_bits: [324, 'u4', ['p']], // bases
+  pool_bases_fingerprint: [325, 'i4', ['p', 'p']], // bases, fingerprint
+  pool_bases_find: [326, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
+  pool_bases_save: [327, 'i4', ['p', 's']], // bases, path
+  pool_bases_load: [328, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
+  pool_msm_params_init: [329, 'v', ['p', 'u8']], // params, struct_size
+  pool_msm: [330, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
+  pool_msm_workspace: [331, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
+  pool_msm_warm_up: [332, 'i4', ['p', 'p']], // curve, exec
+  pool_resident_params_init: [333, 'v', ['p', 'u8']], // params, struct_size
+  pool_resident_create: [334, 'i4', ['p', 'p', 'p']], // pool, params, resident
+  pool_resident_destroy: [335, 'i4', ['p']], // resident
+  pool_resident_open: [336, 'i4', ['p', 'p', 'p']], // resident, exec, use
+  pool_resident_close: [337, 'i4', ['p']], // use
+  pool_resident_bases: [338, 'p', ['p']], // use
+  pool_resident_buffer: [339, 'p', ['p']], // use
+  pool_resident_open_workspace: [340, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
+  pool_resident_msm_workspace: [341, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
+  pool_resident_bytes: [342, 'u8', ['p']], // resident
+  pool_resident_evict: [343, 'i4', ['p', 'p']], // resident, device
+  pool_resident_get_info: [344, 'i4', ['p', 'p', 'p']], // resident, device, info
+  pool_sim_set_faults: [345, 'i4', ['s']], // rules
+  pool_sim_resume: [346, 'i4', []], // 
+  pool_sim_set_reports: [347, 'i4', ['u4']], // reports
+  pool_sim_get_last_fault: [348, 'i4', ['p']], // fault
+  pool_sim_class_name: [349, 's', ['u4']], // index
+  pool_sim_kernel_stats_each: [350, 'i4', ['p', 'p']], // visit, user
+  pool_sim_kernel_stats_reset: [351, 'i4', []], // 
+  pool_sim_kernel_stats_text: [352, 'i4', ['u4', 'p']], // format, text
+  pool_sim_leaks: [353, 'i4', ['u4', 'p', 'p']], // format, count, text
+  pool_trace_set: [354, 'v', ['p', 'p']], // hook, user
+  pool_device_get_tuning: [355, 'i4', ['p', 'p']], // device, info
+  pool_tuning_create: [356, 'i4', ['p', 'p']], // device, tuning
+  pool_tuning_destroy: [357, 'v', ['p']], // tuning
+  pool_tuning_set: [358, 'i4', ['p', 's', 'u4']], // tuning, name, value
+  pool_tuning_get: [359, 'i4', ['p', 's', 'p']], // tuning, name, value
+  pool_tuning_each: [360, 'i4', ['p', 'p', 'p']], // tuning, visit, user
+  pool_tuning_path: [361, 'i4', ['p', 'p', 'u8']], // device, path, size
+  pool_tuning_write: [362, 'i4', ['p', 's']], // tuning, path
+  pool_tuning_read: [363, 'i4', ['s', 'p']], // path, tuning
+  pool_vector_add: [364, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_sub: [365, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_mul: [366, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_scale: [367, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
+  pool_vector_inverse: [368, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_bit_reverse: [369, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_transpose: [370, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
+  pool_vector_powers: [371, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
+  pool_vector_evaluate: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
+  pool_vector_workspace: [373, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
+  pool_vector_warm_up: [374, 'i4', ['p', 'p']], // field, exec
+  pool_virtual_granularity: [375, 'i4', ['p', 'p']], // device, bytes
+  pool_physical_create: [376, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
+  pool_physical_export: [377, 'i4', ['p', 'p']], // physical, descriptor
+  pool_physical_import: [378, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
+  pool_physical_destroy: [379, 'i4', ['p']], // physical
+  pool_physical_bytes: [380, 'u8', ['p']], // physical
+  pool_physical_device: [381, 'p', ['p']], // physical
+  pool_physical_handle: [382, 'i4', ['p', 'p']], // physical, handle
+  pool_range_reserve: [383, 'i4', ['p', 'u8', 'p']], // device, bytes, range
+  pool_range_map: [384, 'i4', ['p', 'u8', 'p']], // range, offset, physical
+  pool_range_unmap: [385, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
+  pool_range_grant_access: [386, 'i4', ['p', 'p', 'u8']], // range, devices, count
+  pool_range_buffer: [387, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
+  pool_range_destroy: [388, 'i4', ['p']], // range
+  pool_range_address: [389, 'i4', ['p', 'p']], // range, address
+  pool_range_bytes: [390, 'u8', ['p']], // range
+  pool_range_device: [391, 'p', ['p']], // range
+  pool_range_mapped_bytes: [392, 'u8', ['p']], // range
 };
 
 // A struct: size, alignment; members: offset, type, size, and the lengths of an array.
@@ -772,6 +774,16 @@ exports.structs = {
     quarantined_devices: [1140, 'u4', 4],
     abandoned_devices: [1144, 'u4', 4],
     stalled_devices: [1148, 'u4', 4],
+  } },
+  'pool_setting': { size: 56, alignment: 8, members: {
+    struct_size: [0, 'u8', 8],
+    name: [8, 'p', 8],
+    value: [16, 'p', 8],
+    fallback: [24, 'p', 8],
+    meaning: [32, 'p', 8],
+    source: [40, 'u4', 4],
+    line: [44, 'u4', 4],
+    file: [48, 'p', 8],
   } },
   'pool_stream_params': { size: 16, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
@@ -1538,6 +1550,9 @@ exports.constants = {
   POOL_POLICY_MOST_FREE: 1,
   POOL_POLICY_LEAST_LOADED: 2,
   POOL_POLICY_SCORE: 3,
+  POOL_SETTING_DEFAULT: 0,
+  POOL_SETTING_FILE: 1,
+  POOL_SETTING_ENVIRONMENT: 2,
   POOL_STREAM_BLOCKING: 1,
   POOL_EVENT_TIMING: 1,
   POOL_EVENT_SLEEP: 2,

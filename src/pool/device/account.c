@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-#include "base/env.h"
 #include "base/params.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "pool/device/pool.h"
-
-#define LIMIT_VARIABLE "DEVICEPOOL_MEMORY_LIMIT"
 
 /*
  * Contexts grow after they were created: kernels are loaded, their local memory and printf buffers
@@ -52,7 +50,7 @@ static bool parse_limit(const char *text, struct device_account_rules *rules)
 
 pool_status device_account_rules_read(const pool_params *params, struct device_account_rules *rules)
 {
-    const char *variable = base_env(LIMIT_VARIABLE);
+    const char *setting = base_setting(BASE_SETTING_MEMORY_LIMIT);
     pool_status status = base_check_ranges(
         "pool_create", {"memory_limit_percent", params->memory_limit_percent, 0, 100});
 
@@ -66,14 +64,14 @@ pool_status device_account_rules_read(const pool_params *params, struct device_a
     *rules = (struct device_account_rules){.bytes = params->memory_limit,
         .percent = params->memory_limit_percent,
         .headroom = params->memory_headroom};
-    if (rules->bytes || rules->percent || !variable || !*variable)
+    if (rules->bytes || rules->percent || !setting)
         return POOL_OK;
-    if (!parse_limit(variable, rules))
+    if (!parse_limit(setting, rules))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: the environment variable " LIMIT_VARIABLE " is \"%s\"; it must be a "
-            "number of bytes, a number with K, M, G or T, or a percentage from \"1%%\" to "
-            "\"100%%\"",
-            variable);
+            "pool_create: %s is \"%.100s\"; it must be a number of bytes, a number with K, M, G or "
+            "T, "
+            "or a percentage from \"1%%\" to \"100%%\"",
+            base_setting_origin(BASE_SETTING_MEMORY_LIMIT).text, setting);
     return POOL_OK;
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/cache_directory.h"
-#include "base/env.h"
+#include "base/settings.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/new_file.h"
@@ -139,7 +139,7 @@ void disk_forget(const struct module_key *key)
 /* The size limit from the environment: "512M", "1G", "1048576"; the default if it is malformed. */
 static uint64_t size_limit(void)
 {
-    const char *text = base_env("DEVICEPOOL_CACHE_MAX");
+    const char *text = base_setting(BASE_SETTING_CACHE_MAX);
     unsigned long long value;
     int shift = 0;
     char *end;

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/cache_directory.h"
-#include "base/env.h"
+#include "base/settings.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/params.h"
@@ -154,9 +154,7 @@ static pool_status find_cache(const char *call, int may_create, char *path, size
 /* The file that the environment names; NULL: none. */
 static const char *named_file(void)
 {
-    const char *named = base_env(VARIABLE);
-
-    return named && named[0] ? named : NULL;
+    return base_setting(BASE_SETTING_TUNING);
 }
 
 static bool is_off(void)

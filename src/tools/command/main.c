@@ -154,7 +154,14 @@ const struct cli_command cli_commands[] = {
         cli_run_sim},
     {"mpi", 1, CLI_MAX_NAMES, "info|demo|msm|ntt|bench", 0,
         "run an operation over the ranks of an MPI job", "", cli_run_mpi},
-    {"version", 0, 0, "", CLI_TAKES_JSON, "show the versions of library, driver and compiler", "",
+    {"version", 0, 0, "", CLI_TAKES_JSON,
+        "show the versions of library, driver and compiler, or the settings",
+        "Settings are environment variables named DEVICEPOOL_…, and lines NAME=VALUE of the file "
+        "that\n"
+        "DEVICEPOOL_CONFIG names, by default /etc/devicepool.conf. The environment precedes the "
+        "file.\n"
+        "\n"
+        "  devicepool version --config\n",
         cli_run_version},
 };
 const size_t cli_command_count = CLI_COUNT_OF(cli_commands);

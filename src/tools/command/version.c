@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool version: the versions of library, driver and compiler.
+ * devicepool version: the versions of library, driver and compiler, and the settings in effect.
  */
+#include <stdbool.h>
+
 #include "cli.h"
 
 static void print_component(const char *name, const pool_component *component)
@@ -37,14 +39,57 @@ static void print_report(const pool_host_info *info)
     cli_print_json(report);
 }
 
+/* ---- settings -------------------------------------------------------------------------------- */
+
+static pool_status add_settings(cJSON *rows)
+{
+    pool_setting setting = {.struct_size = sizeof(setting)};
+    pool_status status;
+
+    for (size_t i = 0; (status = pool_setting_at(i, &setting)) == POOL_OK; i++) {
+        const bool is_default = setting.source == POOL_SETTING_DEFAULT || !setting.value[0];
+        char from[560] = "default";
+        cJSON *row = cli_add_row(rows);
+
+        if (setting.source == POOL_SETTING_FILE)
+            snprintf(from, sizeof(from), "%s:%u", setting.file, (unsigned)setting.line);
+        else if (setting.source == POOL_SETTING_ENVIRONMENT)
+            snprintf(from, sizeof(from), "environment");
+        cJSON_AddStringToObject(row, "setting", setting.name);
+        cJSON_AddStringToObject(row, "value", is_default ? setting.fallback : setting.value);
+        cJSON_AddStringToObject(row, "from", from);
+        cJSON_AddStringToObject(row, "default", setting.fallback);
+        cJSON_AddStringToObject(row, "meaning", setting.meaning);
+    }
+    return status == POOL_ERR_NOT_FOUND ? POOL_OK : status; /* there are no more */
+}
+
+static int print_settings(const struct cli_line *line)
+{
+    static const struct cli_column columns[] = {{"setting", "setting", CLI_SHOW_STRING},
+        {"value", "value", CLI_SHOW_STRING}, {"from", "from", CLI_SHOW_STRING}};
+    cJSON *rows = cJSON_CreateArray();
+
+    return cli_print_rows_or_fail(add_settings(rows), rows, columns, CLI_COUNT_OF(columns), line);
+}
+
 int cli_run_version(const struct cli_command *self, struct cli_line *line)
 {
     pool_host_info info = {.struct_size = sizeof(info)};
+    int shows_settings = 0;
+    const struct cli_option options[] = {
+        {0, "config", NULL,
+            "show the settings in effect instead: value, and whether it comes\n"
+            "from the environment, the configuration file or is the default",
+            CLI_SWITCH, &shows_settings, NULL},
+    };
     pool_status status;
-    int code = cli_parse(self, NULL, 0, line);
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
     if (code != CLI_GO)
         return code;
+    if (shows_settings)
+        return print_settings(line);
     status = pool_host_get_info(&info);
     if (status)
         return cli_fail(status, line->as_json);

@@ -317,6 +317,14 @@ const (
 	PolicyScore Policy = 3
 )
 
+type SettingSource uint32
+
+const (
+	SettingDefault SettingSource = 0
+	SettingFile SettingSource = 1
+	SettingEnvironment SettingSource = 2
+)
+
 type StreamFlag uint32
 
 const (
@@ -1032,6 +1040,22 @@ type HealthInfo struct {
 // NewHealthInfo is one with its size, the rest zero.
 func NewHealthInfo() HealthInfo {
 	return HealthInfo{StructSize: uint64(unsafe.Sizeof(HealthInfo{}))}
+}
+
+type Setting struct {
+	StructSize uint64
+	Name unsafe.Pointer
+	Value unsafe.Pointer
+	Fallback unsafe.Pointer
+	Meaning unsafe.Pointer
+	Source SettingSource
+	Line uint32
+	File unsafe.Pointer
+}
+
+// NewSetting is one with its size, the rest zero.
+func NewSetting() Setting {
+	return Setting{StructSize: uint64(unsafe.Sizeof(Setting{}))}
 }
 
 type StreamParams struct {
@@ -2034,6 +2058,14 @@ func FnPointerDevice(pool unsafe.Pointer, ptr unsafe.Pointer, device *unsafe.Poi
 
 func FnGetHealth(pool unsafe.Pointer, info *HealthInfo) Status {
 	return Status(C.pool_get_health((*C.device_pool)(pool), (*C.pool_health_info)(unsafe.Pointer(info))))
+}
+
+func FnSettingAt(index uint64, setting *Setting) Status {
+	return Status(C.pool_setting_at(C.size_t(index), (*C.pool_setting)(unsafe.Pointer(setting))))
+}
+
+func FnSettingByName(name unsafe.Pointer, setting *Setting) Status {
+	return Status(C.pool_setting_by_name((*C.char)(name), (*C.pool_setting)(unsafe.Pointer(setting))))
 }
 
 func FnStreamParamsInit(params *StreamParams, struct_size uint64) {

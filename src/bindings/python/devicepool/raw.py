@@ -256,6 +256,9 @@ POOL_POLICY_ROUND_ROBIN = 0
 POOL_POLICY_MOST_FREE = 1
 POOL_POLICY_LEAST_LOADED = 2
 POOL_POLICY_SCORE = 3
+POOL_SETTING_DEFAULT = 0
+POOL_SETTING_FILE = 1
+POOL_SETTING_ENVIRONMENT = 2
 POOL_STREAM_BLOCKING = 1
 POOL_EVENT_TIMING = 1
 POOL_EVENT_SLEEP = 2
@@ -486,6 +489,10 @@ class pool_pick(Structure):
 
 class pool_health_info(Structure):
     SIZE = 1152
+
+
+class pool_setting(Structure):
+    SIZE = 56
 
 
 class pool_stream_params(Structure):
@@ -1097,6 +1104,17 @@ pool_health_info._fields_ = [
     ("quarantined_devices", c_uint32),
     ("abandoned_devices", c_uint32),
     ("stalled_devices", c_uint32),
+]
+
+pool_setting._fields_ = [
+    ("struct_size", c_uint64),
+    ("name", c_char_p),
+    ("value", c_char_p),
+    ("fallback", c_char_p),
+    ("meaning", c_char_p),
+    ("source", c_uint32),
+    ("line", c_uint32),
+    ("file", c_char_p),
 ]
 
 pool_stream_params._fields_ = [
@@ -1784,6 +1802,10 @@ FUNCTIONS = {
     "pool_pointer_device": (c_int32, [c_void_p, c_void_p, POINTER(c_void_p)]),
     # (pool, info)
     "pool_get_health": (c_int32, [c_void_p, POINTER(pool_health_info)]),
+    # (index, setting)
+    "pool_setting_at": (c_int32, [c_uint64, POINTER(pool_setting)]),
+    # (name, setting)
+    "pool_setting_by_name": (c_int32, [c_char_p, POINTER(pool_setting)]),
     # (params, struct_size)
     "pool_stream_params_init": (None, [POINTER(pool_stream_params), c_uint64]),
     # (device, least, most_urgent)

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/env.h"
+#include "base/settings.h"
 
 static struct sim_handlers handlers;
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
@@ -16,7 +16,7 @@ static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static bool may_use(const char *name)
 {
     static const char *const order[] = {"sse2", "avx2", "avx512"};
-    const char *asked = base_env("DEVICEPOOL_SIM_LANES");
+    const char *asked = base_setting(BASE_SETTING_SIM_LANES);
     int level = 2, wanted = 0;
     for (int i = 0; i < 3; i++) {
         if (asked && strcmp(asked, order[i]) == 0)

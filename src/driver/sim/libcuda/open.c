@@ -14,7 +14,7 @@
 #include <devicepool/sim.h>
 #include <devicepool/status.h>
 
-#include "base/env.h"
+#include "base/settings.h"
 #include "driver/sim/libcuda/libcuda.h"
 #include "driver/sim/table/sim.h"
 
@@ -23,7 +23,7 @@ static bool is_open;
 
 void libcuda_log(const char *format, ...)
 {
-    const char *quiet = base_env("DEVICEPOOL_SIM_QUIET");
+    const char *quiet = base_setting(BASE_SETTING_SIM_QUIET);
     char line[4400];
     va_list arguments;
 
@@ -43,11 +43,11 @@ static void write_record(void *user, const pool_log_record *record)
 
 static void open_devices(void)
 {
-    const char *spec = base_env("DEVICEPOOL_SIM");
+    const char *spec = base_setting(BASE_SETTING_SIM);
     const pool_cuda_api *table;
 
     pool_log_set(write_record, NULL, POOL_LOG_WARN);
-    is_open = sim_open(spec && *spec ? spec : "sim", &table) == POOL_OK;
+    is_open = sim_open(spec ? spec : "sim", &table) == POOL_OK;
     /* cuInit returns 100, no device. */
     if (!is_open)
         libcuda_log("DEVICEPOOL_SIM: %s", pool_last_error()->message);
@@ -63,7 +63,7 @@ const pool_cuda_api *libcuda_table(void)
  * the program may still call. */
 __attribute__((destructor)) static void report_leaks(void)
 {
-    const char *spec = base_env("DEVICEPOOL_SIM");
+    const char *spec = base_setting(BASE_SETTING_SIM);
     uint64_t count = 0;
     char *text = NULL;
 

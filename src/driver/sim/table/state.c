@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/env.h"
+#include "base/settings.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "driver/sim/table/rules.h"
@@ -261,7 +261,7 @@ void sim_poison_text(pool_cu_result code, int device, const char *kind, const ch
 
 static pool_status start_driver(const struct sim_config *config)
 {
-    const char *text = base_env("DEVICEPOOL_SIM_FAULTS");
+    const char *text = base_setting(BASE_SETTING_SIM_FAULTS);
 
     if (!sim_state.has_program_rules) {
         pool_status status = sim_rules_parse(text ? text : "", &sim_state.rules);

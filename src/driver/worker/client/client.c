@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/env.h"
+#include "base/settings.h"
 #include "base/lock.h"
 #include "base/processors.h"
 #include "base/status.h"
@@ -326,10 +326,10 @@ static void free_client(struct client *closing)
 static pool_status create_client(const char *devices, struct client **created)
 {
     struct client *opened = base_calloc(1, sizeof(*opened));
-    const char *synchronous = base_env("DEVICEPOOL_WORKERS_SYNCHRONOUS");
-    const char *pause = base_env("DEVICEPOOL_WORKER_PAUSE_MS");
-    const char *start = base_env("DEVICEPOOL_WORKER_START_MS");
-    const char *stop = base_env("DEVICEPOOL_WORKER_STOPPED_MS");
+    const char *synchronous = base_setting(BASE_SETTING_WORKERS_SYNCHRONOUS);
+    const char *pause = base_setting(BASE_SETTING_WORKER_PAUSE_MS);
+    const char *start = base_setting(BASE_SETTING_WORKER_START_MS);
+    const char *stop = base_setting(BASE_SETTING_WORKER_STOPPED_MS);
     pool_status status;
 
     if (!opened)

@@ -19,8 +19,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/env.h"
 #include "base/file.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "driver/worker/client/client.h"
 
@@ -52,9 +52,9 @@ static bool find_beside_library(char *path, size_t size)
 
 pool_status client_find_program(char *path, size_t size)
 {
-    const char *given = base_env(PROGRAM_VARIABLE);
+    const char *given = base_setting(BASE_SETTING_WORKER);
 
-    if (given && given[0]) {
+    if (given) {
         snprintf(path, size, "%s", given);
         if (strlen(given) >= size || access(path, X_OK))
             return base_fail(POOL_ERR_NOT_FOUND,

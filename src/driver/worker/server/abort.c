@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/env.h"
+#include "base/settings.h"
 #include "driver/worker/server/server.h"
 
 bool server_has_abort;
@@ -49,11 +49,11 @@ static bool read_number(const char **text, const char *prefix, unsigned *number)
 
 bool server_abort_open(unsigned ordinal, unsigned generation)
 {
-    const char *text = base_env(SERVER_ABORT_VARIABLE);
+    const char *text = base_setting(BASE_SETTING_WORKER_ABORT);
     unsigned wanted_ordinal, wanted_generation = 1;
     size_t length;
 
-    if (!text || !text[0])
+    if (!text)
         return true;
     abort_count = 1;
     if (!read_number(&text, "dev", &wanted_ordinal))

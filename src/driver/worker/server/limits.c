@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/env.h"
+#include "base/settings.h"
 #include "driver/worker/server/server.h"
 
 #define VARIABLE "DEVICEPOOL_WORKER_LIMITS"
@@ -52,7 +52,7 @@ static int apply(const char *element, bool *inherits_core)
 
 bool server_set_limits(char *reason, size_t size)
 {
-    const char *text = base_env(VARIABLE), *at = text;
+    const char *text = base_setting(BASE_SETTING_WORKER_LIMITS), *at = text;
     bool inherits_core = false;
     int failure = 0;
 

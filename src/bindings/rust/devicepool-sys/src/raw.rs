@@ -432,6 +432,11 @@ pub const POOL_POLICY_MOST_FREE: pool_policy = 1;
 pub const POOL_POLICY_LEAST_LOADED: pool_policy = 2;
 pub const POOL_POLICY_SCORE: pool_policy = 3;
 
+pub type pool_setting_source = u32;
+pub const POOL_SETTING_DEFAULT: pool_setting_source = 0;
+pub const POOL_SETTING_FILE: pool_setting_source = 1;
+pub const POOL_SETTING_ENVIRONMENT: pool_setting_source = 2;
+
 pub type pool_stream_flag = u32;
 pub const POOL_STREAM_BLOCKING: pool_stream_flag = 1;
 
@@ -1596,6 +1601,28 @@ impl Default for pool_health_info {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct pool_setting {
+    pub struct_size: usize,
+    pub name: *const c_char,
+    pub value: *const c_char,
+    pub fallback: *const c_char,
+    pub meaning: *const c_char,
+    pub source: pool_setting_source,
+    pub line: u32,
+    pub file: *const c_char,
+}
+impl Default for pool_setting {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct pool_stream_params {
     pub struct_size: usize,
     pub priority: i32,
@@ -2735,6 +2762,8 @@ extern "C" {
     pub fn pool_run_on(device: *mut pool_device, task: pool_task, arg: *mut c_void) -> pool_status;
     pub fn pool_pointer_device(pool: *mut device_pool, ptr: *const c_void, device: *mut *mut pool_device) -> pool_status;
     pub fn pool_get_health(pool: *mut device_pool, info: *mut pool_health_info) -> pool_status;
+    pub fn pool_setting_at(index: usize, setting: *mut pool_setting) -> pool_status;
+    pub fn pool_setting_by_name(name: *const c_char, setting: *mut pool_setting) -> pool_status;
     pub fn pool_stream_params_init(params: *mut pool_stream_params, struct_size: usize);
     pub fn pool_stream_get_priority_range(device: *mut pool_device, least: *mut i32, most_urgent: *mut i32) -> pool_status;
     pub fn pool_stream_create(device: *mut pool_device, params: *const pool_stream_params, stream: *mut *mut pool_stream) -> pool_status;
