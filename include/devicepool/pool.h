@@ -52,7 +52,8 @@ typedef struct pool_fault {
      * The device whose work or state caused the fault; NULL when that is not certain. A sticky
      * fault shows at the next driver call on any device. The device is certain if, among the
      * devices of all pools of the process, it is the only one with an unfinished kernel that was
-     * launched through the library. The library does not know of kernels launched in other ways.
+     * launched through the library, and none of them is used through an MPS server. The library
+     * does not know of kernels launched in other ways.
      */
     pool_device *device;
     pool_device *shown_on;            /* where the failing call ran; NULL: unknown */

@@ -34,6 +34,11 @@ pool_status driver_work_open(
     return POOL_OK;
 }
 
+void driver_work_set_shared(struct driver_work *work)
+{
+    atomic_store(&work->is_shared, true);
+}
+
 void driver_work_close(struct driver_work *work)
 {
     struct driver_work **link;
@@ -415,6 +420,15 @@ __attribute__((format(printf, 2, 3))) static void append(
     va_end(arguments);
 }
 
+static void append_shared(struct driver_fault *fault, const struct driver_work *work)
+{
+    append(fault,
+        "; device %d is used through an MPS server: the cause may be the work of another process, "
+        "as "
+        "a fault of one client ends the work of all",
+        work->device);
+}
+
 static void append_kernels(struct driver_fault *fault)
 {
     const struct driver_work *work = NULL;
@@ -446,13 +460,19 @@ void driver_work_append(const pool_cuda_api *table, int device, char *text, size
 {
     struct driver_fault fault = {.device = device};
     const struct driver *driver;
+    const struct driver_work *shared = NULL;
     size_t used = strlen(text);
 
     driver_state_lock();
     driver = driver_find(table);
-    for (struct driver_work *work = driver ? driver->works : NULL; work; work = work->next)
-        if (work->device == device)
-            add_kernels(work, &fault);
+    for (struct driver_work *work = driver ? driver->works : NULL; work; work = work->next) {
+        if (work->device != device)
+            continue;
+        add_kernels(work, &fault);
+        shared = atomic_load(&work->is_shared) ? work : shared;
+    }
+    if (shared)
+        append_shared(&fault, shared);
     if (fault.kernel_count)
         append_kernels(&fault);
     driver_state_unlock();
@@ -460,8 +480,14 @@ void driver_work_append(const pool_cuda_api *table, int device, char *text, size
 }
 
 /* Writes the known cause first, so that a long list of kernels does not truncate it. */
-static void describe_cause(struct driver_fault *fault)
+static void describe_cause(struct driver_fault *fault, const struct driver_work *shared)
 {
+    if (shared) {
+        append_shared(fault, shared);
+        if (fault->kernel_count)
+            append_kernels(fault);
+        return;
+    }
     if (!fault->kernel_count) {
         append(fault, "; no kernel launched through the library was unfinished, so the cause is "
                       "unknown");
@@ -476,10 +502,13 @@ static void describe_cause(struct driver_fault *fault)
 
 void driver_work_explain(const struct driver *driver, struct driver_fault *fault)
 {
+    const struct driver_work *shared = NULL;
+
     fault->culprit = -1;
     fault->kernel_count = 0;
     fault->unfinished_devices = 0;
     for (struct driver_work *work = driver->works; work; work = work->next) {
+        shared = atomic_load(&work->is_shared) ? work : shared;
         if (!add_kernels(work, fault))
             continue;
         /* Two pools may have the same device. */
@@ -487,7 +516,7 @@ void driver_work_explain(const struct driver *driver, struct driver_fault *fault
             fault->unfinished_devices++;
         fault->culprit = work->device;
     }
-    if (fault->unfinished_devices != 1 || !is_kernel_fault(fault->code))
+    if (fault->unfinished_devices != 1 || !is_kernel_fault(fault->code) || shared)
         fault->culprit = -1;
-    describe_cause(fault);
+    describe_cause(fault, shared);
 }

@@ -68,6 +68,7 @@ struct driver_work {
     _Atomic(struct driver_queue *) queues; /* grows only */
     struct driver_kernel_name *names;      /* guarded by lock, grows only */
     struct driver_work *next;              /* guarded by the state lock of drivers */
+    atomic_bool is_shared;                 /* through an MPS server, with other processes */
     _Alignas(128) atomic_uint_least64_t launches;
     struct driver_launch last[DRIVER_WORK_LAUNCHES];
 };
@@ -76,6 +77,10 @@ struct driver_work {
 pool_status driver_work_open(
     struct driver_work *work, struct driver *driver, int device, const char *uuid);
 void driver_work_close(struct driver_work *work);
+
+/* The device is used through an MPS server: a fault of one of its clients ends the work of all, so
+ * that a fault need not be due to this work. */
+void driver_work_set_shared(struct driver_work *work);
 
 /* A copy of `name` that lives as long as the work; NULL: out of memory. */
 const char *driver_work_name(struct driver_work *work, const char *name);

@@ -350,8 +350,13 @@ static pool_status open_context(pool_device *device, const pool_params *params)
             atomic_store(&device->context, context);
         return status;
     }
-    if (!params->lazy)
-        return device_context_create(device, &context);
+    if (!params->lazy) {
+        status = device_context_create(device, &context);
+        /* An MPS server may limit the context, by CUDA_MPS_ACTIVE_THREAD_PERCENTAGE. */
+        return !status && device->properties.mps && !device->properties.partitions
+                   ? read_multiprocessors(device, context)
+                   : status;
+    }
     return device->properties.compute_mode == DRIVER_COMPUTEMODE_PROHIBITED
                ? base_fail(POOL_ERR_DEVICE_UNUSABLE,
                      "its compute mode is \"prohibited\" (nvidia-smi -c 0 changes that)")
@@ -371,6 +376,8 @@ static pool_status open_device(pool_device *device, const pool_params *params)
         &device->work, device->driver, device->properties.ordinal, device->properties.uuid);
     if (status)
         return status;
+    if (device->properties.mps)
+        driver_work_set_shared(&device->work);
     status = device_context_check_flags(device);
     atomic_store(&device->is_lost, status == POOL_ERR_DEVICE_LOST);
     return status ? status : open_context(device, params);

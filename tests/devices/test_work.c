@@ -243,6 +243,27 @@ static void test_fault_is_not_certain(void **state)
     OK(pool_destroy(&pool));
 }
 
+/* The work of another client of an MPS server may be the cause: nobody is accused. */
+static void test_fault_beside_others(void **state)
+{
+    device_pool *pool = make_pool("sim:2,mem=64M,mps=100");
+    pool_module *module = NULL;
+    pool_stream *stream = NULL;
+
+    (void)state;
+    OK(pool_stream_create(at(pool, 1), NULL, &stream));
+    launch(load(at(pool, 1), "stop", &module), stream);
+    show_on(at(pool, 0));
+    check_told(pool, -1, 0);
+    assert_int_equal(heard.kernel_count, 1); /* named as unfinished all the same */
+    assert_non_null(strstr(heard.message, "used through an MPS server"));
+    assert_non_null(strstr(heard.message, "unfinished on device 1"));
+    assert_null(strstr(heard.message, "the cause is work of"));
+    OK(pool_stream_destroy(&stream));
+    pool_module_destroy(&module);
+    OK(pool_destroy(&pool));
+}
+
 /* A launch carries the label that its stream had at that moment, also behind many others. */
 static void test_fault_names_labels(void **state)
 {
@@ -691,6 +712,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_fault_shows_elsewhere, tidy),
         cmocka_unit_test_teardown(test_fault_is_not_certain, tidy),
+        cmocka_unit_test_teardown(test_fault_beside_others, tidy),
         cmocka_unit_test_teardown(test_fault_names_labels, tidy),
         cmocka_unit_test_teardown(test_fault_behind_many_launches, tidy),
         cmocka_unit_test_teardown(test_fault_of_nobody, tidy),

@@ -10,6 +10,7 @@
 #include "pool/device/device_spec.h"
 #include "pool/device/parts.h"
 #include "pool/device/split.h"
+#include "pool/tuning/chip.h"
 
 /* ---- strings and params ---------------------------------------------------------------------- */
 
@@ -539,9 +540,38 @@ static void test_peer(void **state)
     world_end(&world);
 }
 
+/* Through an MPS server a context has some of the multiprocessors, for which is planned. */
+static void test_mps(void **state)
+{
+    static const struct {
+        const char *devices;
+        int32_t lazy, multiprocessors, mps;
+    } cases[] = {{"sim:1,sms=132,mem=256M", 0, 132, 0},
+        {"sim:1,sms=132,mem=256M,mps=100", 0, 132, 1}, {"sim:1,sms=132,mem=256M,mps=50", 0, 66, 1},
+        {"sim:1,sms=132,mem=256M,mps=50", 1, 132, 1}, {"sim:1,sms=4,mem=256M,mps=1", 0, 1, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const pool_params params = {
+            .struct_size = sizeof(params), .devices = cases[i].devices, .lazy = cases[i].lazy};
+        pool_device_info info = {.struct_size = sizeof(info)};
+        device_pool *pool = NULL;
+        pool_device *device;
+
+        assert_ok(pool_create(&pool, &params));
+        assert_ok(pool_device_at(pool, 0, &device));
+        assert_ok(pool_device_get_info(device, &info));
+        assert_int_equal(info.multiprocessors, cases[i].multiprocessors);
+        assert_int_equal(info.mps, cases[i].mps);
+        assert_int_equal(chip_of(device).multiprocessors, cases[i].multiprocessors);
+        assert_ok(pool_destroy(&pool));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mps),
         cmocka_unit_test(test_grammar),
         cmocka_unit_test(test_grammar_refuses),
         cmocka_unit_test(test_params),

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "driver/worker/worker.h"
 #include "left_behind.h"
 #include "support/assert.h"
-#include "driver/worker/worker.h"
 
 /* Longer than any cause with its kernels, shorter than an error message may be. */
 enum { BYTES = 4096, LONGEST_MESSAGE = 2048, MANY = 40, LONG_NAME = 200 };
@@ -275,6 +275,35 @@ static void test_code(void **unused)
     assert_nothing_left(before);
 }
 
+/* Through an MPS server the work of another process may be the cause, and the cause says so. */
+static void test_mps(void **unused)
+{
+    const char *given = devices;
+    struct left_behind before = look();
+    pool_device_info info = {.struct_size = sizeof(info)};
+
+    (void)unused;
+    if (!strstr(devices, "sim"))
+        skip();
+    devices = "workers:sim:1,sms=132,mem=1G,mps=50";
+    open_pool(store, "store");
+    assert_ok(pool_device_get_info(used.device, &info));
+    assert_int_equal(info.multiprocessors, 66);
+    assert_ok(pool_bind(used.device));
+    (void)launch();
+    make_call(&calls[0]);
+    assert_int_equal(calls[0].status, POOL_ERR_DEVICE_LOST);
+    assert_non_null(strstr(calls[0].message, "ILLEGAL_ADDRESS"));
+    assert_non_null(strstr(calls[0].message, "used through an MPS server"));
+    assert_non_null(strstr(calls[0].message, "store"));
+    assert_ok(pool_unbind(used.device));
+    wait_for_service(); /* a new client works at once */
+    assert_ok(allocate());
+    close_pool();
+    devices = given;
+    assert_nothing_left(before);
+}
+
 /* Many kernels with long names on many streams: the cause stays first, and the message short. */
 static void test_many_kernels(void **unused)
 {
@@ -357,7 +386,8 @@ static void test_parameters(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_signal), cmocka_unit_test(test_code),
-        cmocka_unit_test(test_many_kernels), cmocka_unit_test(test_parameters)};
+        cmocka_unit_test(test_mps), cmocka_unit_test(test_many_kernels),
+        cmocka_unit_test(test_parameters)};
     pool_params params = {.struct_size = sizeof(params)};
     device_pool *pool = NULL;
 

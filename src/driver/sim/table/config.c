@@ -32,12 +32,13 @@ enum key {
     KEY_P2P,
     KEY_WAITS,
     KEY_SERIAL,
+    KEY_MPS,
     KEY_CUDA,
     KEYS
 };
 
 static const char *const key_names[KEYS] = {"mem", "free", "cc", "sms", "threads", "limit", "name",
-    "report", "p2p", "waits", "serial", "cuda"};
+    "report", "p2p", "waits", "serial", "mps", "cuda"};
 
 /* A substring of the device string. */
 struct substring {
@@ -244,6 +245,8 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
         return read_bounded("waits", value, 0, 1, &config->has_waits);
     case KEY_SERIAL:
         return read_bounded("serial", value, 0, 1, &config->is_serial);
+    case KEY_MPS:
+        return read_bounded("mps", value, 1, 100, &config->mps_percentage);
     case KEY_CUDA:
         return read_cuda(value, &config->driver_version);
     default:
@@ -273,8 +276,9 @@ static pool_status read_part(
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= serial= cuda=, separated by "
-        "commas",
+        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= serial= mps= cuda=, "
+        "separated "
+        "by commas",
         (int)part.length, part.text);
 }
 

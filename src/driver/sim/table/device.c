@@ -249,6 +249,7 @@ static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
         {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, chip->registers_per_block},
         {POOL_CU_ATTRIBUTE_CLOCK_RATE, chip->clock_khz},
         {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)sim_state.config.multiprocessors},
+        {POOL_CU_ATTRIBUTE_MPS_ENABLED, sim_state.config.mps_percentage != 0},
         {POOL_CU_ATTRIBUTE_PCI_BUS_ID, FIRST_PCI_BUS + device},
         {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, chip->memory_clock_khz},
         {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, chip->memory_bus_bits},

@@ -49,11 +49,22 @@ pool_cu_result sim_cu_DeviceGetDevResource(
     return sim_leave(write_resource(&all, resource, type));
 }
 
+/* An MPS server limits the contexts of its clients to a percentage of the multiprocessors. */
+static struct partition whole_context(int device)
+{
+    const uint64_t percentage = sim_state.config.mps_percentage;
+    const uint64_t count = sim_state.config.multiprocessors * percentage / 100;
+
+    return percentage ? partition_of_device(device, (int)sim_state.chip->capability / 10,
+                            count ? (unsigned)count : 1)
+                      : whole_device(device);
+}
+
 static pool_cu_result write_context_resource(
     const struct sim_context *context, pool_cu_dev_resource *resource, pool_cu_enum type)
 {
     const struct partition partition =
-        context->root == context ? whole_device(context->device) : context->partition;
+        context->root == context ? whole_context(context->device) : context->partition;
 
     return write_resource(&partition, resource, type);
 }

@@ -28,6 +28,7 @@ struct sim_config {
     uint32_t driver_version;  /* 13000 is CUDA 13.0 */
     uint32_t has_waits;       /* 1: calls wait for other streams where those of a GPU do */
     uint32_t is_serial;       /* 1: one launch of a device at a time, the most urgent one first */
+    uint32_t mps_percentage;  /* through an MPS server, of the threads; 0: without one */
     uint64_t memory_bytes;
     uint64_t
         free_bytes; /* free before the first context; the rest counts as used by other processes */
@@ -40,7 +41,7 @@ bool sim_spec_is_sim(const char *spec);
 
 /*
  * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name,
- * report, p2p, waits, serial and cuda. *config is written on success only; the message of
+ * report, p2p, waits, serial, mps and cuda. *config is written on success only; the message of
  * POOL_ERR_INVALID_ARGUMENT gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
