@@ -160,9 +160,9 @@ static void test_refused(void **state)
     REFUSE(call.in.stride = 60, POOL_ERR_INVALID_ARGUMENT, "60");
     REFUSE(call.in = ntt_host(call.results + POINT, COUNT), POOL_ERR_INVALID_ARGUMENT, "overlap");
     REFUSE(call.in = odd->span, POOL_ERR_INVALID_ARGUMENT,
-        "shard 0 of `in` has 3 points; a batch is divided between transforms of 2^1");
+        "shard 0 of `in` has 3 points; 1 transforms of 2 have 2");
     REFUSE(call.in = in->span; call.out = out->span, POOL_ERR_INVALID_ARGUMENT,
-           "shard 0 of `out` has 4 points, that of `in` has 6");
+           "shard 0 of `out` has 4 points; 3 transforms of 2 have 6");
     REFUSE(call.in = in->span; call.in.data = NULL, POOL_ERR_INVALID_ARGUMENT, "must not be NULL");
     REFUSE(call.exec.memory_limit = 100, POOL_ERR_OUT_OF_DEVICE_MEMORY, "`memory_limit`");
     call.points[5 * POINT] ^= 1; /* of the second device */

@@ -159,7 +159,8 @@ static pool_status divide(void *user, struct operation_division *division)
     pool_status status =
         operation_check_layout(division, params->layout != POOL_NTT_ROWS && params->batch > 1);
 
-    return status ? status : operation_divide_batch(division, UINT64_C(1) << call->job.log_size);
+    division->per_unit[0] = division->per_unit[1] = UINT64_C(1) << call->job.log_size;
+    return status ? status : operation_divide_units(division, params->batch, "transforms");
 }
 
 static bool make_part(const void *whole, const struct operation_division *division, uint32_t index,
@@ -168,10 +169,8 @@ static bool make_part(const void *whole, const struct operation_division *divisi
     struct ecntt_call *part = user;
 
     (void)whole;
-    part->in = operation_part(division, 0, index, &part->frame);
-    part->out = operation_part(division, 1, index, &part->frame);
-    part->params.batch = part->in->count >> part->job.log_size;
-    part->first = division->first[index];
+    part->params.batch = operation_take_units(division, index, &part->frame);
+    part->first = division->first[index] << part->job.log_size;
     return !number && part->params.batch;
 }
 

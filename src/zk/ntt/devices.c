@@ -55,9 +55,9 @@ pool_status ntt_divide(void *user, struct operation_division *division)
 
     if (!status)
         status = choose_split(call, &division->devices);
+    division->per_unit[0] = division->per_unit[1] = UINT64_C(1) << call->job.log_size;
     if (status || !call->log_split)
-        return status ? status
-                      : operation_divide_batch(division, UINT64_C(1) << call->job.log_size);
+        return status ? status : operation_divide_units(division, params->batch, "transforms");
     division->run = ntt_split_run;
     division->forecast = ntt_split_forecast;
     return POOL_OK;
@@ -69,9 +69,7 @@ bool ntt_part(const void *whole, const struct operation_division *division, uint
     struct ntt_call *part = user;
 
     (void)whole;
-    part->in = operation_part(division, 0, index, &part->frame);
-    part->out = operation_part(division, 1, index, &part->frame);
-    part->params.batch = part->in->count >> part->job.log_size;
-    part->first = division->first[index];
+    part->params.batch = operation_take_units(division, index, &part->frame);
+    part->first = division->first[index] << part->job.log_size;
     return !number && part->params.batch;
 }

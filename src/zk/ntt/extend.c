@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool_ntt_extend: its arguments; extend_run.c runs the chunks, extend_devices.c divides. */
+/* pool_ntt_extend: its arguments; extend_run.c runs the chunks. */
 #include "zk/ntt/extend.h"
 
 #include "base/math.h"
@@ -165,6 +165,31 @@ static pool_status plan(void *user, uint64_t limit)
     return status;
 }
 
+/* ---- several devices: columns ---------------------------------------------------------------- */
+
+static pool_status divide(void *user, struct operation_division *division)
+{
+    const struct ntt_extend_call *call = user;
+    const uint64_t column = UINT64_C(1) << call->job.log_size;
+    pool_status status = operation_check_layout(
+        division, call->params.layout != POOL_NTT_ROWS && call->params.batch > 1);
+
+    division->per_unit[0] = division->per_unit[1] = column >> call->job.log_blowup;
+    division->per_unit[2] = column;
+    return status ? status : operation_divide_units(division, call->params.batch, "columns");
+}
+
+static bool make_part(const void *whole, const struct operation_division *division, uint32_t index,
+    uint32_t number, void *user)
+{
+    struct ntt_extend_call *part = user;
+
+    (void)whole;
+    part->params.batch = operation_take_units(division, index, &part->frame);
+    part->first = division->first[index];
+    return !number && part->params.batch;
+}
+
 const struct operation ntt_extend_operation = {.counter = "ntt",
     .call_bytes = sizeof(struct ntt_extend_call),
     .rules = {.checks = POOL_CHECK_CANONICAL,
@@ -186,8 +211,8 @@ const struct operation ntt_extend_operation = {.counter = "ntt",
     .check = check_spans,
     .plan = plan,
     .run = ntt_extend_run,
-    .divide = ntt_extend_divide,
-    .part = ntt_extend_part};
+    .divide = divide,
+    .part = make_part};
 
 /* ---- public ---------------------------------------------------------------------------------- */
 

@@ -99,16 +99,11 @@ extern const struct operation ntt_extend_operation;
 pool_status ntt_extend_params_read(
     const char *call, const pool_ntt_extend_params *given, pool_ntt_extend_params *params);
 
-/* ---- extend_run.c, extend_devices.c: steps of struct operation ------------------------------- */
+/* ---- extend_run.c: steps of struct operation --------------------------------------------------
+ */
 
 pool_status ntt_extend_run(void *call);
 /* Sets columns_domain, whose root is the 2^log_blowup-th power of the results' root. */
 pool_status ntt_extend_find_columns(struct ntt_extend_call *call);
-
-/* Columns are dealt out: as the shards of a sharded span are, else by the devices' rates. `first`
- * of the division counts columns. */
-pool_status ntt_extend_divide(void *call, struct operation_division *division);
-bool ntt_extend_part(const void *call, const struct operation_division *division, uint32_t index,
-    uint32_t number, void *part);
 
 #endif

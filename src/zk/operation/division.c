@@ -10,14 +10,6 @@
 
 enum { CALL_BYTES = 8192 }; /* more than any call has */
 
-const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
-    uint32_t index, struct operation_call *part)
-{
-    part->part[operand] = devices_part(operation_operand(division->call, operand),
-        division->call->item[operand].bytes, index, division->first);
-    return &part->part[operand];
-}
-
 /* All parts of a device one after the other; forecasts the most of them with `bytes`. */
 static pool_status run_parts_of(const struct operation_division *division, uint32_t index,
     const pool_exec *exec, uint64_t *bytes)

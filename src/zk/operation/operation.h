@@ -162,15 +162,16 @@ pool_status operation_forecast(struct operation_call *call, uint64_t *bytes);
 
 /*
  * A call over several devices. `divide` checks what the devices get. Where each device computes
- * items, it sets `first`, and `part` makes calls on one device: it changes the params and spans of
+ * units, it sets `first`, and `part` makes calls on one device: it changes the params and spans of
  * a copy of the call, and returns false behind the last part of that device. Operations whose
  * devices access each other's memory set `run`.
  */
 struct operation_division {
     struct operation_call *call;
     struct devices devices;
-    uint64_t first[EXEC_MAX_DEVICES + 1]; /* items first[i] to first[i + 1] are those of device i */
-    bool only_enqueues;                   /* see struct parts */
+    uint64_t first[EXEC_MAX_DEVICES + 1]; /* units first[i] to first[i + 1] are those of device i */
+    uint64_t per_unit[OPERATION_OPERANDS]; /* items of each operand that are a unit */
+    bool only_enqueues;                    /* see struct parts */
     bool joins; /* when all parts have been run, the first device runs those with is_joining */
     bool is_joining;
     void *memory;                        /* of the operation; the frame frees it */
@@ -183,9 +184,16 @@ struct operation_division {
         const pool_exec *exec, uint64_t *bytes);
 };
 
-/* The span of an operand in the part of device `index`, by `first`; stored in the part. */
-const pool_span *operation_part(const struct operation_division *division, uint32_t operand,
-    uint32_t index, struct operation_call *part);
+/*
+ * units.c: units are permutations, columns or transforms. Deals them out by the shards of the first
+ * operand that has some, which the others' must fit, else by the devices' rates; `per_unit` is set.
+ * `unit` is a plural noun.
+ */
+pool_status operation_divide_units(
+    struct operation_division *division, uint64_t units, const char *unit);
+/* For `part`: its operands become those of device `index`; returns the number of its units. */
+uint64_t operation_take_units(
+    const struct operation_division *division, uint32_t index, struct operation_call *part);
 
 /* For operations that consist of parts of others: reads and divides a call as operation_run does,
  * and runs or forecasts the parts of one device with its pool_exec. */
@@ -236,9 +244,6 @@ void operation_device_close(struct operation_device *device, pool_status status)
 pool_status operation_enqueue(
     const struct exec_target *target, pool_status (*enqueue)(void *work), void *work);
 
-/* batch.c, for operands that are the input and the output of transforms of `items` items each: by
- * the shards of the input, else of the output, else by the devices' rates. */
-pool_status operation_divide_batch(struct operation_division *division, uint64_t items);
 /* Transforms that are interleaved in host memory are refused, as no part of their span is a span.
  */
 pool_status operation_check_layout(const struct operation_division *division, bool is_interleaved);

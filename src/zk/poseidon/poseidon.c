@@ -121,6 +121,7 @@ static pool_status divide(void *user, struct operation_division *division)
             call->frame.operation->arguments[2].name, (unsigned long long)out->count,
             (unsigned long long)in->count);
     devices_divide(&division->devices, is_by_results ? out : in, 1, division->first);
+    division->per_unit[0] = division->per_unit[1] = 1;
     return POOL_OK;
 }
 
@@ -130,8 +131,7 @@ static bool make_part(const void *whole, const struct operation_division *divisi
     struct poseidon_call *part = user;
 
     (void)whole;
-    part->in = operation_part(division, 0, index, &part->frame);
-    part->out = operation_part(division, 1, index, &part->frame);
+    (void)operation_take_units(division, index, &part->frame);
     part->first = division->first[index];
     return !number;
 }
