@@ -80,6 +80,14 @@ POOL_API pool_status pool_ntt_domain_coset(
     const pool_ntt_domain *domain, pool_form form, void *coset);
 
 /*
+ * The domain of 2^log_size points whose root and coset generator are those of `domain` to the power
+ * of 2^(its log_size - log_size), as the columns and the rows of a larger transform need them. It
+ * belongs to `domain`, is valid as long as that, and is made at the first call. Any thread.
+ */
+POOL_API pool_status pool_ntt_domain_power(
+    pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power);
+
+/*
  * The device memory that the domain's tables take on a device after pool_ntt_warm_up: an upper
  * bound for calls without it, which compute only the tables that they use. Smaller domains that
  * pool_ntt_extend and transforms over several devices derive from this one do not count. Tables are

@@ -84,6 +84,8 @@ uint64_t group_digest(const void *bytes, size_t count)
 
 pool_status group_check(const pool_mpi *mpi, const char *call)
 {
+    if (!mpi)
+        return base_fail_null(call, "mpi");
     return mpi->status ? base_fail(mpi->status, "%s: the ranks are no longer in step: %s", call,
                              mpi->message)
                        : POOL_OK;

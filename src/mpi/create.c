@@ -221,7 +221,6 @@ static pool_status agree_on_creation(pool_mpi *mpi, pool_status status)
 static void free_group(pool_mpi *mpi)
 {
     group_exchange_close(mpi);
-    group_domains_close(mpi);
     group_nccl_close(mpi);
     if (!mpi->status) {
         group_agree_close(mpi);

@@ -53,11 +53,8 @@ static pool_status share_bounds(pool_mpi *mpi, uint64_t jobs, void **bounds)
     if (status)
         return status;
     rates = memory;
-    rates[0] = mpi->rate;
-    if (mpi->rank)
-        status = group_send(mpi, rates, sizeof(double), 0);
-    for (int rank = 1; rank < mpi->ranks && !mpi->rank && !status; rank++)
-        status = group_receive(mpi, &rates[rank], sizeof(double), rank);
+    rates[mpi->rank] = mpi->rate;
+    status = group_gather(mpi, rates, sizeof(double));
     if (!mpi->rank && !status)
         set_bounds(rates, mpi->ranks, jobs, *bounds);
     return status ? status
@@ -68,7 +65,7 @@ pool_status pool_mpi_divide(pool_mpi *mpi, uint64_t jobs, uint64_t done, uint64_
     uint64_t *first, uint64_t *count)
 {
     struct group_call call = {.name = "pool_mpi_divide", .operation = GROUP_DIVIDE};
-    pool_status status = mpi ? group_check(mpi, call.name) : base_fail_null(call.name, "mpi");
+    pool_status status = group_check(mpi, call.name);
     void *memory = NULL;
     uint64_t bounds[2];
 

@@ -236,8 +236,7 @@ pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
                 .name = "pool_mpi_extend", .operation = GROUP_EXTEND, .object_kind = "field"}}};
     struct group_transforms *transforms = &run.transforms;
     struct extend_batch batch = {.run = &run, .in = in, .coefficients = coefficients, .out = out};
-    pool_status status = mpi ? group_check(mpi, transforms->call.name)
-                             : base_fail_null(transforms->call.name, "mpi");
+    pool_status status = group_check(mpi, transforms->call.name);
 
     if (status)
         return status;
@@ -245,14 +244,11 @@ pool_status pool_mpi_extend(pool_mpi *mpi, const pool_ntt_extend_params *params,
         read_extend(&run, params, exec, distribution, in, coefficients, out));
     if (status)
         return status;
-    status = group_domain_power(mpi, run.params.domain,
+    status = pool_ntt_domain_power(run.params.domain,
         pool_ntt_domain_log_size(run.params.domain) - run.params.log_blowup, &run.small);
-    run.small = status ? NULL : pool_ntt_domain_retain(run.small);
     if (!status)
         status = group_transforms_open(transforms, run.result, run.result, run.params.batch);
     if (!status)
         status = group_transforms_run(transforms, run.params.batch, EXTEND_STEPS, run_step, &batch);
-    status = group_transforms_close(transforms, status);
-    (void)pool_ntt_domain_destroy(&run.small);
-    return status;
+    return group_transforms_close(transforms, status);
 }

@@ -52,13 +52,6 @@ enum group_operation {
     GROUP_DIVIDE
 };
 
-/* domain.c: a domain whose generators are powers of another's, and that one. */
-enum { GROUP_DOMAINS = 8 };
-struct group_domain {
-    pool_ntt_domain *whole;
-    pool_ntt_domain *part;
-};
-
 /* survivors.c: an agreement of the ranks that are left. Its members are MPI's while it is pending.
  */
 struct group_agreement {
@@ -105,8 +98,6 @@ struct pool_mpi {
     void *chunks;        /* of exchanges through host memory; see exchange.c */
     pool_pinned *pinned; /* them */
     struct group_nccl *nccl;
-    struct group_domain domains[GROUP_DOMAINS];
-    uint32_t next_domain; /* to be replaced */
 };
 
 /* ---- wait.c ---------------------------------------------------------------------------------- */
@@ -125,6 +116,8 @@ uint64_t group_deadline(const pool_mpi *mpi, uint32_t timeouts);
 /* Messages of any size to one rank, or from it, in library memory. Blocks up to the timeout. */
 pool_status group_send(pool_mpi *mpi, const void *data, uint64_t bytes, int rank);
 pool_status group_receive(pool_mpi *mpi, void *data, uint64_t bytes, int rank);
+/* Block i of `data`, of `bytes` bytes, is that of rank i: rank 0 receives all of them. */
+pool_status group_gather(pool_mpi *mpi, void *data, uint64_t bytes);
 
 /* Copies library memory of rank `root` to that of all ranks. */
 pool_status group_broadcast(pool_mpi *mpi, void *data, uint64_t bytes, int root);
@@ -202,7 +195,7 @@ void group_count_local(const pool_mpi *mpi, int rank, int32_t *before, int32_t *
 
 /* The thread's last error becomes what every later call returns. */
 void group_latch(pool_mpi *mpi, pool_status status);
-/* The first failure after which messages are outstanding, again; POOL_OK if there was none. */
+/* Fails for NULL, and again after the first failure with which messages are outstanding. */
 pool_status group_check(const pool_mpi *mpi, const char *call);
 
 void group_call_add(struct group_call *call, const char *name, uint64_t value);
@@ -215,13 +208,7 @@ uint64_t group_digest(const void *bytes, size_t count);
 pool_status group_exec_read(
     const pool_mpi *mpi, const char *call, const pool_exec *exec, pool_exec *known);
 
-/* ---- domain.c -------------------------------------------------------------------------------- */
-
-/* The domain of size 2^log_size whose root and coset generator are the powers of the whole one's;
- * borrowed, until the next call of this function creates one. */
-pool_status group_domain_power(
-    pool_mpi *mpi, pool_ntt_domain *whole, uint32_t log_size, pool_ntt_domain **part);
-void group_domains_close(pool_mpi *mpi);
+/* ---- element.c ------------------------------------------------------------------------------- */
 
 /* Single elements in host memory, in standard form: x^exponent, x y, 1 / x. */
 struct group_element {

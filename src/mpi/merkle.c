@@ -241,20 +241,14 @@ static pool_status build_subtree(
     return read_root(run, levels, *roots + (size_t)run->mpi->rank * run->digest_bytes);
 }
 
-/* Rank 0 receives all roots and sends them to all. */
+/* To all ranks. */
 static pool_status gather_roots(struct merkle_run *run, uint8_t *roots)
 {
-    pool_mpi *mpi = run->mpi;
-    pool_status status = POOL_OK;
+    pool_status status = group_gather(run->mpi, roots, run->digest_bytes);
 
-    if (mpi->rank)
-        status =
-            group_send(mpi, roots + (size_t)mpi->rank * run->digest_bytes, run->digest_bytes, 0);
-    for (int rank = 1; rank < mpi->ranks && !mpi->rank && !status; rank++)
-        status =
-            group_receive(mpi, roots + (size_t)rank * run->digest_bytes, run->digest_bytes, rank);
-    return status ? status
-                  : group_broadcast(mpi, roots, (uint64_t)mpi->ranks * run->digest_bytes, 0);
+    return status
+               ? status
+               : group_broadcast(run->mpi, roots, (uint64_t)run->mpi->ranks * run->digest_bytes, 0);
 }
 
 pool_status pool_mpi_merkle_build(pool_mpi *mpi, const pool_poseidon *set, const pool_exec *exec,
@@ -266,8 +260,7 @@ pool_status pool_mpi_merkle_build(pool_mpi *mpi, const pool_poseidon *set, const
         .call = {.name = "pool_mpi_merkle_build",
             .operation = GROUP_MERKLE_BUILD,
             .object_kind = "parameter set"}};
-    pool_status status =
-        mpi ? group_check(mpi, run.call.name) : base_fail_null(run.call.name, "mpi");
+    pool_status status = group_check(mpi, run.call.name);
     uint8_t *roots = NULL;
 
     if (status)
@@ -354,8 +347,7 @@ pool_status pool_mpi_merkle_open(pool_mpi *mpi, const pool_poseidon *set, const 
         .call = {.name = "pool_mpi_merkle_open",
             .operation = GROUP_MERKLE_OPEN,
             .object_kind = "parameter set"}};
-    pool_status status =
-        mpi ? group_check(mpi, run.call.name) : base_fail_null(run.call.name, "mpi");
+    pool_status status = group_check(mpi, run.call.name);
     uint64_t bytes = 0, owner = 0;
     void *opened = NULL;
 

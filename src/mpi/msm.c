@@ -153,8 +153,7 @@ pool_status pool_mpi_msm(pool_mpi *mpi, const pool_msm_params *params, const poo
 {
     struct msm_run run = {.mpi = mpi,
         .call = {.name = "pool_mpi_msm", .operation = GROUP_MSM, .object_kind = "curve"}};
-    pool_status status =
-        mpi ? group_check(mpi, run.call.name) : base_fail_null(run.call.name, "mpi");
+    pool_status status = group_check(mpi, run.call.name);
 
     if (status)
         return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One transform over R = 2^a ranks in four steps: that of src/zk/ntt/plan_split.c with as many columns
- * as ranks. With n = N1 R, j = j1 R + j2 and k = k1 + N1 k2:
+ * One transform over R = 2^a ranks in four steps: that of src/zk/ntt/plan_split.c with as many
+ * columns as ranks. With n = N1 R, j = j1 R + j2 and k = k1 + N1 k2:
  *
  *   X[k] = sum over j2 of w_R^(j2 k2) ( w_n^(j2 k1) sum over j1 of w_N1^(j1 k1) x[j] )
  *
@@ -368,7 +368,7 @@ static pool_status transform_column(struct group_transforms *run,
         .coset = transform->coset && transform->direction == POOL_NTT_FORWARD,
         .order = transform->order};
     pool_exec exec = run->exec;
-    pool_status status = group_domain_power(run->mpi, transform->domain,
+    pool_status status = pool_ntt_domain_power(transform->domain,
         pool_ntt_domain_log_size(transform->domain) - run->log_ranks, &params.domain);
     const bool is_dealt = transform->takes_blocks && !takes_reversed(transform->order);
 
@@ -393,8 +393,7 @@ static pool_status transform_rows(struct group_transforms *run,
         .coset = transform->coset && transform->direction == POOL_NTT_INVERSE,
         .order = transform->order,
         .batch = share};
-    pool_status status =
-        group_domain_power(run->mpi, transform->domain, run->log_ranks, &params.domain);
+    pool_status status = pool_ntt_domain_power(transform->domain, run->log_ranks, &params.domain);
 
     if (status)
         return status;
@@ -543,8 +542,7 @@ pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params, const poo
 {
     struct group_transforms run = {.mpi = mpi,
         .call = {.name = "pool_mpi_ntt", .operation = GROUP_NTT, .object_kind = "field"}};
-    pool_status status =
-        mpi ? group_check(mpi, run.call.name) : base_fail_null(run.call.name, "mpi");
+    pool_status status = group_check(mpi, run.call.name);
     struct group_transform transform;
     struct ntt_batch batch = {.run = &run, .transform = &transform, .in = in, .out = out};
     pool_ntt_params known;

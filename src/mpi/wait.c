@@ -107,35 +107,45 @@ void group_handlers_restore(struct group_handlers *handlers)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-pool_status group_send(pool_mpi *mpi, const void *data, uint64_t bytes, int rank)
+static pool_status transfer(pool_mpi *mpi, void *data, uint64_t bytes, int rank, bool sends)
 {
     pool_status status = POOL_OK;
 
     for (uint64_t at = 0; at < bytes && !status; at += MESSAGE_BYTES) {
         const int count = (int)base_min(bytes - at, MESSAGE_BYTES);
+        uint8_t *part = (uint8_t *)data + at;
         MPI_Request request;
-        int code = MPI_Isend((const uint8_t *)data + at, count, MPI_BYTE, rank, MESSAGE_TAG,
-            mpi->communicator, &request);
+        int code =
+            sends
+                ? MPI_Isend(part, count, MPI_BYTE, rank, MESSAGE_TAG, mpi->communicator, &request)
+                : MPI_Irecv(part, count, MPI_BYTE, rank, MESSAGE_TAG, mpi->communicator, &request);
 
-        status = code == MPI_SUCCESS ? group_wait(mpi, &request, rank, group_deadline(mpi, 1))
-                                     : group_fail_mpi(mpi, "MPI_Isend", code, rank);
+        status = code == MPI_SUCCESS
+                     ? group_wait(mpi, &request, rank, group_deadline(mpi, 1))
+                     : group_fail_mpi(mpi, sends ? "MPI_Isend" : "MPI_Irecv", code, rank);
     }
     return status;
 }
 
+pool_status group_send(pool_mpi *mpi, const void *data, uint64_t bytes, int rank)
+{
+    return transfer(mpi, (void *)(uintptr_t)data, bytes, rank, true);
+}
+
 pool_status group_receive(pool_mpi *mpi, void *data, uint64_t bytes, int rank)
 {
+    return transfer(mpi, data, bytes, rank, false);
+}
+
+pool_status group_gather(pool_mpi *mpi, void *data, uint64_t bytes)
+{
+    uint8_t *blocks = data;
     pool_status status = POOL_OK;
 
-    for (uint64_t at = 0; at < bytes && !status; at += MESSAGE_BYTES) {
-        const int count = (int)base_min(bytes - at, MESSAGE_BYTES);
-        MPI_Request request;
-        int code = MPI_Irecv(
-            (uint8_t *)data + at, count, MPI_BYTE, rank, MESSAGE_TAG, mpi->communicator, &request);
-
-        status = code == MPI_SUCCESS ? group_wait(mpi, &request, rank, group_deadline(mpi, 1))
-                                     : group_fail_mpi(mpi, "MPI_Irecv", code, rank);
-    }
+    if (mpi->rank)
+        return group_send(mpi, blocks + (uint64_t)mpi->rank * bytes, bytes, 0);
+    for (int rank = 1; rank < mpi->ranks && !status; rank++)
+        status = group_receive(mpi, blocks + (uint64_t)rank * bytes, bytes, rank);
     return status;
 }
 

@@ -50,6 +50,28 @@ static void test_domains(void **state)
         POOL_ERR_INVALID_ARGUMENT, "reserved");
 }
 
+/* Of the domain of 2^3 points on the coset of 7 the one of 2^2 points is on that of 7^2. */
+static void test_power(pool_ntt_domain *domain)
+{
+    pool_ntt_domain *power = NULL, *again = NULL, *four = ntt_domain(ntt_field("bls12_381_fr"), 2);
+    uint8_t root[32], expected[32], coset[32], square[32] = {49};
+
+    assert_ok(pool_ntt_domain_power(domain, 2, &power));
+    assert_int_equal(pool_ntt_domain_log_size(power), 2);
+    assert_ok(pool_ntt_domain_root(power, POOL_FORM_STANDARD, root));
+    assert_ok(pool_ntt_domain_root(four, POOL_FORM_STANDARD, expected));
+    assert_memory_equal(root, expected, 32);
+    assert_ok(pool_ntt_domain_coset(power, POOL_FORM_STANDARD, coset));
+    assert_memory_equal(coset, square, 32);
+    assert_ok(pool_ntt_domain_power(domain, 2, &again));
+    assert_ptr_equal(power, again);
+    assert_status(pool_ntt_domain_power(domain, 4, &power), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_ntt_domain_power(NULL, 2, &power), POOL_ERR_INVALID_ARGUMENT);
+    assert_status(pool_ntt_domain_power(domain, 2, NULL), POOL_ERR_INVALID_ARGUMENT);
+    assert_ptr_equal(power, again);
+    assert_ok(pool_ntt_domain_destroy(&four));
+}
+
 /* A root of custom choice and another system's convention are used. */
 static void test_roots(void **state)
 {
@@ -67,6 +89,7 @@ static void test_roots(void **state)
     assert_int_equal(coset[0], 7);
     assert_int_equal(pool_ntt_domain_log_size(domain), 3);
     assert_ptr_equal(pool_ntt_domain_field(domain), bls);
+    test_power(domain);
     assert_ok(pool_ntt_domain_destroy(&domain));
     assert_null(domain);
     params.coset = "0x1234567";

@@ -633,6 +633,7 @@ static void call_ntt(void)
     ANSWERS(pool_ntt_domain_log_size(h.domain));
     ANSWERS(pool_ntt_domain_root(h.domain, POOL_FORM_STANDARD, values));
     ANSWERS(pool_ntt_domain_coset(h.domain, POOL_FORM_STANDARD, values));
+    REFUSED(pool_ntt_domain_power(h.domain, 1, &domain));
     REFUSED(pool_vector_add(field, &exec, &in, &in, &out));
     REFUSED(pool_vector_sub(field, &exec, &in, &in, &out));
     REFUSED(pool_vector_mul(field, &exec, &in, &in, &out));

@@ -183,219 +183,220 @@ exports.functions = {
   pool_ntt_domain_log_size: [177, 'u4', ['p']], // domain
   pool_ntt_domain_root: [178, 'i4', ['p', 'u4', 'p']], // domain, form, root
   pool_ntt_domain_coset: [179, 'i4', ['p', 'u4', 'p']], // domain, form, coset
-  pool_ntt_domain_bytes: [180, 'i4', ['p', 'p', 'p']], // domain, device, bytes
-  pool_ntt_params_init: [181, 'v', ['p', 'u8']], // params, struct_size
-  pool_ntt: [182, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_ntt_workspace: [183, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_ntt_warm_up: [184, 'i4', ['p', 'p']], // domain, exec
-  pool_ntt_extend_params_init: [185, 'v', ['p', 'u8']], // params, struct_size
-  pool_ntt_extend: [186, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out
-  pool_ntt_extend_workspace: [187, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out, bytes
-  pool_ntt_extend_warm_up: [188, 'i4', ['p', 'p']], // params, exec
-  pool_poseidon_count: [189, 'u8', []], // 
-  pool_poseidon_name_at: [190, 's', ['u8']], // index
-  pool_poseidon_by_name: [191, 'i4', ['s', 'p']], // name, set
-  pool_poseidon_params_init: [192, 'v', ['p', 'u8']], // params, struct_size
-  pool_poseidon_create: [193, 'i4', ['p', 'p']], // params, set
-  pool_poseidon_retain: [194, 'p', ['p']], // set
-  pool_poseidon_destroy: [195, 'v', ['p']], // set
-  pool_poseidon_name: [196, 's', ['p']], // set
-  pool_poseidon_field: [197, 'p', ['p']], // set
-  pool_poseidon_width: [198, 'u4', ['p']], // set
-  pool_poseidon_max_inputs: [199, 'u4', ['p']], // set
-  pool_poseidon_rate: [200, 'u4', ['p']], // set
-  pool_poseidon_digest_elements: [201, 'u4', ['p']], // set
-  pool_poseidon_fingerprint: [202, 'i4', ['p', 'p']], // set, fingerprint
-  pool_poseidon_warm_up: [203, 'i4', ['p', 'p']], // set, exec
-  pool_poseidon_permute: [204, 'i4', ['p', 'p', 'p', 'p']], // set, exec, states, results
-  pool_poseidon_permute_workspace: [205, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, states, results, bytes
-  pool_poseidon_hash: [206, 'i4', ['p', 'p', 'p', 'u4', 'p']], // set, exec, inputs, elements, digests
-  pool_poseidon_hash_workspace: [207, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // set, exec, inputs, elements, digests, bytes
-  pool_poseidon_sponge_params_init: [208, 'v', ['p', 'u8']], // params, struct_size
-  pool_poseidon_sponge: [209, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results
-  pool_poseidon_sponge_workspace: [210, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results, bytes
-  pool_merkle_params_init: [211, 'v', ['p', 'u8']], // params, struct_size
-  pool_merkle_get_shape: [212, 'i4', ['p', 'p', 'u8', 'p']], // set, params, leaves, shape
-  pool_poseidon_merkle_build: [213, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels
-  pool_poseidon_merkle_build_workspace: [214, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels, bytes
-  pool_poseidon_merkle_shards: [215, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, digests
-  pool_poseidon_merkle_open: [216, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path
-  pool_poseidon_merkle_open_workspace: [217, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path, bytes
-  pool_poseidon_merkle_verify: [218, 'i4', ['p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // set, params, form, root, leaf, index, path, is_member
-  pool_matrix_commit_params_init: [219, 'v', ['p', 'u8']], // params, struct_size
-  pool_matrix_commit_get_shape: [220, 'i4', ['p', 'p', 'u4', 'p']], // params, matrices, count, shape
-  pool_matrix_commit: [221, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, levels
-  pool_matrix_commit_workspace: [222, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, matrices, count, levels, bytes
-  pool_matrix_commit_shards: [223, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, digests
-  pool_extend_commit: [224, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, extensions, count, levels
-  pool_extend_commit_workspace: [225, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, extensions, count, levels, bytes
-  pool_matrix_commit_warm_up: [226, 'i4', ['p', 'p']], // params, exec
-  pool_matrix_open: [227, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // params, exec, matrices, count, levels, indices, index_count, rows, paths
-  pool_matrix_open_workspace: [228, 'i4', ['p', 'p', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, exec, matrices, count, levels, index_count, rows, paths, bytes
-  pool_matrix_verify: [229, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, form, matrices, count, cap, index, row, path, is_member
-  pool_curve_count: [230, 'u8', []], // 
-  pool_curve_at: [231, 'p', ['u8']], // index
-  pool_curve_by_name: [232, 'p', ['s']], // name
-  pool_curve_params_init: [233, 'v', ['p', 'u8']], // params, struct_size
-  pool_curve_create: [234, 'i4', ['p', 'p']], // params, curve
-  pool_curve_retain: [235, 'p', ['p']], // curve
-  pool_curve_destroy: [236, 'v', ['p']], // curve
-  pool_curve_name: [237, 's', ['p']], // curve
-  pool_curve_base_field: [238, 'p', ['p']], // curve
-  pool_curve_scalar_field: [239, 'p', ['p']], // curve
-  pool_curve_degree: [240, 'u4', ['p']], // curve
-  pool_curve_coordinate_bytes: [241, 'u8', ['p']], // curve
-  pool_curve_fingerprint: [242, 'i4', ['p', 'p']], // curve, fingerprint
-  pool_curve_cofactor: [243, 'i4', ['p', 'u8', 'p']], // curve, bytes, cofactor
-  pool_point_bytes: [244, 'u8', ['p', 'u4']], // curve, layout
-  pool_points_check: [245, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p']], // curve, format, points, count, checks, first_bad
-  pool_points_convert: [246, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p', 'p']], // curve, from_format, from, count, checks, to_format, to
-  pool_encoding_bytes: [247, 'u8', ['p', 'u4']], // curve, encoding
-  pool_points_encode: [248, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'u8', 'p']], // curve, format, points, count, encoding, stride, encoded
-  pool_points_decode: [249, 'i4', ['p', 'u4', 'u8', 'p', 'u8', 'u4', 'p', 'p']], // curve, encoding, stride, encoded, count, checks, format, points
-  pool_point_add: [250, 'i4', ['p', 'p', 'p', 'p', 'p']], // curve, format, p, q, sum
-  pool_point_mul: [251, 'i4', ['p', 'p', 'p', 'p', 'u8', 'p']], // curve, format, p, scalar, scalar_bytes, product
-  pool_point_equal: [252, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // curve, p_format, p, q_format, q, is_equal
-  pool_curve_generator: [253, 'i4', ['p', 'p', 'p']], // curve, format, point
-  pool_random_points: [254, 'i4', ['p', 'u8', 'u8', 'p', 'p', 'p']], // curve, seed, count, format, points, scalars
-  pool_ecntt_params_init: [255, 'v', ['p', 'u8']], // params, struct_size
-  pool_ecntt: [256, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_ecntt_workspace: [257, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_ecntt_warm_up: [258, 'i4', ['p', 'p']], // curve, exec
-  pool_fri_fold_params_init: [259, 'v', ['p', 'u8']], // params, struct_size
-  pool_fri_fold: [260, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
-  pool_fri_fold_workspace: [261, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
-  pool_fri_layer: [262, 'i4', ['p', 'p', 'u4', 'i4', 'p', 'p']], // field, layer, log_arity, is_bit_reversed, matrices, count
-  pool_fri_fold_commit: [263, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels
-  pool_fri_fold_commit_workspace: [264, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels, bytes
-  pool_matrix_evaluate_params_init: [265, 'v', ['p', 'u8']], // params, struct_size
-  pool_matrix_evaluate: [266, 'i4', ['p', 'p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, points, count, values
-  pool_matrix_evaluate_workspace: [267, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, count, bytes
-  pool_matrix_bit_reverse: [268, 'i4', ['p', 'p', 'p', 'p']], // field, exec, in, out
-  pool_fri_warm_up: [269, 'i4', ['p', 'p']], // field, exec
-  pool_file_kind_name: [270, 's', ['u4']], // kind
-  pool_file_params_init: [271, 'v', ['p', 'u8']], // params, struct_size
-  pool_file_open: [272, 'i4', ['s', 'p', 'p']], // path, params, file
-  pool_file_destroy: [273, 'v', ['p']], // file
-  pool_file_get_info: [274, 'i4', ['p', 'p']], // file, info
-  pool_file_get_section: [275, 'i4', ['p', 's', 'p']], // file, name, section
-  pool_file_section_at: [276, 'i4', ['p', 'u8', 'p']], // file, index, section
-  pool_stream_begin_capture: [277, 'i4', ['p']], // stream
-  pool_stream_end_capture: [278, 'i4', ['p', 'p']], // stream, graph
-  pool_graph_launch: [279, 'i4', ['p', 'p']], // graph, stream
-  pool_graph_update: [280, 'i4', ['p', 'p']], // graph, stream
-  pool_graph_destroy: [281, 'i4', ['p']], // graph
-  pool_graph_device: [282, 'p', ['p']], // graph
-  pool_log_set: [283, 'v', ['p', 'p', 'u4']], // callback, user, level
-  pool_log_write: [284, 'v', ['u4', 's']], // level, message
-  pool_metrics: [285, 'i4', ['p', 'u4', 'p']], // pool, format, text
-  pool_set_phase_timing: [286, 'i4', ['p', 'i4']], // pool, level
-  pool_module_compile: [287, 'i4', ['p', 'p', 'p']], // device, params, module
-  pool_module_build: [288, 'i4', ['p', 'i4', 'u4', 'p', 'p']], // params, compute_capability, form, image, size
-  pool_image_free: [289, 'v', ['p']], // image
-  pool_module_load: [290, 'i4', ['p', 'p', 'u8', 'p']], // device, image, size, module
-  pool_module_load_file: [291, 'i4', ['p', 's', 'p']], // device, path, module
-  pool_module_destroy: [292, 'i4', ['p']], // module
-  pool_module_device: [293, 'p', ['p']], // module
-  pool_module_symbol: [294, 's', ['p', 's']], // module, expression
-  pool_module_variable: [295, 'i4', ['p', 's', 'p', 'p']], // module, name, address, bytes
-  pool_module_handle: [296, 'i4', ['p', 'p']], // module, handle
-  pool_kernel_handle: [297, 'i4', ['p', 'p']], // kernel, handle
-  pool_kernel_get: [298, 'i4', ['p', 's', 'p']], // module, name, kernel
-  pool_kernel_get_info: [299, 'i4', ['p', 'p']], // kernel, info
-  pool_kernel_get_parameter: [300, 'i4', ['p', 'u8', 'p', 'p']], // kernel, index, offset, bytes
-  pool_kernel_set_carveout: [301, 'i4', ['p', 'i4']], // kernel, percent
-  pool_kernel_get_carveout: [302, 'i4', ['p', 'p']], // kernel, percent
-  pool_kernel_get_occupancy: [303, 'i4', ['p', 'u4', 'u8', 'p']], // kernel, block_threads, dynamic_shared_bytes, blocks_per_multiprocessor
-  pool_kernel_get_best_block: [304, 'i4', ['p', 'u8', 'p', 'p']], // kernel, dynamic_shared_bytes, block_threads, blocks
-  pool_kernel_get_clusters: [305, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, largest, resident
-  pool_launch_shape_for: [306, 'i4', ['u8', 'p']], // n, shape
-  pool_launch: [307, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, arguments, stream
-  pool_warm_up: [308, 'i4', ['p', 'p', 'p', 'u8']], // pool, exec, modules, count
-  pool_cache_directory: [309, 'i4', ['p', 'u8']], // path, size
-  pool_cache_each: [310, 'i4', ['p', 'p']], // visit, user
-  pool_cache_verify: [311, 'i4', ['p', 'p']], // kept, deleted
-  pool_cache_clear: [312, 'i4', ['p']], // deleted
-  pool_bases_params_init: [313, 'v', ['p', 'u8']], // params, struct_size
-  pool_bases_create: [314, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
-  pool_bases_create_workspace: [315, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
-  pool_bases_load_workspace: [316, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
-  pool_bases_retain: [317, 'p', ['p']], // bases
-  pool_bases_destroy: [318, 'i4', ['p']], // bases
-  pool_bases_curve: [319, 'p', ['p']], // bases
-  pool_bases_device: [320, 'p', ['p']], // bases
-  pool_bases_count: [321, 'u8', ['p']], // bases
-  pool_bases_bytes: [322, 'u8', ['p']], // bases
-  pool_bases_precompute_factor: [323, 'u4', ['p']], // bases
-  pool_bases_window_bits: [324, 'u4', ['p']], // bases
-  pool_bases_fingerprint: [325, 'i4', ['p', 'p']], // bases, fingerprint
-  pool_bases_find: [326, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
-  pool_bases_save: [327, 'i4', ['p', 's']], // bases, path
-  pool_bases_load: [328, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
-  pool_msm_params_init: [329, 'v', ['p', 'u8']], // params, struct_size
-  pool_msm: [330, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
-  pool_msm_workspace: [331, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
-  pool_msm_warm_up: [332, 'i4', ['p', 'p']], // curve, exec
-  pool_resident_params_init: [333, 'v', ['p', 'u8']], // params, struct_size
-  pool_resident_create: [334, 'i4', ['p', 'p', 'p']], // pool, params, resident
-  pool_resident_destroy: [335, 'i4', ['p']], // resident
-  pool_resident_open: [336, 'i4', ['p', 'p', 'p']], // resident, exec, use
-  pool_resident_close: [337, 'i4', ['p']], // use
-  pool_resident_bases: [338, 'p', ['p']], // use
-  pool_resident_buffer: [339, 'p', ['p']], // use
-  pool_resident_open_workspace: [340, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
-  pool_resident_msm_workspace: [341, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
-  pool_resident_bytes: [342, 'u8', ['p']], // resident
-  pool_resident_evict: [343, 'i4', ['p', 'p']], // resident, device
-  pool_resident_get_info: [344, 'i4', ['p', 'p', 'p']], // resident, device, info
-  pool_sim_set_faults: [345, 'i4', ['s']], // rules
-  pool_sim_resume: [346, 'i4', []], // 
-  pool_sim_set_reports: [347, 'i4', ['u4']], // reports
-  pool_sim_get_last_fault: [348, 'i4', ['p']], // fault
-  pool_sim_class_name: [349, 's', ['u4']], // index
-  pool_sim_kernel_stats_each: [350, 'i4', ['p', 'p']], // visit, user
-  pool_sim_kernel_stats_reset: [351, 'i4', []], // 
-  pool_sim_kernel_stats_text: [352, 'i4', ['u4', 'p']], // format, text
-  pool_sim_leaks: [353, 'i4', ['u4', 'p', 'p']], // format, count, text
-  pool_trace_set: [354, 'v', ['p', 'p']], // hook, user
-  pool_device_get_tuning: [355, 'i4', ['p', 'p']], // device, info
-  pool_tuning_create: [356, 'i4', ['p', 'p']], // device, tuning
-  pool_tuning_destroy: [357, 'v', ['p']], // tuning
-  pool_tuning_set: [358, 'i4', ['p', 's', 'u4']], // tuning, name, value
-  pool_tuning_get: [359, 'i4', ['p', 's', 'p']], // tuning, name, value
-  pool_tuning_each: [360, 'i4', ['p', 'p', 'p']], // tuning, visit, user
-  pool_tuning_path: [361, 'i4', ['p', 'p', 'u8']], // device, path, size
-  pool_tuning_write: [362, 'i4', ['p', 's']], // tuning, path
-  pool_tuning_read: [363, 'i4', ['s', 'p']], // path, tuning
-  pool_vector_add: [364, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_sub: [365, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_mul: [366, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_scale: [367, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
-  pool_vector_inverse: [368, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_bit_reverse: [369, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_transpose: [370, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
-  pool_vector_powers: [371, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
-  pool_vector_evaluate: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
-  pool_vector_workspace: [373, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
-  pool_vector_warm_up: [374, 'i4', ['p', 'p']], // field, exec
-  pool_virtual_granularity: [375, 'i4', ['p', 'p']], // device, bytes
-  pool_physical_create: [376, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
-  pool_physical_export: [377, 'i4', ['p', 'p']], // physical, descriptor
-  pool_physical_import: [378, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
-  pool_physical_destroy: [379, 'i4', ['p']], // physical
-  pool_physical_bytes: [380, 'u8', ['p']], // physical
-  pool_physical_device: [381, 'p', ['p']], // physical
-  pool_physical_handle: [382, 'i4', ['p', 'p']], // physical, handle
-  pool_range_reserve: [383, 'i4', ['p', 'u8', 'p']], // device, bytes, range
-  pool_range_map: [384, 'i4', ['p', 'u8', 'p']], // range, offset, physical
-  pool_range_unmap: [385, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
-  pool_range_grant_access: [386, 'i4', ['p', 'p', 'u8']], // range, devices, count
-  pool_range_buffer: [387, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
-  pool_range_destroy: [388, 'i4', ['p']], // range
-  pool_range_address: [389, 'i4', ['p', 'p']], // range, address
-  pool_range_bytes: [390, 'u8', ['p']], // range
-  pool_range_device: [391, 'p', ['p']], // range
-  pool_range_mapped_bytes: [392, 'u8', ['p']], // range
+  pool_ntt_domain_power: [180, 'i4', ['p', 'u4', 'p']], // domain, log_size, power
+  pool_ntt_domain_bytes: [181, 'i4', ['p', 'p', 'p']], // domain, device, bytes
+  pool_ntt_params_init: [182, 'v', ['p', 'u8']], // params, struct_size
+  pool_ntt: [183, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_ntt_workspace: [184, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_ntt_warm_up: [185, 'i4', ['p', 'p']], // domain, exec
+  pool_ntt_extend_params_init: [186, 'v', ['p', 'u8']], // params, struct_size
+  pool_ntt_extend: [187, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out
+  pool_ntt_extend_workspace: [188, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, in, coefficients, out, bytes
+  pool_ntt_extend_warm_up: [189, 'i4', ['p', 'p']], // params, exec
+  pool_poseidon_count: [190, 'u8', []], // 
+  pool_poseidon_name_at: [191, 's', ['u8']], // index
+  pool_poseidon_by_name: [192, 'i4', ['s', 'p']], // name, set
+  pool_poseidon_params_init: [193, 'v', ['p', 'u8']], // params, struct_size
+  pool_poseidon_create: [194, 'i4', ['p', 'p']], // params, set
+  pool_poseidon_retain: [195, 'p', ['p']], // set
+  pool_poseidon_destroy: [196, 'v', ['p']], // set
+  pool_poseidon_name: [197, 's', ['p']], // set
+  pool_poseidon_field: [198, 'p', ['p']], // set
+  pool_poseidon_width: [199, 'u4', ['p']], // set
+  pool_poseidon_max_inputs: [200, 'u4', ['p']], // set
+  pool_poseidon_rate: [201, 'u4', ['p']], // set
+  pool_poseidon_digest_elements: [202, 'u4', ['p']], // set
+  pool_poseidon_fingerprint: [203, 'i4', ['p', 'p']], // set, fingerprint
+  pool_poseidon_warm_up: [204, 'i4', ['p', 'p']], // set, exec
+  pool_poseidon_permute: [205, 'i4', ['p', 'p', 'p', 'p']], // set, exec, states, results
+  pool_poseidon_permute_workspace: [206, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, states, results, bytes
+  pool_poseidon_hash: [207, 'i4', ['p', 'p', 'p', 'u4', 'p']], // set, exec, inputs, elements, digests
+  pool_poseidon_hash_workspace: [208, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // set, exec, inputs, elements, digests, bytes
+  pool_poseidon_sponge_params_init: [209, 'v', ['p', 'u8']], // params, struct_size
+  pool_poseidon_sponge: [210, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results
+  pool_poseidon_sponge_workspace: [211, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, messages, results, bytes
+  pool_merkle_params_init: [212, 'v', ['p', 'u8']], // params, struct_size
+  pool_merkle_get_shape: [213, 'i4', ['p', 'p', 'u8', 'p']], // set, params, leaves, shape
+  pool_poseidon_merkle_build: [214, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels
+  pool_poseidon_merkle_build_workspace: [215, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, levels, bytes
+  pool_poseidon_merkle_shards: [216, 'i4', ['p', 'p', 'p', 'p', 'p']], // set, exec, params, leaves, digests
+  pool_poseidon_merkle_open: [217, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path
+  pool_poseidon_merkle_open_workspace: [218, 'i4', ['p', 'p', 'p', 'u8', 'p', 'p', 'u8', 'p', 'p']], // set, exec, params, leaf_count, leaves, levels, index, path, bytes
+  pool_poseidon_merkle_verify: [219, 'i4', ['p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // set, params, form, root, leaf, index, path, is_member
+  pool_matrix_commit_params_init: [220, 'v', ['p', 'u8']], // params, struct_size
+  pool_matrix_commit_get_shape: [221, 'i4', ['p', 'p', 'u4', 'p']], // params, matrices, count, shape
+  pool_matrix_commit: [222, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, levels
+  pool_matrix_commit_workspace: [223, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, matrices, count, levels, bytes
+  pool_matrix_commit_shards: [224, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrices, count, digests
+  pool_extend_commit: [225, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, extensions, count, levels
+  pool_extend_commit_workspace: [226, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, extensions, count, levels, bytes
+  pool_matrix_commit_warm_up: [227, 'i4', ['p', 'p']], // params, exec
+  pool_matrix_open: [228, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p', 'u8', 'p', 'p']], // params, exec, matrices, count, levels, indices, index_count, rows, paths
+  pool_matrix_open_workspace: [229, 'i4', ['p', 'p', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, exec, matrices, count, levels, index_count, rows, paths, bytes
+  pool_matrix_verify: [230, 'i4', ['p', 'u4', 'p', 'u4', 'p', 'u8', 'p', 'p', 'p']], // params, form, matrices, count, cap, index, row, path, is_member
+  pool_curve_count: [231, 'u8', []], // 
+  pool_curve_at: [232, 'p', ['u8']], // index
+  pool_curve_by_name: [233, 'p', ['s']], // name
+  pool_curve_params_init: [234, 'v', ['p', 'u8']], // params, struct_size
+  pool_curve_create: [235, 'i4', ['p', 'p']], // params, curve
+  pool_curve_retain: [236, 'p', ['p']], // curve
+  pool_curve_destroy: [237, 'v', ['p']], // curve
+  pool_curve_name: [238, 's', ['p']], // curve
+  pool_curve_base_field: [239, 'p', ['p']], // curve
+  pool_curve_scalar_field: [240, 'p', ['p']], // curve
+  pool_curve_degree: [241, 'u4', ['p']], // curve
+  pool_curve_coordinate_bytes: [242, 'u8', ['p']], // curve
+  pool_curve_fingerprint: [243, 'i4', ['p', 'p']], // curve, fingerprint
+  pool_curve_cofactor: [244, 'i4', ['p', 'u8', 'p']], // curve, bytes, cofactor
+  pool_point_bytes: [245, 'u8', ['p', 'u4']], // curve, layout
+  pool_points_check: [246, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p']], // curve, format, points, count, checks, first_bad
+  pool_points_convert: [247, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'p', 'p']], // curve, from_format, from, count, checks, to_format, to
+  pool_encoding_bytes: [248, 'u8', ['p', 'u4']], // curve, encoding
+  pool_points_encode: [249, 'i4', ['p', 'p', 'p', 'u8', 'u4', 'u8', 'p']], // curve, format, points, count, encoding, stride, encoded
+  pool_points_decode: [250, 'i4', ['p', 'u4', 'u8', 'p', 'u8', 'u4', 'p', 'p']], // curve, encoding, stride, encoded, count, checks, format, points
+  pool_point_add: [251, 'i4', ['p', 'p', 'p', 'p', 'p']], // curve, format, p, q, sum
+  pool_point_mul: [252, 'i4', ['p', 'p', 'p', 'p', 'u8', 'p']], // curve, format, p, scalar, scalar_bytes, product
+  pool_point_equal: [253, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // curve, p_format, p, q_format, q, is_equal
+  pool_curve_generator: [254, 'i4', ['p', 'p', 'p']], // curve, format, point
+  pool_random_points: [255, 'i4', ['p', 'u8', 'u8', 'p', 'p', 'p']], // curve, seed, count, format, points, scalars
+  pool_ecntt_params_init: [256, 'v', ['p', 'u8']], // params, struct_size
+  pool_ecntt: [257, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_ecntt_workspace: [258, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_ecntt_warm_up: [259, 'i4', ['p', 'p']], // curve, exec
+  pool_fri_fold_params_init: [260, 'v', ['p', 'u8']], // params, struct_size
+  pool_fri_fold: [261, 'i4', ['p', 'p', 'p', 'p']], // params, exec, in, out
+  pool_fri_fold_workspace: [262, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, in, out, bytes
+  pool_fri_layer: [263, 'i4', ['p', 'p', 'u4', 'i4', 'p', 'p']], // field, layer, log_arity, is_bit_reversed, matrices, count
+  pool_fri_fold_commit: [264, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels
+  pool_fri_fold_commit_workspace: [265, 'i4', ['p', 'u4', 'p', 'p', 'p', 'p', 'p', 'p']], // params, next_log_arity, commit, exec, in, out, levels, bytes
+  pool_matrix_evaluate_params_init: [266, 'v', ['p', 'u8']], // params, struct_size
+  pool_matrix_evaluate: [267, 'i4', ['p', 'p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, points, count, values
+  pool_matrix_evaluate_workspace: [268, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, matrix, count, bytes
+  pool_matrix_bit_reverse: [269, 'i4', ['p', 'p', 'p', 'p']], // field, exec, in, out
+  pool_fri_warm_up: [270, 'i4', ['p', 'p']], // field, exec
+  pool_file_kind_name: [271, 's', ['u4']], // kind
+  pool_file_params_init: [272, 'v', ['p', 'u8']], // params, struct_size
+  pool_file_open: [273, 'i4', ['s', 'p', 'p']], // path, params, file
+  pool_file_destroy: [274, 'v', ['p']], // file
+  pool_file_get_info: [275, 'i4', ['p', 'p']], // file, info
+  pool_file_get_section: [276, 'i4', ['p', 's', 'p']], // file, name, section
+  pool_file_section_at: [277, 'i4', ['p', 'u8', 'p']], // file, index, section
+  pool_stream_begin_capture: [278, 'i4', ['p']], // stream
+  pool_stream_end_capture: [279, 'i4', ['p', 'p']], // stream, graph
+  pool_graph_launch: [280, 'i4', ['p', 'p']], // graph, stream
+  pool_graph_update: [281, 'i4', ['p', 'p']], // graph, stream
+  pool_graph_destroy: [282, 'i4', ['p']], // graph
+  pool_graph_device: [283, 'p', ['p']], // graph
+  pool_log_set: [284, 'v', ['p', 'p', 'u4']], // callback, user, level
+  pool_log_write: [285, 'v', ['u4', 's']], // level, message
+  pool_metrics: [286, 'i4', ['p', 'u4', 'p']], // pool, format, text
+  pool_set_phase_timing: [287, 'i4', ['p', 'i4']], // pool, level
+  pool_module_compile: [288, 'i4', ['p', 'p', 'p']], // device, params, module
+  pool_module_build: [289, 'i4', ['p', 'i4', 'u4', 'p', 'p']], // params, compute_capability, form, image, size
+  pool_image_free: [290, 'v', ['p']], // image
+  pool_module_load: [291, 'i4', ['p', 'p', 'u8', 'p']], // device, image, size, module
+  pool_module_load_file: [292, 'i4', ['p', 's', 'p']], // device, path, module
+  pool_module_destroy: [293, 'i4', ['p']], // module
+  pool_module_device: [294, 'p', ['p']], // module
+  pool_module_symbol: [295, 's', ['p', 's']], // module, expression
+  pool_module_variable: [296, 'i4', ['p', 's', 'p', 'p']], // module, name, address, bytes
+  pool_module_handle: [297, 'i4', ['p', 'p']], // module, handle
+  pool_kernel_handle: [298, 'i4', ['p', 'p']], // kernel, handle
+  pool_kernel_get: [299, 'i4', ['p', 's', 'p']], // module, name, kernel
+  pool_kernel_get_info: [300, 'i4', ['p', 'p']], // kernel, info
+  pool_kernel_get_parameter: [301, 'i4', ['p', 'u8', 'p', 'p']], // kernel, index, offset, bytes
+  pool_kernel_set_carveout: [302, 'i4', ['p', 'i4']], // kernel, percent
+  pool_kernel_get_carveout: [303, 'i4', ['p', 'p']], // kernel, percent
+  pool_kernel_get_occupancy: [304, 'i4', ['p', 'u4', 'u8', 'p']], // kernel, block_threads, dynamic_shared_bytes, blocks_per_multiprocessor
+  pool_kernel_get_best_block: [305, 'i4', ['p', 'u8', 'p', 'p']], // kernel, dynamic_shared_bytes, block_threads, blocks
+  pool_kernel_get_clusters: [306, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, largest, resident
+  pool_launch_shape_for: [307, 'i4', ['u8', 'p']], // n, shape
+  pool_launch: [308, 'i4', ['p', 'p', 'p', 'p']], // kernel, shape, arguments, stream
+  pool_warm_up: [309, 'i4', ['p', 'p', 'p', 'u8']], // pool, exec, modules, count
+  pool_cache_directory: [310, 'i4', ['p', 'u8']], // path, size
+  pool_cache_each: [311, 'i4', ['p', 'p']], // visit, user
+  pool_cache_verify: [312, 'i4', ['p', 'p']], // kept, deleted
+  pool_cache_clear: [313, 'i4', ['p']], // deleted
+  pool_bases_params_init: [314, 'v', ['p', 'u8']], // params, struct_size
+  pool_bases_create: [315, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
+  pool_bases_create_workspace: [316, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
+  pool_bases_load_workspace: [317, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
+  pool_bases_retain: [318, 'p', ['p']], // bases
+  pool_bases_destroy: [319, 'i4', ['p']], // bases
+  pool_bases_curve: [320, 'p', ['p']], // bases
+  pool_bases_device: [321, 'p', ['p']], // bases
+  pool_bases_count: [322, 'u8', ['p']], // bases
+  pool_bases_bytes: [323, 'u8', ['p']], // bases
+  pool_bases_precompute_factor: [324, 'u4', ['p']], // bases
+  pool_bases_window_bits: [325, 'u4', ['p']], // bases
+  pool_bases_fingerprint: [326, 'i4', ['p', 'p']], // bases, fingerprint
+  pool_bases_find: [327, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
+  pool_bases_save: [328, 'i4', ['p', 's']], // bases, path
+  pool_bases_load: [329, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
+  pool_msm_params_init: [330, 'v', ['p', 'u8']], // params, struct_size
+  pool_msm: [331, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
+  pool_msm_workspace: [332, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
+  pool_msm_warm_up: [333, 'i4', ['p', 'p']], // curve, exec
+  pool_resident_params_init: [334, 'v', ['p', 'u8']], // params, struct_size
+  pool_resident_create: [335, 'i4', ['p', 'p', 'p']], // pool, params, resident
+  pool_resident_destroy: [336, 'i4', ['p']], // resident
+  pool_resident_open: [337, 'i4', ['p', 'p', 'p']], // resident, exec, use
+  pool_resident_close: [338, 'i4', ['p']], // use
+  pool_resident_bases: [339, 'p', ['p']], // use
+  pool_resident_buffer: [340, 'p', ['p']], // use
+  pool_resident_open_workspace: [341, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
+  pool_resident_msm_workspace: [342, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
+  pool_resident_bytes: [343, 'u8', ['p']], // resident
+  pool_resident_evict: [344, 'i4', ['p', 'p']], // resident, device
+  pool_resident_get_info: [345, 'i4', ['p', 'p', 'p']], // resident, device, info
+  pool_sim_set_faults: [346, 'i4', ['s']], // rules
+  pool_sim_resume: [347, 'i4', []], // 
+  pool_sim_set_reports: [348, 'i4', ['u4']], // reports
+  pool_sim_get_last_fault: [349, 'i4', ['p']], // fault
+  pool_sim_class_name: [350, 's', ['u4']], // index
+  pool_sim_kernel_stats_each: [351, 'i4', ['p', 'p']], // visit, user
+  pool_sim_kernel_stats_reset: [352, 'i4', []], // 
+  pool_sim_kernel_stats_text: [353, 'i4', ['u4', 'p']], // format, text
+  pool_sim_leaks: [354, 'i4', ['u4', 'p', 'p']], // format, count, text
+  pool_trace_set: [355, 'v', ['p', 'p']], // hook, user
+  pool_device_get_tuning: [356, 'i4', ['p', 'p']], // device, info
+  pool_tuning_create: [357, 'i4', ['p', 'p']], // device, tuning
+  pool_tuning_destroy: [358, 'v', ['p']], // tuning
+  pool_tuning_set: [359, 'i4', ['p', 's', 'u4']], // tuning, name, value
+  pool_tuning_get: [360, 'i4', ['p', 's', 'p']], // tuning, name, value
+  pool_tuning_each: [361, 'i4', ['p', 'p', 'p']], // tuning, visit, user
+  pool_tuning_path: [362, 'i4', ['p', 'p', 'u8']], // device, path, size
+  pool_tuning_write: [363, 'i4', ['p', 's']], // tuning, path
+  pool_tuning_read: [364, 'i4', ['s', 'p']], // path, tuning
+  pool_vector_add: [365, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_sub: [366, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_mul: [367, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_scale: [368, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
+  pool_vector_inverse: [369, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_bit_reverse: [370, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_transpose: [371, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
+  pool_vector_powers: [372, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
+  pool_vector_evaluate: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
+  pool_vector_workspace: [374, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
+  pool_vector_warm_up: [375, 'i4', ['p', 'p']], // field, exec
+  pool_virtual_granularity: [376, 'i4', ['p', 'p']], // device, bytes
+  pool_physical_create: [377, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
+  pool_physical_export: [378, 'i4', ['p', 'p']], // physical, descriptor
+  pool_physical_import: [379, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
+  pool_physical_destroy: [380, 'i4', ['p']], // physical
+  pool_physical_bytes: [381, 'u8', ['p']], // physical
+  pool_physical_device: [382, 'p', ['p']], // physical
+  pool_physical_handle: [383, 'i4', ['p', 'p']], // physical, handle
+  pool_range_reserve: [384, 'i4', ['p', 'u8', 'p']], // device, bytes, range
+  pool_range_map: [385, 'i4', ['p', 'u8', 'p']], // range, offset, physical
+  pool_range_unmap: [386, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
+  pool_range_grant_access: [387, 'i4', ['p', 'p', 'u8']], // range, devices, count
+  pool_range_buffer: [388, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
+  pool_range_destroy: [389, 'i4', ['p']], // range
+  pool_range_address: [390, 'i4', ['p', 'p']], // range, address
+  pool_range_bytes: [391, 'u8', ['p']], // range
+  pool_range_device: [392, 'p', ['p']], // range
+  pool_range_mapped_bytes: [393, 'u8', ['p']], // range
 };
 
 // A struct: size, alignment; members: offset, type, size, and the lengths of an array.

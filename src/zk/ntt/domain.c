@@ -207,6 +207,16 @@ pool_status ntt_domain_power(pool_ntt_domain *domain, uint32_t log_size, pool_nt
     return status;
 }
 
+pool_status pool_ntt_domain_power(
+    pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power)
+{
+    pool_status status = base_check_pointers(__func__, {"domain", domain}, {"power", power});
+
+    if (!status)
+        status = base_check_ranges(__func__, {"log_size", log_size, 0, domain->log_size});
+    return status ? status : ntt_domain_power(domain, log_size, power);
+}
+
 pool_status ntt_domain_check_forked(const pool_ntt_domain *domain)
 {
     if (domain->generation == driver_fork_generation())

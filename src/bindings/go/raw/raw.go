@@ -2532,6 +2532,10 @@ func FnNttDomainCoset(domain unsafe.Pointer, form Form, coset unsafe.Pointer) St
 	return Status(C.pool_ntt_domain_coset((*C.pool_ntt_domain)(domain), C.pool_form(form), coset))
 }
 
+func FnNttDomainPower(domain unsafe.Pointer, log_size uint32, power *unsafe.Pointer) Status {
+	return Status(C.pool_ntt_domain_power((*C.pool_ntt_domain)(domain), C.uint32_t(log_size), (**C.pool_ntt_domain)(unsafe.Pointer(power))))
+}
+
 func FnNttDomainBytes(domain unsafe.Pointer, device unsafe.Pointer, bytes *uint64) Status {
 	return Status(C.pool_ntt_domain_bytes((*C.pool_ntt_domain)(domain), (*C.pool_device)(device), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }

@@ -2038,6 +2038,8 @@ FUNCTIONS = {
     "pool_ntt_domain_root": (c_int32, [c_void_p, c_uint32, c_void_p]),
     # (domain, form, coset)
     "pool_ntt_domain_coset": (c_int32, [c_void_p, c_uint32, c_void_p]),
+    # (domain, log_size, power)
+    "pool_ntt_domain_power": (c_int32, [c_void_p, c_uint32, POINTER(c_void_p)]),
     # (domain, device, bytes)
     "pool_ntt_domain_bytes": (c_int32, [c_void_p, c_void_p, POINTER(c_uint64)]),
     # (params, struct_size)

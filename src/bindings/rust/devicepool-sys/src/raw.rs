@@ -2880,6 +2880,7 @@ extern "C" {
     pub fn pool_ntt_domain_log_size(domain: *const pool_ntt_domain) -> u32;
     pub fn pool_ntt_domain_root(domain: *const pool_ntt_domain, form: pool_form, root: *mut c_void) -> pool_status;
     pub fn pool_ntt_domain_coset(domain: *const pool_ntt_domain, form: pool_form, coset: *mut c_void) -> pool_status;
+    pub fn pool_ntt_domain_power(domain: *mut pool_ntt_domain, log_size: u32, power: *mut *mut pool_ntt_domain) -> pool_status;
     pub fn pool_ntt_domain_bytes(domain: *const pool_ntt_domain, device: *mut pool_device, bytes: *mut u64) -> pool_status;
     pub fn pool_ntt_params_init(params: *mut pool_ntt_params, struct_size: usize);
     pub fn pool_ntt(params: *const pool_ntt_params, exec: *const pool_exec, r#in: *const pool_span, out: *const pool_span) -> pool_status;
