@@ -283,6 +283,16 @@ extern const struct bench_operation bench_copy;
 enum { BENCH_SLOTS = 64 };
 extern const struct bench_operation bench_pool;
 
+/* ---- subjects.c: `has_subject`, `max_size` and domains of operations ---- */
+
+bool bench_has_field(const char *subject);
+bool bench_has_curve(const char *subject);
+bool bench_has_set(const char *subject);
+bool bench_has_extension(const char *subject); /* of a field of at most 64 bits */
+/* The largest transform over the field, or over an extension's base field. */
+uint64_t bench_max_transform(const char *subject);
+pool_status bench_create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain);
+
 /* Items in device memory, in pinned memory, or in shards on the devices of a job. */
 struct bench_array {
     pool_span span;

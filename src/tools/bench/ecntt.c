@@ -24,11 +24,6 @@ struct ecntt_state {
     struct bench_array out;
 };
 
-static bool has_curve(const char *subject)
-{
-    return pool_curve_by_name(subject) != NULL;
-}
-
 static uint64_t max_points(const char *subject)
 {
     const uint32_t most =
@@ -42,8 +37,6 @@ static pool_status create_ecntt(struct bench_run *run)
     const struct bench_case *spec = &run->spec;
     const pool_point_format format = {.form = POOL_FORM_MONTGOMERY};
     struct ecntt_state *ecntt = bench_keep(run, 1, sizeof(*ecntt));
-    pool_ntt_domain_params domain = {
-        .struct_size = sizeof(domain), .log_size = (uint32_t)__builtin_ctzll(spec->size)};
     pool_status status;
 
     run->state = ecntt;
@@ -61,8 +54,7 @@ static pool_status create_ecntt(struct bench_run *run)
         .coset = spec->is_coset,
         .order = spec->order,
         .batch = spec->batch};
-    domain.field = ecntt->field;
-    status = pool_ntt_domain_create(&domain, &ecntt->params.domain);
+    status = bench_create_domain(ecntt->field, spec->size, &ecntt->params.domain);
     return status ? status
                   : pool_random_points(
                         ecntt->curve, 1, ecntt->count, &format, ecntt->points, ecntt->logarithms);
@@ -184,7 +176,7 @@ const struct bench_operation bench_ecntt = {
     .default_subjects = "bn254_g1,bls12_381_g1",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,
-    .has_subject = has_curve,
+    .has_subject = bench_has_curve,
     .max_size = max_points,
     .create = create_ecntt,
     .warm_up = warm_up_ecntt,

@@ -24,34 +24,17 @@ struct evaluate_state {
     struct bench_array placed; /* the matrix */
 };
 
-static bool has_field(const char *subject)
-{
-    struct bench_small_field small;
-
-    return bench_small_field(subject, &small) && small.degree > 1;
-}
-
-static uint64_t max_rows(const char *subject)
-{
-    const pool_field *field = pool_field_by_name(subject);
-    const uint32_t most = pool_field_two_adicity(pool_field_base(field));
-
-    return UINT64_C(1) << (most < POOL_NTT_MAX_LOG_SIZE ? most : POOL_NTT_MAX_LOG_SIZE);
-}
-
 static pool_status create_evaluate(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
     struct evaluate_state *evaluate = bench_keep(run, 1, sizeof(*evaluate));
-    pool_ntt_domain_params domain = {
-        .struct_size = sizeof(domain), .log_size = (uint32_t)__builtin_ctzll(spec->size)};
     pool_status status;
 
     run->state = evaluate;
     evaluate->count = spec->size * spec->batch;
     run->units = (double)evaluate->count;
     bench_small_field(spec->subject, &evaluate->small);
-    evaluate->base = domain.field = pool_field_base(evaluate->small.field);
+    evaluate->base = pool_field_base(evaluate->small.field);
     evaluate->coefficients = bench_keep(run, evaluate->count, evaluate->small.bytes);
     evaluate->values =
         bench_keep(run, spec->batch, pool_field_element_bytes(evaluate->small.field));
@@ -62,7 +45,7 @@ static pool_status create_evaluate(struct bench_run *run)
         .batch = spec->batch};
     evaluate->matrix =
         (pool_matrix){.height = spec->size, .width = (uint32_t)spec->batch, .layout = spec->layout};
-    status = pool_ntt_domain_create(&domain, &evaluate->forward.domain);
+    status = bench_create_domain(evaluate->base, spec->size, &evaluate->forward.domain);
     evaluate->params = (pool_matrix_evaluate_params){.struct_size = sizeof(evaluate->params),
         .field = evaluate->small.field,
         .domain = evaluate->forward.domain,
@@ -199,8 +182,8 @@ const struct bench_operation bench_evaluate = {
     .default_sizes = "2^10,2^12,2^14",
     .is_blocking = true,
     .needs_powers = true,
-    .has_subject = has_field,
-    .max_size = max_rows,
+    .has_subject = bench_has_extension,
+    .max_size = bench_max_transform,
     .create = create_evaluate,
     .warm_up = warm_up_evaluate,
     .upload = upload_evaluate,

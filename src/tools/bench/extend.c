@@ -26,27 +26,6 @@ struct extend_state {
     struct bench_array levels;
 };
 
-static bool has_field(const char *subject)
-{
-    return pool_field_by_name(subject) != NULL;
-}
-
-/* Without a blow-up; a domain that is too large for one is refused when it is created. */
-static uint64_t max_elements(const char *subject)
-{
-    const uint32_t most = pool_field_two_adicity(pool_field_by_name(subject));
-
-    return UINT64_C(1) << (most < POOL_NTT_MAX_LOG_SIZE ? most : POOL_NTT_MAX_LOG_SIZE);
-}
-
-static pool_status create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain)
-{
-    const pool_ntt_domain_params params = {
-        .struct_size = sizeof(params), .field = field, .log_size = (uint32_t)__builtin_ctzll(size)};
-
-    return pool_ntt_domain_create(&params, domain);
-}
-
 /* The matrix of the extension, whose rows are hashed. */
 static pool_status create_commitment(struct bench_run *run, struct extend_state *extend)
 {
@@ -81,7 +60,7 @@ static pool_status create_extend(struct bench_run *run)
         .order = spec->order,
         .batch = spec->batch};
     extend->input = bench_keep(run, extend->count, pool_field_element_bytes(extend->field));
-    status = create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
+    status = bench_create_domain(extend->field, spec->size << log_blowup, &extend->params.domain);
     if (!status && spec->commits)
         status = create_commitment(run, extend);
     return status ? status
@@ -211,7 +190,7 @@ static pool_status check_extend(struct bench_run *run, bool *is_correct)
     pool_status status = bench_gather(&extend->out, output);
 
     if (!status)
-        status = create_domain(extend->field, run->spec.size, &inverse.domain);
+        status = bench_create_domain(extend->field, run->spec.size, &inverse.domain);
     if (!status)
         status = pad_coefficients(extend, run->device, &inverse, padded, is_correct);
     if (!status)
@@ -241,8 +220,8 @@ const struct bench_operation bench_extend = {
     .default_subjects = "koalabear",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,
-    .has_subject = has_field,
-    .max_size = max_elements,
+    .has_subject = bench_has_field,
+    .max_size = bench_max_transform,
     .create = create_extend,
     .warm_up = warm_up_extend,
     .upload = upload_extend,

@@ -38,29 +38,6 @@ struct fold_state {
     struct bench_array levels;
 };
 
-static bool has_field(const char *subject)
-{
-    struct bench_small_field small;
-
-    return bench_small_field(subject, &small) && small.degree > 1;
-}
-
-static uint64_t max_values(const char *subject)
-{
-    const pool_field *field = pool_field_by_name(subject);
-    const uint32_t most = pool_field_two_adicity(pool_field_base(field));
-
-    return UINT64_C(1) << (most < POOL_NTT_MAX_LOG_SIZE ? most : POOL_NTT_MAX_LOG_SIZE);
-}
-
-static pool_status create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain)
-{
-    const pool_ntt_domain_params params = {
-        .struct_size = sizeof(params), .field = field, .log_size = (uint32_t)__builtin_ctzll(size)};
-
-    return pool_ntt_domain_create(&params, domain);
-}
-
 /* The next fold is by as many values, or by all that are left. */
 static pool_status create_commitment(struct fold_state *fold)
 {
@@ -101,7 +78,7 @@ static pool_status create_fold(struct bench_run *run)
     fold->count = spec->size;
     fold->results = spec->size >> spec->log_arity;
     fold->coefficients = bench_keep(run, fold->count, fold->bytes);
-    status = create_domain(fold->base, spec->size, &domain);
+    status = bench_create_domain(fold->base, spec->size, &domain);
     fold->params = (pool_fri_fold_params){.struct_size = sizeof(fold->params),
         .field = field,
         .domain = domain,
@@ -246,7 +223,7 @@ static pool_status check_folded(
 {
     uint8_t *coefficients = bench_alloc(fold->results, fold->bytes);
     pool_ntt_domain *domain = NULL;
-    pool_status status = create_domain(fold->base, fold->results, &domain);
+    pool_status status = bench_create_domain(fold->base, fold->results, &domain);
 
     if (!status) {
         const pool_ntt_params forward = forward_of(fold, domain, 0);
@@ -316,8 +293,8 @@ const struct bench_operation bench_fold = {
     .default_subjects = "babybear_x4",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,
-    .has_subject = has_field,
-    .max_size = max_values,
+    .has_subject = bench_has_extension,
+    .max_size = bench_max_transform,
     .create = create_fold,
     .warm_up = warm_up_fold,
     .upload = upload_fold,

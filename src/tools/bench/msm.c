@@ -10,11 +10,6 @@
 
 enum { MAX_BASES = 1 << 20 };
 
-static bool has_curve(const char *subject)
-{
-    return pool_curve_by_name(subject) != NULL;
-}
-
 /* Turns a uniformly distributed scalar into one of the kind; `first` is the first scalar. */
 static void skew_scalar(const char *kind, const uint8_t *first, uint8_t *scalar, size_t bytes)
 {
@@ -223,7 +218,7 @@ const struct bench_operation bench_msm = {
     .default_subjects = "bn254_g1",
     .default_sizes = "2^8,2^10,2^12",
     .is_blocking = true,
-    .has_subject = has_curve,
+    .has_subject = bench_has_curve,
     .create = create_msm,
     .warm_up = warm_up_msm,
     .upload = upload_msm,

@@ -7,28 +7,15 @@
 
 #include "bench.h"
 
-static bool has_field(const char *subject)
-{
-    return pool_field_by_name(subject) != NULL;
-}
-
-static uint64_t max_elements(const char *subject)
-{
-    return UINT64_C(1) << pool_field_two_adicity(pool_field_by_name(subject));
-}
-
 static pool_status create_ntt(struct bench_run *run)
 {
     struct bench_ntt_state *ntt = bench_keep(run, 1, sizeof(*ntt));
     const struct bench_case *spec = &run->spec;
     uint64_t count = spec->size * spec->batch;
-    pool_ntt_domain_params domain = {.struct_size = sizeof(domain),
-        .field = pool_field_by_name(spec->subject),
-        .log_size = (uint32_t)__builtin_ctzll(spec->size)};
 
     run->state = ntt;
     run->units = (double)count;
-    ntt->field = domain.field;
+    ntt->field = pool_field_by_name(spec->subject);
     ntt->params = (pool_ntt_params){.struct_size = sizeof(ntt->params),
         .direction = spec->direction,
         .coset = spec->is_coset,
@@ -36,7 +23,7 @@ static pool_status create_ntt(struct bench_run *run)
         .batch = spec->batch};
     ntt->bytes = count * pool_field_element_bytes(ntt->field);
     ntt->input = bench_keep(run, 1, ntt->bytes);
-    pool_status status = pool_ntt_domain_create(&domain, &ntt->params.domain);
+    pool_status status = bench_create_domain(ntt->field, spec->size, &ntt->params.domain);
     return status ? status
                   : bench_random_scalars(ntt->field, 1, count, POOL_FORM_STANDARD, ntt->input);
 }
@@ -126,8 +113,8 @@ const struct bench_operation bench_ntt = {
     .default_subjects = "bn254_fr",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,
-    .has_subject = has_field,
-    .max_size = max_elements,
+    .has_subject = bench_has_field,
+    .max_size = bench_max_transform,
     .create = create_ntt,
     .warm_up = warm_up_ntt,
     .upload = upload_ntt,

@@ -21,15 +21,6 @@ struct poseidon_state {
     struct bench_array out;
 };
 
-static bool has_set(const char *subject)
-{
-    pool_poseidon *set = NULL;
-    pool_status status = pool_poseidon_by_name(subject, &set);
-
-    pool_poseidon_destroy(&set);
-    return !status;
-}
-
 static pool_status permute_or_hash(const struct bench_run *run, const pool_exec *exec,
     const pool_span *inputs, const pool_span *results)
 {
@@ -148,7 +139,7 @@ const struct bench_operation bench_poseidon = {
     .option = "set",
     .default_subjects = "circom-bn254-t3",
     .default_sizes = "2^8,2^10,2^12",
-    .has_subject = has_set,
+    .has_subject = bench_has_set,
     .create = create_poseidon,
     .warm_up = warm_up_poseidon,
     .call = call_poseidon,

@@ -19,11 +19,6 @@ struct reverse_state {
     struct bench_array to;
 };
 
-static bool has_field(const char *subject)
-{
-    return pool_field_by_name(subject) != NULL;
-}
-
 static pool_status create_reverse(struct bench_run *run)
 {
     const struct bench_case *spec = &run->spec;
@@ -109,7 +104,7 @@ const struct bench_operation bench_reverse = {
     .default_subjects = "babybear",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,
-    .has_subject = has_field,
+    .has_subject = bench_has_field,
     .create = create_reverse,
     .upload = upload_reverse,
     .call = call_reverse,

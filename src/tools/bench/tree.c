@@ -22,15 +22,6 @@ struct tree_state {
     uint8_t *paths; /* of openings, SAMPLES of them */
 };
 
-static bool has_set(const char *subject)
-{
-    pool_poseidon *set = NULL;
-    pool_status status = pool_poseidon_by_name(subject, &set);
-
-    pool_poseidon_destroy(&set);
-    return !status;
-}
-
 static pool_status create_tree(struct bench_run *run)
 {
     struct tree_state *tree = bench_keep(run, 1, sizeof(*tree));
@@ -198,7 +189,7 @@ const struct bench_operation bench_tree = {
     .default_subjects = "circom-bn254-t3",
     .default_sizes = "2^8,2^10,2^12",
     .is_blocking = true,
-    .has_subject = has_set,
+    .has_subject = bench_has_set,
     .create = create_tree,
     .warm_up = warm_up_tree,
     .upload = upload_tree,
@@ -275,7 +266,7 @@ const struct bench_operation bench_open = {
     .default_subjects = "circom-bn254-t3",
     .default_sizes = "2^8,2^10,2^12",
     .is_blocking = true,
-    .has_subject = has_set,
+    .has_subject = bench_has_set,
     .create = create_tree,
     .warm_up = warm_up_tree,
     .upload = upload_open,

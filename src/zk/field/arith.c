@@ -215,6 +215,13 @@ void field_sqr(const pool_field *field, uint64_t *square, const uint64_t *x)
     field_mul(field, square, x, x);
 }
 
+void field_square_times(const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
+{
+    field_copy(field, power, x);
+    for (uint32_t i = 0; i < times; i++)
+        field_sqr(field, power, power);
+}
+
 void field_neg(const pool_field *field, uint64_t *negative, const uint64_t *x)
 {
     static const uint64_t zero[FIELD_MAX_LIMBS];

@@ -105,6 +105,9 @@ void field_double(const pool_field *field, uint64_t *twice, const uint64_t *x);
 void field_halve(const pool_field *field, uint64_t *half, const uint64_t *x);
 void field_mul(const pool_field *field, uint64_t *product, const uint64_t *x, const uint64_t *y);
 void field_sqr(const pool_field *field, uint64_t *square, const uint64_t *x);
+/* x^(2^times). */
+void field_square_times(
+    const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times);
 void field_to_montgomery(const pool_field *field, uint64_t *montgomery, const uint64_t *standard);
 void field_from_montgomery(const pool_field *field, uint64_t *standard, const uint64_t *montgomery);
 void field_select(const pool_field *field, uint64_t *chosen, uint64_t condition,

@@ -31,7 +31,7 @@ static void common_factor(const struct fri_evaluation *call, const uint64_t *z, 
     field_set_one(field, one);
     inverse[0] = call->params.on_subgroup ? base->one[0] : domain->coset[POOL_NTT_INVERSE][0];
     field_mul(field, factor, z, inverse);
-    fri_square(field, factor, factor, domain->log_size);
+    field_square_times(field, factor, factor, domain->log_size);
     field_sub(field, factor, factor, one);
     size[0] = domain->inverse_size[0];
     field_mul(field, factor, factor, size);

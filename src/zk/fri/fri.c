@@ -51,21 +51,21 @@ static pool_status store_constants(struct fri_fold_call *call)
     if (status)
         return status;
     for (uint32_t i = 0; i < params->log_arity; i++) {
-        fri_store(field, args->challenge[i], value);
+        field_store_for_device(field, args->challenge[i], value);
         field_sqr(field, value, value);
     }
     fri_store_points(params->domain, params->log_folded, params->on_subgroup, &args->points);
-    fri_square(
+    field_square_times(
         base, step, params->domain->root[POOL_NTT_INVERSE], params->log_folded + call->log_count);
     field_set_one(base, value);
     for (uint32_t i = 0; i < 4; i++) {
-        fri_store(base, args->zeta[i], value);
+        field_store_for_device(base, args->zeta[i], value);
         field_mul(base, value, value, step);
     }
     field_set_one(base, value);
     for (uint32_t i = 0; i < params->log_arity; i++)
         field_halve(base, value, value);
-    fri_store(base, args->scale, value);
+    field_store_for_device(base, args->scale, value);
     args->log_count = call->log_count;
     args->is_reversed = (unsigned)params->is_bit_reversed;
     return POOL_OK;

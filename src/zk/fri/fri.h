@@ -88,13 +88,8 @@ pool_status fri_load_programs(pool_device *device, const pool_field *field);
 /* Refuses a field that is no extension, and a domain over another field than its base. */
 pool_status fri_check_field(
     const char *call, const pool_field *field, const pool_ntt_domain *domain);
-/* An element of the base field, or of the extension, in Montgomery form, as words of the kernels.
- */
-void fri_store(const pool_field *field, unsigned *words, const uint64_t *limbs);
 /* The points of a domain, or of the powers 2^log_folded of them. */
 void fri_store_points(const pool_ntt_domain *domain, uint32_t log_folded, bool on_subgroup,
     struct fri_points *points);
-/* x^(2^times). */
-void fri_square(const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times);
 
 #endif

@@ -73,18 +73,6 @@ pool_status fri_check_field(
     return POOL_OK;
 }
 
-void fri_store(const pool_field *field, unsigned *words, const uint64_t *limbs)
-{
-    field_store_for_device(field, words, limbs);
-}
-
-void fri_square(const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
-{
-    field_copy(field, power, x);
-    for (uint32_t i = 0; i < times; i++)
-        field_sqr(field, power, power);
-}
-
 void fri_store_points(
     const pool_ntt_domain *domain, uint32_t log_folded, bool on_subgroup, struct fri_points *points)
 {
@@ -95,11 +83,11 @@ void fri_store_points(
     if (on_subgroup)
         field_set_one(field, value);
     else
-        fri_square(field, value, domain->coset[POOL_NTT_INVERSE], log_folded);
-    fri_store(field, points->shift, value);
-    fri_square(field, value, domain->root[POOL_NTT_INVERSE], log_folded);
+        field_square_times(field, value, domain->coset[POOL_NTT_INVERSE], log_folded);
+    field_store_for_device(field, points->shift, value);
+    field_square_times(field, value, domain->root[POOL_NTT_INVERSE], log_folded);
     for (uint32_t i = 0; i < FRI_POWERS; i++) {
-        fri_store(field, points->powers[i], value);
+        field_store_for_device(field, points->powers[i], value);
         field_sqr(field, value, value);
     }
 }

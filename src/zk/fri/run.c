@@ -86,7 +86,7 @@ static pool_status make_factors(
     if (!call->params.domain)
         return pool_vector_powers(
             field, &exec, call->points + (size_t)index * field->bytes, &weights);
-    fri_store(field, args.z, z);
+    field_store_for_device(field, args.z, z);
     fri_store_points(call->params.domain, 0, call->params.on_subgroup, &args.points);
     status = fri_launch_items(
         &call->frame.target, "fri_denominators", call->matrix->height, &args, sizeof(args));

@@ -166,14 +166,6 @@ pool_status pool_ntt_domain_create(const pool_ntt_domain_params *given, pool_ntt
     return POOL_OK;
 }
 
-static void square_times(
-    const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
-{
-    field_copy(field, power, x);
-    for (uint32_t i = 0; i < times; i++)
-        field_sqr(field, power, power);
-}
-
 static pool_status create_power(
     const pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power)
 {
@@ -183,9 +175,9 @@ static pool_status create_power(
 
     if (status)
         return status;
-    square_times(
+    field_square_times(
         domain->field, made->root[POOL_NTT_FORWARD], domain->root[POOL_NTT_FORWARD], times);
-    square_times(
+    field_square_times(
         domain->field, made->coset[POOL_NTT_FORWARD], domain->coset[POOL_NTT_FORWARD], times);
     set_inverses(made);
     made->tuning = domain->tuning;

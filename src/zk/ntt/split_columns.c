@@ -9,15 +9,8 @@
 #include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
 #include "zk/ntt/split_run.h"
+#include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
-
-/* Work that `later` gets from now on starts after the work that `earlier` has. */
-static pool_status order_streams(pool_event *event, pool_stream *earlier, pool_stream *later)
-{
-    pool_status status = pool_event_record(event, earlier);
-
-    return status ? status : pool_stream_wait_event(later, event);
-}
 
 static pool_status check_uploaded(struct ntt_split_run *run, struct ntt_split_device *device,
     uint64_t to, uint64_t from, uint64_t count)
@@ -89,8 +82,8 @@ static pool_status upload_columns(
     pool_status status = copy_rows_to_device(run, device, &upload);
 
     if (!status)
-        status = order_streams(device->set->event[NTT_SPLIT_UPLOADED], device->set->stream[0],
-            device->of_call.target.stream);
+        status = pipeline_order_streams(device->set->event[NTT_SPLIT_UPLOADED],
+            device->set->stream[0], device->of_call.target.stream);
     for (uint64_t row = 0; row < upload.rows && !status && run->call->frame.exec.checks; row++)
         status = check_uploaded(run, device, upload.to + row * upload.to_pitch,
             upload.from + row * upload.from_pitch, upload.count);
@@ -239,7 +232,7 @@ static pool_status upload_and_transform(struct ntt_split_run *run, uint32_t inde
     const uint64_t columns = run->plan.columns_job.batch;
     const bool in_chunks = run->uploads_2d || run->plan.takes_reversed;
     const uint64_t chunk = in_chunks ? run->plan.chunk : columns;
-    pool_status status = order_streams(device->set->event[NTT_SPLIT_UPLOADED],
+    pool_status status = pipeline_order_streams(device->set->event[NTT_SPLIT_UPLOADED],
         device->of_call.target.stream, device->set->stream[0]);
 
     for (uint64_t first = 0; first < columns && !status; first += chunk) {

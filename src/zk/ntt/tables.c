@@ -28,15 +28,6 @@ enum table_base {
     BASES
 };
 
-/* power = x^(2^times). */
-static void square_times(
-    const pool_field *field, uint64_t *power, const uint64_t *x, uint32_t times)
-{
-    field_copy(field, power, x);
-    for (uint32_t i = 0; i < times; i++)
-        field_sqr(field, power, power);
-}
-
 static void store_constants(const pool_ntt_domain *domain, uint8_t *packed)
 {
     const pool_field *field = domain->field;
@@ -71,7 +62,7 @@ static pool_status compute_host_part(
     for (uint32_t i = 0; i < BASES; i++) {
         uint64_t base[FIELD_MAX_LIMBS];
 
-        square_times(field, base, i >= BASE_COSET_HIGH ? coset : root, squarings[i]);
+        field_square_times(field, base, i >= BASE_COSET_HIGH ? coset : root, squarings[i]);
         vector_pack_powers_of_two(field,
             bytes +
                 (layout->powers_of_two - layout->constants + (uint64_t)i * VECTOR_POWERS_OF_TWO) *
@@ -292,7 +283,7 @@ static void set_roots(struct ntt_tables *tables)
 
     if (!tables->tuning.by_length || !log_order || field->kind != FIELD_KIND_MONTGOMERY_31)
         return;
-    square_times(field, root, domain->root[tables->direction], domain->log_size - log_order);
+    field_square_times(field, root, domain->root[tables->direction], domain->log_size - log_order);
     field_set_one(field, power);
     for (uint32_t i = 0; i < 1u << (log_order - 1); i++) {
         const uint32_t at = i << (log_radix - log_order);

@@ -94,7 +94,8 @@ static pool_status read_lease(const char *call, const struct exec_rules *rules, 
     return exec->stream ? POOL_OK : lease_stream_of(budget, &exec->stream);
 }
 
-const char *exec_label(const pool_exec *given)
+/* The label of exec->lease, where the pool_exec, which is not validated yet, has one. */
+static const char *label_of(const pool_exec *given)
 {
     bool has_lease = base_struct_is_valid(&exec_type, given) &&
                      given->struct_size >= offsetof(pool_exec, lease) + sizeof(given->lease);
@@ -112,7 +113,7 @@ struct exec_scope exec_begin(const pool_exec *given)
 {
     struct exec_scope scope;
 
-    scope.outer_label = base_log_enter_label(exec_label(given));
+    scope.outer_label = base_log_enter_label(label_of(given));
     scope.count = 0;
     scope.error = NULL;
     if (!base_struct_is_valid(&exec_type, given))

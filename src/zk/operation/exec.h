@@ -45,10 +45,6 @@ struct exec_scope {
 struct exec_scope exec_begin(const pool_exec *given);
 void exec_end(struct exec_scope *scope);
 
-/* The label of exec->lease, where a caller's pool_exec, which is not validated
- * yet, has one; otherwise NULL. */
-const char *exec_label(const pool_exec *given);
-
 /* A validated copy with the current struct_size; `given` NULL stands for all defaults. */
 pool_status exec_read(
     const char *call, const pool_exec *given, const struct exec_rules *rules, pool_exec *exec);

@@ -234,7 +234,8 @@ pool_status elements_check(
     return span_check(target, span, &item, what);
 }
 
-bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b)
+/* Their forms may differ. */
+static bool are_same(const pool_field *field, const pool_span *a, const pool_span *b)
 {
     return a->data == b->data && a->count == b->count &&
            span_stride(a, field->bytes) == span_stride(b, field->bytes) && a->space == b->space;
@@ -251,7 +252,7 @@ bool elements_are_packed(const pool_field *field, const pool_span *span)
 pool_status elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed)
 {
-    if (same_is_allowed && in->count && elements_are_same(field, in, out))
+    if (same_is_allowed && in->count && are_same(field, in, out))
         return POOL_OK;
     if (spans_overlap(in, field->bytes, out, field->bytes))
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "input and output overlap in memory%s",

@@ -100,8 +100,6 @@ pool_status scratch_free(
 /* span_check for elements; `what` is the span's name in messages. */
 pool_status elements_check(
     const struct exec_target *target, const pool_span *span, const char *what);
-/* Whether both are the same elements in memory; their forms may differ. */
-bool elements_are_same(const pool_field *field, const pool_span *a, const pool_span *b);
 /* Fails when the extents of both overlap, unless both are the same elements and that is allowed. */
 pool_status elements_check_overlap(
     const pool_field *field, const pool_span *in, const pool_span *out, int same_is_allowed);

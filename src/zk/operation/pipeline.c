@@ -69,8 +69,7 @@ static bool orders_downloads(const struct run *run)
     return orders_stages(run) && (run->pipeline->download || run->pipeline->out.span);
 }
 
-/* Work that `later` gets from now on starts after the work that `earlier` has. */
-static pool_status order_streams(pool_event *event, pool_stream *earlier, pool_stream *later)
+pool_status pipeline_order_streams(pool_event *event, pool_stream *earlier, pool_stream *later)
 {
     pool_status status = pool_event_record(event, earlier);
 
@@ -241,7 +240,8 @@ static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reu
     if (!status)
         status = upload_chunk(run, slot);
     if (!status && orders_uploads(run))
-        status = order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
+        status =
+            pipeline_order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
     slot->chunk.target.stream = compute_stream(run, slot);
     if (!status && pipeline->compute)
         status = pipeline->compute(pipeline->user, &slot->chunk);
@@ -332,7 +332,7 @@ static pool_status open_slots(struct run *run)
                 &target, pipeline->scratch_bytes, &slot->scratch, &slot->scratch_address);
     }
     for (uint32_t i = 0; run->set && i < stream_count(pipeline) && !status; i++)
-        status = order_streams(run->ordered, pipeline->target.stream, run->set->stream[i]);
+        status = pipeline_order_streams(run->ordered, pipeline->target.stream, run->set->stream[i]);
     return status;
 }
 
@@ -343,7 +343,8 @@ static pool_status join_streams(struct run *run, pool_status status)
 
     for (uint32_t i = 0; run->set && i < stream_count(run->pipeline); i++) {
         if (!status)
-            status = order_streams(run->ordered, run->set->stream[i], run->pipeline->target.stream);
+            status = pipeline_order_streams(
+                run->ordered, run->set->stream[i], run->pipeline->target.stream);
     }
     if (!status || !run->set)
         return status;

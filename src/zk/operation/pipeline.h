@@ -74,4 +74,7 @@ struct pipeline {
  */
 pool_status pipeline_run(const struct pipeline *pipeline);
 
+/* Work that `later` gets from now on starts after the work that `earlier` has. */
+pool_status pipeline_order_streams(pool_event *event, pool_stream *earlier, pool_stream *later);
+
 #endif

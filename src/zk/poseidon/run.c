@@ -61,15 +61,6 @@ void poseidon_operation_set_sponge(
     poseidon_device_words(operation->set->field, operation->args.domain_tag, sponge->domain_tag);
 }
 
-pool_status poseidon_check_device_span(
-    const struct exec_target *target, const pool_span *span, size_t item_bytes, const char *name)
-{
-    const struct span_item item = {
-        .bytes = item_bytes, .kind = "items", .name = "the parameter set"};
-
-    return span->space == POOL_MEMORY_DEVICE ? span_check(target, span, &item, name) : POOL_OK;
-}
-
 static pool_status check_chunk(
     const struct poseidon_pipeline *pipeline, const struct pipeline_chunk *chunk)
 {
@@ -204,22 +195,18 @@ pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *
 {
     const pool_span span = {
         .data = (void *)(uintptr_t)from, .count = 1, .space = POOL_MEMORY_DEVICE};
+    const struct span_item item = {.bytes = bytes, .kind = "items", .name = "the parameter set"};
     struct exec_target target;
     pool_buffer *view = NULL;
     pool_status status = exec_target_init(&target, exec);
 
     if (!status)
-        status = poseidon_check_device_span(&target, &span, bytes, "tree");
+        status = span_check(&target, &span, &item, "tree");
     if (!status)
         status = pool_buffer_adopt(target.device, (CUdeviceptr)(uintptr_t)from, bytes, &view);
     if (!status)
         status = pool_copy_to_host(to, view, 0, bytes, target.stream);
     if (!status)
         status = pool_stream_synchronize(target.stream);
-    if (view) {
-        pool_status destroyed = pool_buffer_destroy(&view);
-
-        status = status ? status : destroyed;
-    }
-    return status;
+    return scratch_free(&target, &view, status);
 }

@@ -56,9 +56,6 @@ void poseidon_operation_set_sponge(
 /* The form in which devices compute with the set's field. */
 pool_form poseidon_device_form(const pool_poseidon *set);
 
-/* Refuses a span in device memory that is not the device's or is misaligned. */
-pool_status poseidon_check_device_span(
-    const struct exec_target *target, const pool_span *span, size_t item_bytes, const char *name);
 /* Copies `bytes` of device memory to the host and waits for the copy. */
 pool_status poseidon_device_read(const pool_exec *exec, const void *from, void *to, size_t bytes);
 
