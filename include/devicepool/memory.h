@@ -193,8 +193,8 @@ POOL_API pool_status pool_buffer_fill32(
  * Pinned or registered `from`: with a stream the copy is only enqueued, and `from` must stay valid
  * until it is done. Pageable memory goes through pinned staging buffers, or, up to 64 KiB, through
  * the driver's: when it returns `from` can be modified, and with a stream it waits only for free
- * staging buffers, of which short copies have their own. A copy from pageable memory to a secret buffer waits until
- * it is done.
+ * staging buffers, of which short copies have their own. A copy from pageable memory to a secret
+ * buffer waits until it is done.
  */
 POOL_API pool_status pool_copy_to_device(
     pool_buffer *to, uint64_t offset, const void *from, uint64_t bytes, pool_stream *stream);
@@ -231,8 +231,8 @@ typedef struct pool_pitched {
  * Copies `rows` rows of `row_bytes` bytes, 0 of either being a no-op; at least one side is a
  * buffer, and two are of one device (POOL_ERR_WRONG_DEVICE). Source and destination rows must not
  * overlap. The copy is enqueued on `stream`; with NULL the call waits until it is done. Pageable
- * memory has been read or written when the call returns. Pitches are below 2^31. POOL_ERR_UNSUPPORTED: the driver's table has no
- * cuMemcpy2DAsync.
+ * memory has been read or written when the call returns. Pitches are below 2^31.
+ * POOL_ERR_UNSUPPORTED: the driver's table has no cuMemcpy2DAsync.
  */
 POOL_API pool_status pool_copy_2d(const pool_pitched *to, const pool_pitched *from,
     uint64_t row_bytes, uint64_t rows, pool_stream *stream);
@@ -349,7 +349,8 @@ POOL_API pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handl
  * Memory that exists stays in the pool that it came from. The library neither destroys the pool nor
  * changes its attributes, and trims it down to its release threshold at most; devices that may
  * address this device's memory (pool_device_enable_peer) are granted access to it. Allocates and
- * frees one byte to find out the pool's device. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle
+ * frees one byte to find out the pool's device, and waits for pending frees as pool_memory_trim
+ * does: adopt before there is work. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle
  * that the driver refuses or a pool of host memory; UNSUPPORTED without memory pools.
  */
 POOL_API pool_status pool_memory_adopt(pool_device *device, CUmemoryPool handle);
