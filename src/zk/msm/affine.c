@@ -123,7 +123,7 @@ static pool_status pad_piece(const struct msm_run *run, uint64_t first_group)
     /* An entry is read and written, and the kernel looks its bucket up. */
     return status ? status
                   : enqueue_piece(run, MSM_AFFINE_PAD, plan->affine.groups,
-                        PAD_WORDS << plan->affine.passes, &args);
+                        (uint64_t)PAD_WORDS << plan->affine.passes, &args);
 }
 
 static struct msm_affine_pass_args pass_args(
