@@ -179,9 +179,8 @@ struct client {
     struct client_window *windows; /* by owner, then by writer */
     uint64_t spin_ns;
     unsigned spinners; /* threads that may spin for longer, see call.c; on each side */
-    atomic_uint_least64_t
-        long_spin_ns;  /* of the threads of workers; the longest of all requests */
-    uint64_t pause_ns; /* before the second replacement in a row */
+    atomic_uint_least64_t long_spin_ns; /* of the threads of workers; the longest of all requests */
+    uint64_t pause_ns;                  /* before the second replacement in a row */
     uint64_t start_timeout_ns;
     uint64_t stop_timeout_ns; /* of a process whose threads do not run; 0: none */
     char program[4096];
