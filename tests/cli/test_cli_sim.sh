@@ -134,10 +134,6 @@ expect 0 'host has no usable NVRTC' demo_prebuilt
 also '5 of 5 correct in .* over 2 devices'
 expect_json "import json, sys
 rows = json.load(sys.stdin)
-assert len(rows) == 5 and all(row['checked'] is True for row in rows), rows
-assert {row['device'] for row in rows} == {0, 1}, rows" demo --json
-expect_json "import json, sys
-rows = json.load(sys.stdin)
 assert len(rows) == 10 and len({row['device'] for row in rows}) == 6, rows
 assert all(row['checked'] is True for row in rows), rows" demo --json --devices sim:6
 # A modified blob, which does not match the known commitment.

@@ -93,7 +93,8 @@ static void test_builtin_curves(void **state)
 {
     (void)state;
     for (size_t i = 0; i < pool_curve_count(); i++)
-        check_curve(pool_curve_at(i), 100);
+        if (is_sampled(i + 1, 2)) /* test_msm_small.c has others */
+            check_curve(pool_curve_at(i), 100);
 }
 
 /* Over fields that the device computes in other ways: one word, standard form. */

@@ -58,7 +58,7 @@ static void check_sum(const struct msm_problem *problem, const uint8_t *expected
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by buckets", name);
     /* Each thousand points takes a second on simulated devices. */
-    if (device && is_sampled(index++, problem->count > 600 ? 2 : 7))
+    if (device && is_sampled(index++, problem->count > 600 ? 3 : 13))
         check_on_device(problem, expected, name);
     if (problem->count > 600)
         return;
