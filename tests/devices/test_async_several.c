@@ -740,8 +740,8 @@ static void test_refused_capture(void **state)
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Each of the first driver calls on one of the devices fails: the call fails with that, no device
- * has work or memory of the call left, and the next call is right. */
+/* Each of the first driver calls on one of the devices fails (in a sample every third): the call
+ * fails with that, no device has work or memory of the call left, and the next call is right. */
 static uint32_t fail_calls(const struct job *job, uint32_t most)
 {
     pool_memory_info before[2], after = {.struct_size = sizeof(after)};
@@ -756,6 +756,8 @@ static uint32_t fail_calls(const struct job *job, uint32_t most)
         before[i] = several_memory(i);
     for (uint32_t device = 0; device < 2; device++)
         for (uint32_t nth = 1; nth <= most; nth++) {
+            if (!is_sampled(nth + device, 3))
+                continue;
             char rules[64];
             pool_status status;
 
@@ -801,7 +803,7 @@ static void test_failures(void **state)
         if (strncmp(several_text, "sim", 3) == 0 && is_sampled(j, 2)) {
             check_enqueued(&jobs[j], OWN_STREAM);
             failures[j] = fail_calls(&jobs[j], 120);
-            assert_true(failures[j] > 8);
+            assert_true(failures[j] > (takes_a_sample() ? 4 : 8));
         }
         free_job(&jobs[j]);
     }

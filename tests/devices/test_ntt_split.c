@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "support/ntt.h"
+#include "support/sample.h"
 #include "support/several.h"
 #include "zk/ntt/split.h"
 
@@ -125,7 +126,8 @@ static void test_sizes(void **state)
     (void)state;
     for (uint32_t count = 2; count <= several_count; count++)
         for (uint32_t log_size = 1; log_size <= 13; log_size++)
-            if ((count & (count - 1)) == 0 && ntt_split_log_devices(log_size, count) &&
+            if (is_sampled(log_size, 2) && (count & (count - 1)) == 0 &&
+                ntt_split_log_devices(log_size, count) &&
                 1u << ntt_split_log_devices(log_size, count) == count)
                 all_ways(ntt_field(names[log_size % 3]), log_size, count, log_size % 13, 13);
 }

@@ -7,6 +7,7 @@
  *   test_budgets [DEVICES]
  */
 #include "support/assert.h"
+#include "support/sample.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -63,12 +64,13 @@ static void *use_budget(void *user)
         .bytes = budget,
         .device = member->device,
         .timeout_ns = POOL_WAIT_FOREVER};
+    const int rounds = takes_a_sample() ? ROUNDS / 2 : ROUNDS;
     pool_stream *stream = NULL;
     pool_lease *lease = NULL;
 
     if (FAILS(pool_acquire(pool, &request, &lease)) || FAILS(pool_lease_stream(lease, 0, &stream)))
         return NULL;
-    for (int round = 0; round < ROUNDS && use_bytes(member, lease, stream); round++)
+    for (int round = 0; round < rounds && use_bytes(member, lease, stream); round++)
         ;
     if (!member->failure[0])
         (void)FAILS(pool_release(&lease));
