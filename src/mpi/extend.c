@@ -17,20 +17,11 @@ struct extend_run {
     uint32_t checks;
 };
 
-static bool takes_reversed(const struct extend_run *run)
-{
-    return run->params.order == POOL_NTT_RN || run->params.order == POOL_NTT_RR;
-}
-
-static bool gives_reversed(const struct extend_run *run)
-{
-    return run->params.order == POOL_NTT_NR || run->params.order == POOL_NTT_RR;
-}
-
 /* Where the coefficients lie in the extra region. Bit-reversed ones are followed by zeros each. */
 static pool_span coefficients_of(const struct extend_run *run)
 {
-    const bool are_reversed = run->params.from_coefficients && takes_reversed(run);
+    const bool are_reversed =
+        run->params.from_coefficients && group_takes_reversed(run->params.order);
     const uint64_t bytes = pool_field_element_bytes(run->transforms.field);
     CUdeviceptr address = 0;
 
@@ -56,7 +47,7 @@ static struct group_transform inverse_of(const struct extend_run *run)
 {
     return (struct group_transform){.domain = run->small,
         .direction = POOL_NTT_INVERSE,
-        .order = takes_reversed(run) ? POOL_NTT_RN : POOL_NTT_NN,
+        .order = group_takes_reversed(run->params.order) ? POOL_NTT_RN : POOL_NTT_NN,
         .takes_blocks = run->has_blocks,
         .checks = run->checks};
 }
@@ -66,9 +57,9 @@ static struct group_transform forward_of(const struct extend_run *run)
     return (struct group_transform){.domain = run->params.domain,
         .direction = POOL_NTT_FORWARD,
         .coset = 1,
-        .order = run->params.from_coefficients && takes_reversed(run)
-                     ? (gives_reversed(run) ? POOL_NTT_RR : POOL_NTT_RN)
-                     : (gives_reversed(run) ? POOL_NTT_NR : POOL_NTT_NN),
+        .order = run->params.from_coefficients && group_takes_reversed(run->params.order)
+                     ? (group_gives_reversed(run->params.order) ? POOL_NTT_RR : POOL_NTT_RN)
+                     : (group_gives_reversed(run->params.order) ? POOL_NTT_NR : POOL_NTT_NN),
         .gives_blocks = run->has_blocks};
 }
 
@@ -84,7 +75,7 @@ static pool_status find_coefficients(struct extend_run *run, const pool_span *in
     coefficients = coefficients_of(run);
     if (!run->params.from_coefficients)
         return group_transform_begin(transforms, &inverse, in, &coefficients);
-    if (!run->has_blocks || takes_reversed(run))
+    if (!run->has_blocks || group_takes_reversed(run->params.order))
         return copy_elements(run, in, &coefficients, run->checks);
     status = group_deal_blocks(transforms, in, run->column, run->checks);
     dealt = group_region(transforms, NTT_SECOND, run->column);

@@ -221,7 +221,8 @@ pool_status group_element_multiply(const pool_field *field, pool_device *device,
 pool_status group_element_invert(
     const pool_field *field, pool_device *device, struct group_element *x);
 
-/* ---- ntt.c ----------------------------------------------------------------------------------- */
+/* ---- transforms.c, ntt.c ----------------------------------------------------------------------
+ */
 
 /* Transforms of one call: the call's values, where it runs, and memory for a rank's part. */
 enum { NTT_FIRST, NTT_SECOND, NTT_REGIONS };
@@ -261,6 +262,15 @@ struct group_transform {
     uint32_t checks;
 };
 
+static inline bool group_takes_reversed(pool_ntt_order order)
+{
+    return order == POOL_NTT_RN || order == POOL_NTT_RR;
+}
+static inline bool group_gives_reversed(pool_ntt_order order)
+{
+    return order == POOL_NTT_NR || order == POOL_NTT_RR;
+}
+
 pool_status group_transforms_read(
     struct group_transforms *run, const pool_exec *exec, const pool_ntt_domain *domain);
 /* Allocates regions of `count` elements. For a batch the ranks agree on the number of lanes. */
@@ -289,6 +299,11 @@ pool_status group_deal_blocks(
     struct group_transforms *run, const pool_span *in, uint64_t count, uint32_t checks);
 pool_status group_collect_blocks(
     struct group_transforms *run, uint64_t count, const pool_span *out);
+/* What is to be exchanged has been enqueued: after this the other lane's work is. */
+pool_status group_mark_ready(struct group_transforms *run, pool_status status);
+/* The ranks agree first: a rank that has failed would leave the others waiting. */
+pool_status group_exchange_regions(
+    struct group_transforms *run, int from, int to, uint64_t count, pool_status status);
 pool_status group_check_elements(
     const struct group_transforms *run, const pool_span *span, uint64_t count, const char *name);
 
