@@ -107,7 +107,10 @@ typedef struct pool_params {
     int32_t lazy;
     /* For POOL_CONTEXT_ADOPT: one per device. `devices` must be NULL, or the "sim…" of the
      * simulated devices that the contexts belong to. A green context is planned for with the
-     * multiprocessors that it has; two of one device are refused. */
+     * multiprocessors that it has. Several green contexts of a device, one behind the other, are
+     * parts of it (pool_device_gpu), and the end of one of them is that of all.
+     * POOL_ERR_INVALID_ARGUMENT: a context has been destroyed or is there twice, or contexts of a
+     * device do not share its memory. */
     const CUcontext *contexts;
     size_t context_count;
     pool_fault_hook fault_hook;

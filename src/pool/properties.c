@@ -118,7 +118,7 @@ pool_status device_read_properties(pool_device *device)
     status = read_attributes(device);
     if (status)
         goto out;
-    if (properties->partitions)
+    if (device->part.multiprocessors) /* else of the whole device, or of a context of the caller */
         properties->multiprocessors = (int32_t)device->part.multiprocessors;
     if (properties->numa_node < 0)
         properties->numa_node = read_numa_node(properties->pci);

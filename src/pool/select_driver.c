@@ -15,6 +15,8 @@
 #include "base/math.h"
 #include "base/settings.h"
 #include "base/status.h"
+#include "driver/attributes.h"
+#include "driver/cleanup.h"
 #include "driver/sim/table/sim.h"
 #include "driver/worker/worker.h"
 #include "pool/device/device_spec.h"
@@ -37,6 +39,7 @@ struct visible_devices {
 struct chosen_gpu {
     int ordinal;
     const struct device_parts *parts;
+    uint32_t contexts; /* of the caller's; 0: the pool makes its own */
 };
 
 /* A suffix for messages about devices that do not exist. */
@@ -191,7 +194,8 @@ static pool_status add_gpu(
             return base_fail(POOL_ERR_INVALID_ARGUMENT,
                 "device %d is named twice in the device string, the second time by \"%s\"", ordinal,
                 selector->text);
-    visible->chosen[visible->chosen_count++] = (struct chosen_gpu){ordinal, parts};
+    visible->chosen[visible->chosen_count++] =
+        (struct chosen_gpu){.ordinal = ordinal, .parts = parts};
     return POOL_OK;
 }
 
@@ -226,41 +230,133 @@ static pool_status add_matching(
     return status;
 }
 
-/* The device of a context that the caller created. */
-static pool_status device_of_context(
-    const struct visible_devices *visible, CUcontext context, CUdevice *handle)
+/* With the context current: whether it exists. A green one that has been destroyed can be made
+ * current and names its device all the same. */
+static pool_status check_exists(struct driver *driver, size_t index)
 {
-    struct driver *driver = visible->driver;
+    size_t free_bytes, total_bytes;
+    pool_cu_result code = driver->api.MemGetInfo(&free_bytes, &total_bytes);
+
+    if (code == POOL_CU_CONTEXT_IS_DESTROYED || code == POOL_CU_INVALID_CONTEXT)
+        return base_fail(
+            POOL_ERR_INVALID_ARGUMENT, "pool_create: contexts[%zu] has been destroyed", index);
+    return driver_check(driver, code, "cuMemGetInfo");
+}
+
+/* With the context current: the one that memory which is allocated in it belongs to, of a green one
+ * the primary context. */
+static pool_status read_memory_context(struct driver *driver, CUcontext *context)
+{
+    pool_cu_enum question = DRIVER_POINTER_ATTRIBUTE_CONTEXT;
+    void *answer = context;
+    CUdeviceptr address = 0;
+    pool_status status = DRIVER_CALL(driver, MemAlloc(&address, 1));
+
+    if (status)
+        return status;
+    status = DRIVER_CALL(driver, PointerGetAttributes(1, &question, &answer, address));
+    (void)DRIVER_CLEANUP(driver, MemFree(address));
+    return status;
+}
+
+/* A context that the caller created. */
+struct given_context {
+    CUdevice handle;
+    CUcontext memory_context; /* NULL: not asked for */
+};
+
+static pool_status read_inside(
+    struct driver *driver, size_t index, bool asks_for_memory, struct given_context *given)
+{
+    pool_status status = DRIVER_CALL(driver, CtxGetDevice(&given->handle));
+
+    if (!status)
+        status = check_exists(driver, index);
+    return status || !asks_for_memory ? status
+                                      : read_memory_context(driver, &given->memory_context);
+}
+
+static pool_status read_context(struct driver *driver, const pool_params *params, size_t index,
+    bool asks_for_memory, struct given_context *given)
+{
+    CUcontext context = params->contexts[index];
     pool_status status, popped;
     int is_off;
 
+    *given = (struct given_context){.handle = -1};
     if (!context)
         return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: contexts must not contain NULL");
     status = DRIVER_CALL(driver, CtxPushCurrent(context));
     if (status)
         return status;
-    status = DRIVER_CALL(driver, CtxGetDevice(handle));
+    status = read_inside(driver, index, asks_for_memory, given);
     popped = device_context_pop(driver, context, &is_off);
     return status ? status : popped;
 }
 
+/* Several contexts of a GPU are its parts, which have its memory in common. */
+static pool_status add_part(
+    struct visible_devices *visible, const pool_params *params, size_t index, int ordinal)
+{
+    struct chosen_gpu *gpu = &visible->chosen[visible->chosen_count - 1];
+    struct given_context before, given;
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < index; i++)
+        if (params->contexts[i] == params->contexts[index])
+            status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "pool_create: contexts[%zu] and contexts[%zu] are the same", i, index);
+    if (!status && gpu->contexts == DEVICE_PARTS_MAX)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: device %d has more than %d of the contexts", ordinal, DEVICE_PARTS_MAX);
+    if (!status)
+        status = read_context(visible->driver, params, index - 1, true, &before);
+    if (!status)
+        status = read_context(visible->driver, params, index, true, &given);
+    if (!status && before.memory_context != given.memory_context)
+        status = base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: contexts[%zu] and contexts[%zu] are of device %d and do not share "
+            "memory: "
+            "several contexts of a device must be green ones of one primary context",
+            index - 1, index, ordinal);
+    gpu->contexts += !status;
+    return status;
+}
+
+static pool_status add_context(
+    struct visible_devices *visible, const pool_params *params, size_t index, int ordinal)
+{
+    for (size_t i = 0; i < visible->chosen_count; i++) {
+        if (visible->chosen[i].ordinal != ordinal)
+            continue;
+        if (i + 1 == visible->chosen_count)
+            return add_part(visible, params, index, ordinal);
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "pool_create: contexts[%zu] is another one of device %d: the contexts of a device must "
+            "follow one another",
+            index, ordinal);
+    }
+    visible->chosen[visible->chosen_count++] =
+        (struct chosen_gpu){.ordinal = ordinal, .parts = visible->parts, .contexts = 1};
+    return POOL_OK;
+}
+
 static pool_status select_by_context(struct visible_devices *visible, const pool_params *params)
 {
-    struct device_selector selector = {.text = "another context of it"};
     pool_status status = POOL_OK;
 
     for (size_t i = 0; i < params->context_count && !status; i++) {
-        CUdevice handle = -1;
+        struct given_context given;
         int ordinal = 0;
 
-        status = device_of_context(visible, params->contexts[i], &handle);
-        while (ordinal < visible->count && visible->devices[ordinal].handle != handle)
+        status = read_context(visible->driver, params, i, false, &given);
+        while (ordinal < visible->count && visible->devices[ordinal].handle != given.handle)
             ordinal++;
         if (!status && ordinal == visible->count)
             status = base_fail(POOL_ERR_NOT_FOUND,
                 "pool_create: contexts[%zu] belongs to no device that the driver reports", i);
         if (!status)
-            status = add_gpu(visible, &selector, ordinal);
+            status = add_context(visible, params, i, ordinal);
     }
     return status;
 }
@@ -281,6 +377,12 @@ static void start_workers(const struct visible_devices *visible)
     base_free(ordinals);
 }
 
+/* 0: it is one device. */
+static uint32_t parts_of(const struct chosen_gpu *gpu)
+{
+    return gpu->contexts > 1 ? gpu->contexts : gpu->parts->count;
+}
+
 /* Makes a device of each part of the GPUs. */
 static pool_status add_devices(struct device_source *source, const struct visible_devices *visible)
 {
@@ -288,7 +390,7 @@ static pool_status add_devices(struct device_source *source, const struct visibl
     size_t count = 0;
 
     for (size_t i = 0; i < visible->chosen_count; i++)
-        count += base_max(visible->chosen[i].parts->count, 1);
+        count += base_max(parts_of(&visible->chosen[i]), 1);
     source->entries = base_calloc(count, sizeof(*source->entries));
     if (!source->entries)
         return base_fail_memory("the list of devices");
@@ -307,11 +409,11 @@ static pool_status add_devices(struct device_source *source, const struct visibl
                 return base_fail_memory("the parts of a device");
             *wanted = *gpu->parts;
         }
-        for (uint32_t number = 0; number < base_max(gpu->parts->count, 1); number++)
+        for (uint32_t number = 0; number < base_max(parts_of(gpu), 1); number++)
             source->entries[source->count++] = (struct device_source_entry){.ordinal = gpu->ordinal,
                 .handle = handle,
                 .number = number,
-                .parts = gpu->parts->count,
+                .parts = parts_of(gpu),
                 .part = split[number],
                 .wanted = number ? NULL : wanted};
     }

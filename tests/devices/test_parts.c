@@ -291,6 +291,69 @@ static void test_graphs(void **state)
     assert_ok(pool_module_destroy(&module));
 }
 
+/* Green contexts of the caller's are parts, too. */
+static void test_adopted(void **state)
+{
+    const pool_cuda_api *cu = &device_driver(part[0])->api;
+    pool_cu_dev_resource all, groups[PARTS];
+    CUdevResourceDesc desc = NULL;
+    CUgreenCtx green[PARTS];
+    CUcontext contexts[PARTS];
+    unsigned count = PARTS;
+    pool_params params = {.struct_size = sizeof(params),
+        .context_mode = POOL_CONTEXT_ADOPT,
+        .contexts = contexts,
+        .context_count = PARTS};
+    char whole[64] = "";
+    device_pool *adopting = NULL;
+    pool_buffer *buffer = NULL;
+    pool_device *device[PARTS];
+    struct seen seen[PARTS];
+
+    (void)state;
+    if (is_isolated())
+        skip();
+    assert_int_equal(cu->DeviceGetDevResource(0, &all, 1), 0);
+    assert_int_equal(cu->DevSmResourceSplitByCount(groups, &count, &all, NULL, 0, FIRST), 0);
+    for (size_t i = 0; i < PARTS; i++) {
+        assert_int_equal(cu->DevResourceGenerateDesc(&desc, &groups[i], 1), 0);
+        assert_int_equal(cu->GreenCtxCreate(&green[i], desc, 0, 1), 0);
+        assert_int_equal(cu->CtxFromGreenCtx(&contexts[i], green[i]), 0);
+    }
+    if (strncmp(devices, "sim", 3) == 0) {
+        snprintf(whole, sizeof(whole), "%.*s", (int)strcspn(devices, "/"), devices);
+        params.devices = whole;
+    }
+    assert_ok(pool_create(&adopting, &params));
+    assert_int_equal(pool_device_count(adopting), PARTS);
+    for (size_t i = 0; i < PARTS; i++) {
+        pool_module *module = NULL;
+        pool_kernel *kernel = NULL;
+
+        assert_ok(pool_device_at(adopting, i, &device[i]));
+        assert_ok(pool_module_load(device[0], ptx, sizeof(ptx), &module));
+        assert_ok(pool_kernel_get(module, "where", &kernel));
+        for (enum way way = WAY_NULL; way <= WAY_CREATED; way++) {
+            seen[i] = run_way(way, kernel, device[i]);
+            assert_between(seen[i].count, FIRST / 2, FIRST);
+        }
+        assert_ok(pool_module_destroy(&module));
+    }
+    for (size_t i = 0; i < MOST_MULTIPROCESSORS; i++)
+        assert_false(seen[0].is_used[i] && seen[1].is_used[i]);
+    assert_ok(pool_buffer_alloc(device[0], 4096, &buffer)); /* one memory */
+    assert_ok(pool_buffer_fill8(buffer, 0, 4096, 1, NULL));
+    assert_ok(pool_buffer_destroy(&buffer));
+
+    /* The end of one is noticed, and the GPU is not used any more. */
+    assert_int_equal(cu->GreenCtxDestroy(green[1]), 0);
+    assert_status(pool_buffer_alloc(device[1], 4096, &buffer), POOL_ERR_DEVICE_LOST);
+    assert_says("was destroyed");
+    assert_status(pool_buffer_alloc(device[0], 4096, &buffer), POOL_ERR_DEVICE_LOST);
+    assert_ok(pool_destroy(&adopting));
+    assert_int_equal(cu->GreenCtxDestroy(green[0]), 0);
+}
+
 /* The probe runs on the multiprocessors of the part, whose results it reads. */
 static void test_probe(void **state)
 {
@@ -657,6 +720,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_default_streams),
         cmocka_unit_test(test_code_of_the_gpu),
         cmocka_unit_test(test_graphs),
+        cmocka_unit_test(test_adopted),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_operation),
         cmocka_unit_test(test_resident),

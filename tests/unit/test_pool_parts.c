@@ -303,6 +303,31 @@ static void test_refused(void **state)
 }
 
 /* A caller's green context is planned for with what it has; two of one device are refused. */
+static void refuse_contexts(struct world *world, const CUcontext *contexts, const char *says)
+{
+    world->params.contexts = contexts;
+    world->params.context_count = 2;
+    assert_int_equal(pool_create(&world->pool, &world->params), POOL_ERR_INVALID_ARGUMENT);
+    assert_says(says);
+}
+
+/* `green` is that of the second context, which it ends. */
+static void check_refused_contexts(
+    struct world *world, const CUcontext contexts[2], CUgreenCtx green)
+{
+    const pool_cuda_api *cu = pool_mock_table(world->mock);
+    const CUcontext same[2] = {contexts[0], contexts[0]};
+    CUcontext own[2] = {contexts[0], NULL};
+
+    refuse_contexts(world, same, "contexts[0] and contexts[1] are the same");
+    refuse_contexts(world, own, "must not contain NULL");
+    assert_int_equal(cu->CtxCreate(&own[1], 0, 0), 0);
+    refuse_contexts(world, own, "do not share memory");
+    assert_int_equal(cu->CtxDestroy(own[1]), 0);
+    assert_int_equal(cu->GreenCtxDestroy(green), 0);
+    refuse_contexts(world, contexts, "contexts[1] has been destroyed");
+}
+
 static void test_adopted(void **state)
 {
     struct world world = world_of_chip(&h100);
@@ -326,16 +351,26 @@ static void test_adopted(void **state)
     world.params.context_mode = POOL_CONTEXT_ADOPT;
     world.params.contexts = contexts;
     world.params.context_count = 2;
-    assert_int_equal(pool_create(&world.pool, &world.params), POOL_ERR_INVALID_ARGUMENT);
-    assert_says("another context of it");
+    assert_ok(pool_create(&world.pool, &world.params));
+    assert_int_equal(pool_device_count(world.pool), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(pool_device_get_info(device_of(&world, i), &info));
+        assert_int_equal(info.multiprocessors, 24);
+        assert_int_equal(info.partition, i);
+        assert_int_equal(info.partitions, 2);
+        assert_ptr_equal(pool_device_gpu(device_of(&world, i)), device_of(&world, 0));
+    }
+    assert_ok(pool_destroy(&world.pool));
+    check_refused_contexts(&world, contexts, green[1]);
+    green[1] = NULL;
+    world.params.contexts = contexts;
     world.params.context_count = 1;
     assert_ok(pool_create(&world.pool, &world.params));
     assert_ok(pool_device_get_info(device_of(&world, 0), &info));
     assert_int_equal(info.multiprocessors, 24);
     assert_int_equal(info.partitions, 0);
     assert_ok(pool_destroy(&world.pool));
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(cu->GreenCtxDestroy(green[i]), 0);
+    assert_int_equal(cu->GreenCtxDestroy(green[0]), 0);
     world_end(&world);
 }
 
