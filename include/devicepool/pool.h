@@ -204,11 +204,11 @@ typedef struct pool_params {
     uint32_t shared_multiprocessors;
     /*
      * The longest time in nanoseconds that one launch of the library should fill a device, so that
-     * other jobs on it get their turn: longer kernels are cut. Predicted from the rates of the
-     * chips that were measured, not enforced. Blocking calls enqueue at most two such slices ahead
-     * of the device, also of kernels that are not cut. 0: the setting DEVICEPOOL_SLICE, or
+     * other jobs on it get their turn: longer kernels are cut, to one wave of blocks at least.
+     * Predicted from the rates of the chips that were measured, not enforced. Blocking calls
+     * enqueue at most two such slices ahead of the device. 0: the setting DEVICEPOOL_SLICE, or
      * POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit, and everything is enqueued at once.
-     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says which kernels are cut.
+     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says how kernels are cut.
      */
     uint64_t slice_ns;
     /*

@@ -5,7 +5,8 @@
  *
  * A transform computes in an array of XYZZ points at `points`, one transform after the other. The
  * forward stages take it from natural to bit-reversed order, the inverse ones back. Each stage
- * multiplies points by factors, which are digits in memory.
+ * multiplies points by factors, which are digits in memory. `first_block` is the first of the
+ * blocks that a launch has, where a kernel is cut into several launches.
  */
 #ifndef PTX_ECNTT_ARGS_H
 #define PTX_ECNTT_ARGS_H
@@ -37,6 +38,7 @@ struct ecntt_factors_args {
     unsigned coset[MSM_MAX_WORDS];
     unsigned scale[MSM_MAX_WORDS];
     struct msm_lattice lattice;
+    unsigned first_block;
 };
 
 /* ---- points.cu ------------------------------------------------------------------------------- */
@@ -62,6 +64,7 @@ struct ecntt_load_args {
     struct msm_input_bases input;
     struct ecntt_layout layout;
     DEVICE_POINTER(struct xyzz) points;
+    unsigned first_block;
 };
 
 enum ecntt_step {
@@ -80,6 +83,7 @@ struct ecntt_stage_args {
     unsigned log_size;
     unsigned log_half;      /* a and b are 2^log_half points apart */
     unsigned skips_block_0; /* 1: its factor `first` is 1 */
+    unsigned first_block;
 };
 
 struct ecntt_store_args {
@@ -91,6 +95,8 @@ struct ecntt_store_args {
     unsigned point_layout;          /* pool_point_layout */
     unsigned converts;              /* 1: coordinates are multiplied by `factor` */
     unsigned factor[MSM_MAX_WORDS]; /* to the form in memory */
+    unsigned blocks;                /* of all launches */
+    unsigned first_block;
 };
 
 #endif

@@ -145,7 +145,7 @@ __device__ __noinline__ void store_digits(const struct ecntt_factors_args *args,
 extern "C" __global__ void __launch_bounds__(ECNTT_THREADS)
     ecntt_factors(const struct ecntt_factors_args args)
 {
-    u64 index = (u64)blockIdx.x * ECNTT_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * ECNTT_THREADS + threadIdx.x;
     if (index >= args.count)
         return;
     fr factor = factor_of(args, index < args.table ? index : index - args.table);

@@ -58,7 +58,7 @@ __device__ __forceinline__ u64 index_of(
 extern "C" __global__ void __launch_bounds__(ECNTT_THREADS)
     ecntt_load(const struct ecntt_load_args args)
 {
-    u64 index = (u64)blockIdx.x * ECNTT_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * ECNTT_THREADS + threadIdx.x;
     u64 transform = index >> args.layout.log_size;
     if (transform >= args.layout.transforms)
         return;
@@ -147,7 +147,7 @@ __device__ __forceinline__ xyzz *butterfly(
 extern "C" __global__ void __launch_bounds__(ECNTT_THREADS)
     ecntt_stage(const struct ecntt_stage_args args)
 {
-    u64 index = (u64)blockIdx.x * ECNTT_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * ECNTT_THREADS + threadIdx.x;
     u64 block, offset;
     if (index >= args.count)
         return;
@@ -221,8 +221,8 @@ __device__ __forceinline__ const xyzz *result_of(const struct ecntt_store_args &
 extern "C" __global__ void __launch_bounds__(ECNTT_THREADS)
     ecntt_store(const struct ecntt_store_args args)
 {
-    u64 threads = (u64)gridDim.x * ECNTT_THREADS;
-    u64 first = (u64)blockIdx.x * ECNTT_THREADS + threadIdx.x;
+    u64 threads = (u64)args.blocks * ECNTT_THREADS;
+    u64 first = (u64)(args.first_block + blockIdx.x) * ECNTT_THREADS + threadIdx.x;
     fe products[ECNTT_SHARE];
     fe product = fe_one();
     unsigned count = 0;

@@ -32,6 +32,7 @@ struct fri_fold_args {
     unsigned scale[FRI_BASE_WORDS]; /* 2^-log_arity */
     unsigned log_count;             /* of all results */
     unsigned is_reversed;
+    unsigned first_block; /* of a launch of some of the blocks */
 };
 
 /* fri_denominators: out[i] = z / x_i - 1 for the points x_i in either order. */
@@ -41,6 +42,7 @@ struct fri_denominators_args {
     unsigned z[FRI_WORDS];
     unsigned log_count;
     unsigned is_reversed;
+    unsigned first_block;
 };
 
 /*
@@ -58,6 +60,7 @@ struct fri_dot_args {
     unsigned columns;
     unsigned segments;
     unsigned log_lanes;
+    unsigned first_block;
 };
 
 /* matrix_bit_reverse: items of `words` words; strides are in words. */
@@ -69,6 +72,7 @@ struct matrix_rows_args {
     unsigned long long words;
     unsigned long long columns;
     unsigned log_rows;
+    unsigned first_block;
 };
 
 #endif

@@ -45,11 +45,10 @@ __device__ __forceinline__ fr_c inverse_point(const struct fri_points &points, u
  * (Ben-Sasson, Bentov, Horesh, Riabzev, "Fast Reed-Solomon Interactive Oracle Proofs of Proximity",
  * 2018), and challenge c^2 for the next one.
  */
-template <unsigned LOG_ARITY>
-__device__ __forceinline__ void fold(const struct fri_fold_args &args)
+template <unsigned LOG_ARITY> __device__ __forceinline__ void fold(const struct fri_fold_args &args)
 {
     const unsigned K = 1u << LOG_ARITY;
-    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 thread = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (thread >= args.count)
         return;
     u64 result = args.first + thread;
@@ -95,7 +94,7 @@ extern "C" __global__ void fri_fold8(struct fri_fold_args args)
 
 extern "C" __global__ void fri_denominators(struct fri_denominators_args args)
 {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >> args.log_count != 0)
         return;
     u64 point = args.is_reversed ? reverse_bits_long(i, args.log_count) : i;
@@ -107,8 +106,9 @@ extern "C" __global__ void fri_dot(struct fri_dot_args args)
 {
     __shared__ unsigned tile[FR_WORDS * 256];
     unsigned lanes = 1u << args.log_lanes, groups = (args.columns + lanes - 1) >> args.log_lanes;
-    unsigned column = blockIdx.x % groups * lanes + (threadIdx.x & (lanes - 1));
-    unsigned segment = blockIdx.x / groups;
+    unsigned block = args.first_block + blockIdx.x;
+    unsigned column = block % groups * lanes + (threadIdx.x & (lanes - 1));
+    unsigned segment = block / groups;
     u64 end = (segment + 1ull) * args.segment_rows;
     fr sum = fr_zero();
     if (end > args.rows)
@@ -117,8 +117,8 @@ extern "C" __global__ void fri_dot(struct fri_dot_args args)
         u64 row = segment * args.segment_rows + (threadIdx.x >> args.log_lanes);
 #pragma unroll 1
         for (; row < end; row += 256 >> args.log_lanes) {
-            fr_c value = coordinate_of(
-                args.matrix + row * args.row_stride + column * args.column_stride);
+            fr_c value =
+                coordinate_of(args.matrix + row * args.row_stride + column * args.column_stride);
             sum = fr_add(sum, fr_mul_c(strided_load(args.weights, row, FR_WORDS), value));
         }
     }

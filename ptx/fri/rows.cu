@@ -10,7 +10,7 @@ typedef unsigned long long u64;
 /* In place or from one matrix to another: a thread exchanges a pair of rows i <= reverse(i). */
 extern "C" __global__ void matrix_bit_reverse(struct matrix_rows_args args)
 {
-    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 thread = (u64)(args.first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     u64 word = thread % args.words, item = thread / args.words;
     u64 row = item & ((1ull << args.log_rows) - 1), column = item >> args.log_rows;
     u64 other = (__brevll(row) >> 1) >> (63 - args.log_rows);

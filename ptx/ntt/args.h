@@ -51,6 +51,7 @@ struct ntt_pass_args {
     unsigned low_bits;       /* of an exponent: the index in the low tables */
     unsigned exponent_shift; /* from exponents of this pass's root to those of the tables' root */
     unsigned flags;
+    unsigned first_block; /* of a launch of some of the blocks */
 };
 
 #endif

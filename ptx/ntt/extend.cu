@@ -37,7 +37,7 @@ __device__ __forceinline__ u64 index_of(
 extern "C" __global__ void __launch_bounds__(NTT_EXTEND_THREADS)
     ntt_extend(const struct ntt_extend_args args)
 {
-    u64 index = (u64)blockIdx.x * NTT_EXTEND_THREADS + threadIdx.x;
+    u64 index = (u64)(args.first_block + blockIdx.x) * NTT_EXTEND_THREADS + threadIdx.x;
     if (index >= args.count)
         return;
     bool is_interleaved = args.flags & NTT_INTERLEAVED;
@@ -50,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(NTT_EXTEND_THREADS)
 #pragma unroll 1
     for (unsigned c = 0; c < 1u << args.log_blowup; c++) {
         u64 part = reverse_bits(c, args.log_blowup);
-        args.out[index_of(args, batch, part << args.log_points | j,
-            args.log_points + args.log_blowup)] = x;
+        args.out[index_of(
+            args, batch, part << args.log_points | j, args.log_points + args.log_blowup)] = x;
         x = fr_mul_lazy(x, twiddle);
     }
 }

@@ -22,6 +22,7 @@ struct ntt_extend_args {
     unsigned log_blowup;
     unsigned low_bits; /* of an exponent: its index in the low tables */
     unsigned flags;    /* NTT_REVERSED_INPUT, NTT_INTERLEAVED */
+    unsigned first_block;
 };
 
 #endif

@@ -171,7 +171,7 @@ __device__ __forceinline__ void place_of(
 __device__ __forceinline__ u64 sub_transform(const struct ntt_pass_args &pass, unsigned column)
 {
     const unsigned parts = pass.log_done, low = pass.log_size - parts - NTT_LENGTH;
-    u64 tile = blockIdx.x;
+    u64 tile = pass.first_block + blockIdx.x;
     if (pass.flags & NTT_COSET_INPUT && low >= LOG_COLUMNS) {
         const unsigned tiles = low - LOG_COLUMNS;
         u64 part = tile & ((1u << parts) - 1), of_part = tile >> parts & ((1ull << tiles) - 1);

@@ -81,7 +81,7 @@ __device__ __forceinline__ fr scale_result(const struct ntt_pass_args &pass,
 __device__ __forceinline__ void scale_tile(
     const struct ntt_pass_args &pass, const struct ntt_split_args &split, unsigned *tile)
 {
-    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    u64 first = (u64)(pass.first_block + blockIdx.x) << pass.log_tile_width;
     unsigned size = 1u << (pass.log_length + pass.log_tile_width);
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
@@ -101,7 +101,7 @@ __device__ __forceinline__ void scale_tile(
 __device__ __forceinline__ void store_columns(const struct ntt_pass_args &pass,
     const struct ntt_split_args &split, const unsigned *tile, fr *const *out)
 {
-    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    u64 first = (u64)(pass.first_block + blockIdx.x) << pass.log_tile_width;
     unsigned size = VECTORS << (pass.log_length + pass.log_tile_width);
     unsigned log_run = pass.log_length - split.log_devices;
 #pragma unroll 2

@@ -40,7 +40,7 @@ __device__ __forceinline__ fr scale_output(
 
 __device__ __forceinline__ void store_tile(const struct ntt_pass_args &pass, const unsigned *tile)
 {
-    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    u64 first = (u64)(pass.first_block + blockIdx.x) << pass.log_tile_width;
     unsigned size = 1u << (pass.log_length + pass.log_tile_width);
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
@@ -121,7 +121,7 @@ __device__ __forceinline__ void store_sectors(fr *to, fr *other, fr x)
 __device__ __forceinline__ void store_registers(const struct ntt_pass_args &pass, fr *x,
     const struct twiddle *twiddle, struct butterfly butterfly)
 {
-    u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
+    u64 index = ((u64)(pass.first_block + blockIdx.x) << pass.log_tile_width) + butterfly.sub;
     unsigned low = pass.log_size - pass.log_done - pass.log_length;
     bool is_permuted = pass.flags & NTT_NATURAL_OUTPUT;
 #if HAS_PAIRS

@@ -40,7 +40,7 @@ __device__ __forceinline__ fr scale_input(
 
 __device__ __forceinline__ void load_tile(const struct ntt_pass_args &pass, unsigned *tile)
 {
-    u64 first = (u64)blockIdx.x << pass.log_tile_width;
+    u64 first = (u64)(pass.first_block + blockIdx.x) << pass.log_tile_width;
     unsigned size = 1u << (pass.log_length + pass.log_tile_width);
 #pragma unroll 1
     for (unsigned i = threadIdx.x; i < size; i += blockDim.x) {
@@ -99,7 +99,7 @@ __device__ __forceinline__ void load_reversed(fr *x, const fr *from)
 __device__ __forceinline__ void load_registers(
     const struct ntt_pass_args &pass, fr *x, struct butterfly butterfly)
 {
-    u64 index = ((u64)blockIdx.x << pass.log_tile_width) + butterfly.sub;
+    u64 index = ((u64)(pass.first_block + blockIdx.x) << pass.log_tile_width) + butterfly.sub;
     struct sub_transform at = sub_transform_at(pass, index);
 #if HAS_PAIRS
     if (pass.flags & NTT_REVERSED_INPUT) {

@@ -86,8 +86,8 @@ __device__ __forceinline__ void two_point_stages(const struct ntt_pass_args &pas
         if (log_distance > 1)
             twiddle[1] = load_second_twiddle(pass, log_distance - 1);
         else if (stores_registers && pass.log_size != pass.log_done + pass.log_length)
-            prefetch_pass_twiddles(
-                pass, twiddle, sub_transform_at(pass, blockIdx.x).sub, last.local);
+            prefetch_pass_twiddles(pass, twiddle,
+                sub_transform_at(pass, pass.first_block + blockIdx.x).sub, last.local);
         exchange_points(x, tile, log_distance);
     }
     difference = fr_sub_lazy(x[0], x[1]);

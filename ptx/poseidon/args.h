@@ -24,10 +24,11 @@ struct poseidon_args {
     DEVICE_POINTER(unsigned char) out;
     unsigned long long in_stride;
     unsigned long long out_stride;
-    unsigned long long count;       /* of output items */
-    unsigned long long input_count; /* merkle_level: nodes of the level below; sponge: elements of a
-                                       message with padding, without zeros that fill its last block */
-    unsigned in_is_converted;       /* 1: elements of `in` are not in the device's form */
+    unsigned long long count; /* of output items */
+    unsigned long long
+        input_count;          /* merkle_level: nodes of the level below; sponge: elements of a
+                                 message with padding, without zeros that fill its last block */
+    unsigned in_is_converted; /* 1: elements of `in` are not in the device's form */
     unsigned out_is_converted;
     unsigned in_is_aligned; /* 1: address and stride are multiples of 16 */
     unsigned out_is_aligned;
@@ -41,6 +42,7 @@ struct poseidon_args {
     /* merkle_level: the digest that stands for a child without leaves. Both in the device's form.
      */
     unsigned padding_node[POSEIDON_NODE_WORDS];
+    unsigned first_block; /* of a launch of some of the blocks */
 };
 
 #endif

@@ -37,9 +37,9 @@
 #define POSEIDON_KERNEL(name) poseidon_##name
 #endif
 
-__device__ __forceinline__ unsigned long long item_of_thread(void)
+__device__ __forceinline__ unsigned long long item_of_thread(unsigned first_block)
 {
-    return ((unsigned long long)blockIdx.x * POSEIDON_BLOCK + threadIdx.x) /
+    return ((unsigned long long)(first_block + blockIdx.x) * POSEIDON_BLOCK + threadIdx.x) /
            POSEIDON_THREADS_PER_STATE;
 }
 
@@ -54,7 +54,7 @@ __device__ __forceinline__ unsigned thread_of_state(void)
  */
 __device__ __forceinline__ int thread_has_item(const poseidon_args &args, unsigned long long *index)
 {
-    *index = item_of_thread();
+    *index = item_of_thread(args.first_block);
     if (POSEIDON_THREADS_PER_STATE == 1)
         return *index < args.count;
     *index = min(*index, args.count - 1);
@@ -65,7 +65,7 @@ __device__ __forceinline__ int thread_has_item(const poseidon_args &args, unsign
 __device__ __forceinline__ int thread_stores_item(const poseidon_args &args)
 {
     return POSEIDON_THREADS_PER_STATE == 1 ||
-           (thread_of_state() == 0 && item_of_thread() < args.count);
+           (thread_of_state() == 0 && item_of_thread(args.first_block) < args.count);
 }
 
 __device__ __forceinline__ fr load_words(const unsigned char *from, unsigned is_aligned)

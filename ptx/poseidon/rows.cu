@@ -58,7 +58,7 @@ __device__ __forceinline__ void store_result(
 extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     poseidon_rows(const poseidon_rows_args args)
 {
-    unsigned long long row = item_of_thread();
+    unsigned long long row = item_of_thread(args.first_block);
     if (row >= args.rows)
         return;
     const unsigned char *in = args.in + row * args.row_stride;
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
 extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     poseidon_gather(const poseidon_gather_args args)
 {
-    unsigned long long item = item_of_thread();
+    unsigned long long item = item_of_thread(args.first_block);
     if (item >= args.count * args.columns)
         return;
     unsigned long long query = item / args.columns, column = item % args.columns;

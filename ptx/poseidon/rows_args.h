@@ -29,6 +29,7 @@ struct poseidon_rows_args {
     unsigned out_is_converted;
     unsigned in_is_aligned; /* 1: addresses of elements are multiples of 8 or 16, see rows.cu */
     unsigned out_is_aligned;
+    unsigned first_block; /* of a launch of some of the blocks, as below */
 };
 
 /* poseidon_gather: `count` rows of `columns` elements. */
@@ -45,6 +46,7 @@ struct poseidon_gather_args {
     unsigned is_sibling;
     unsigned in_is_converted;
     unsigned out_is_converted;
+    unsigned first_block;
 };
 
 #endif

@@ -35,7 +35,7 @@ __device__ __forceinline__ void absorb_block(
 extern "C" __global__ void __launch_bounds__(POSEIDON_BLOCK)
     poseidon_sponge(const poseidon_args args)
 {
-    unsigned long long index = item_of_thread();
+    unsigned long long index = item_of_thread(args.first_block);
     if (index >= args.count)
         return;
     const unsigned char *in = args.in + index * args.in_stride;

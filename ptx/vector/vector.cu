@@ -19,9 +19,10 @@ __device__ __forceinline__ fr scaled(fr x, const fr *factor)
 
 /* out[i] = scale_out (scale_a a[i] op scale_b b[i]); factors may be null; VECTOR_COPY ignores b. */
 extern "C" __global__ void vector_apply(unsigned op, struct vector_arg a, struct vector_arg b,
-    struct vector_arg out, const fr *scale_a, const fr *scale_b, const fr *scale_out, u64 count)
+    struct vector_arg out, const fr *scale_a, const fr *scale_b, const fr *scale_out, u64 count,
+    unsigned first_block)
 {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >= count)
         return;
     fr x = scaled(strided_load(a.data, i, a.stride), scale_a);
@@ -34,14 +35,14 @@ extern "C" __global__ void vector_apply(unsigned op, struct vector_arg a, struct
 
 /*
  * out[i] = factor / a[i], and 0 where a[i] is 0, by Montgomery's simultaneous inversion: each
- * thread inverts the product of its elements, which are one grid apart. `scratch` is packed and
- * holds the prefix products.
+ * thread inverts the product of its elements, which are as far apart as all `blocks` have threads.
+ * `scratch` is packed and holds the prefix products.
  */
-extern "C" __global__ void vector_invert(
-    struct vector_arg a, struct vector_arg out, fr *scratch, const fr *factor, u64 count)
+extern "C" __global__ void vector_invert(struct vector_arg a, struct vector_arg out, fr *scratch,
+    const fr *factor, u64 count, unsigned blocks, unsigned first_block)
 {
-    u64 threads = (u64)gridDim.x * blockDim.x;
-    u64 first = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 threads = (u64)blocks * blockDim.x;
+    u64 first = (u64)(first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (first >= count)
         return;
     fr product = fr_one();
@@ -71,9 +72,9 @@ extern "C" __global__ void vector_invert(
 
 /* out[reverse(i)] = a[i]. One thread per pair i <= reverse(i), so that in-place operation works. */
 extern "C" __global__ void vector_bit_reverse(
-    struct vector_arg a, struct vector_arg out, unsigned log_count)
+    struct vector_arg a, struct vector_arg out, unsigned log_count, unsigned first_block)
 {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i >> log_count != 0)
         return;
     u64 j = reverse_bits_long(i, log_count);
@@ -90,12 +91,12 @@ extern "C" __global__ void vector_bit_reverse(
 /* out[c rows + r] = a[r columns + c], with blocks of TILE x TILE threads. a and out must not
  * overlap. */
 extern "C" __global__ void vector_transpose(
-    struct vector_arg a, struct vector_arg out, u64 rows, u64 columns)
+    struct vector_arg a, struct vector_arg out, u64 rows, u64 columns, unsigned first_block)
 {
     __shared__ unsigned tile[FR_WORDS][TILE][TILE + 1];
     u64 tiles_per_row = (columns + TILE - 1) / TILE;
-    u64 top = blockIdx.x / tiles_per_row * TILE;
-    u64 left = blockIdx.x % tiles_per_row * TILE;
+    u64 top = (first_block + blockIdx.x) / tiles_per_row * TILE;
+    u64 left = (first_block + blockIdx.x) % tiles_per_row * TILE;
     unsigned x = threadIdx.x % TILE, y = threadIdx.x / TILE;
     if (top + y < rows && left + x < columns) {
         fr value = strided_load(a.data, (top + y) * columns + left + x, a.stride);
@@ -115,28 +116,33 @@ extern "C" __global__ void vector_transpose(
  * The value at z of the polynomial with coefficients a, in parts: with T = 2^log_threads threads,
  * partial[t] = z^t (a[t] + a[t + T] z^T + a[t + 2 T] z^(2 T) + ...), whose sum over t is the value.
  * powers_of_two holds z^(2^0), z^(2^1), ...
+ *
+ * A launch takes the coefficients from `first`, a multiple of T, to `end`, and those at the end of
+ * the polynomial are taken first: until `first` is 0, partial[t] has the sum without z^t.
  */
-extern "C" __global__ void vector_evaluate(
-    struct vector_arg a, u64 count, const fr *powers_of_two, fr *partial, unsigned log_threads)
+extern "C" __global__ void vector_evaluate(struct vector_arg a, u64 count, const fr *powers_of_two,
+    fr *partial, unsigned log_threads, u64 first, u64 end)
 {
     u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     u64 threads = 1ull << log_threads;
     if (thread >= threads)
         return;
     fr factor = powers_of_two[log_threads];
-    fr sum = fr_zero();
-    if (thread < count) {
-        u64 i = thread + (((count - 1 - thread) >> log_threads) << log_threads);
+    fr sum = end < count ? partial[thread] : fr_zero();
+    u64 last = first + thread;
+    if (last < end) {
+        u64 i = last + (((end - 1 - last) >> log_threads) << log_threads);
 #pragma unroll 1
         for (;;) {
             sum = fr_add(fr_mul(sum, factor), strided_load(a.data, i, a.stride));
-            if (i == thread)
+            if (i == last)
                 break;
             i -= threads;
         }
     }
+    unsigned bits = first == 0 ? log_threads : 0;
 #pragma unroll 1
-    for (unsigned bit = 0; bit < log_threads; bit++)
+    for (unsigned bit = 0; bit < bits; bit++)
         if (thread >> bit & 1)
             sum = fr_mul(sum, powers_of_two[bit]);
     partial[thread] = sum;
@@ -145,12 +151,12 @@ extern "C" __global__ void vector_evaluate(
 /*
  * out[i] = scale b^i (scale may be null), with elements `stride` words apart. The number of threads
  * is a power of two, 2^log_threads, so that each thread proceeds by multiplying with
- * powers_of_two[log_threads].
+ * powers_of_two[log_threads]. A launch computes those from `first` to `count`.
  */
-extern "C" __global__ void vector_powers(unsigned *out, u64 count, u64 stride, const fr *powers_of_two,
-    const fr *scale, unsigned log_threads)
+extern "C" __global__ void vector_powers(unsigned *out, u64 count, u64 stride,
+    const fr *powers_of_two, const fr *scale, unsigned log_threads, u64 first)
 {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = first + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count)
         return;
     fr value = power(powers_of_two, i);
@@ -186,9 +192,10 @@ extern "C" __global__ void vector_sum_blocks(const fr *a, u64 count, fr *out)
 }
 
 /* Lowers *first to the least index of an element that is not below the modulus. */
-extern "C" __global__ void vector_check(struct vector_arg a, u64 count, u64 *first)
+extern "C" __global__ void vector_check(
+    struct vector_arg a, u64 count, u64 *first, unsigned first_block)
 {
-    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 i = (u64)(first_block + blockIdx.x) * blockDim.x + threadIdx.x;
     if (i < count && !fr_less(strided_load(a.data, i, a.stride), fr_modulus()))
         atomicMin(first, i);
 }

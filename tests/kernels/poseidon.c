@@ -214,8 +214,9 @@ static const struct poseidon_stage stages[] = {
 static pool_status launch(struct harness *harness, void *user)
 {
     const struct poseidon_case *one = user;
-    const struct poseidon_args *args = &one->args;
-    const struct poseidon_rows_args rows = {.in = args->in,
+    struct poseidon_args own = one->args, *args = &own;
+    const struct exec_target target = {.device = harness->device, .stream = harness->stream};
+    struct poseidon_rows_args rows = {.in = args->in,
         .out = args->out,
         .row_stride = args->in_stride,
         .column_stride = one->set->field->bytes,
@@ -232,9 +233,8 @@ static pool_status launch(struct harness *harness, void *user)
         .out_is_aligned = args->out_is_aligned};
 
     if (one->row->kernel == POSEIDON_ROWS)
-        return poseidon_launch_rows(one->set, harness->device, harness->stream, &rows);
-    return poseidon_launch(
-        one->set, harness->device, harness->stream, one->row->kernel, &one->args);
+        return poseidon_launch_rows(one->set, &target, &rows);
+    return poseidon_launch(one->set, &target, one->row->kernel, args);
 }
 
 /* In the device's form or, converted, in the other one. */

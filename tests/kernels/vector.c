@@ -50,6 +50,8 @@ static struct vector_arg argument(const struct vector_case *one, CUdeviceptr add
     return (struct vector_arg){address, one->stride / 4};
 }
 
+static uint32_t no_block; /* before the first one: all blocks are launched */
+
 static void run_kernel(struct vector_case *one, pool_kernel *kernel, uint64_t items,
     uint32_t threads, void **arguments, uint32_t count)
 {
@@ -86,11 +88,12 @@ static void launch_apply(struct vector_case *one, pool_kernel *kernel)
     struct vector_arg a = argument(one, one->in[0]), b = argument(one, one->in[1]),
                       out = argument(one, one->out);
     CUdeviceptr factors[3] = {0};
-    void *arguments[] = {&op, &a, &b, &out, &factors[0], &factors[1], &factors[2], &one->count};
+    void *arguments[] = {
+        &op, &a, &b, &out, &factors[0], &factors[1], &factors[2], &one->count, &no_block};
 
     for (size_t i = 0; bytes && i < 3; i++)
         factors[i] = one->constants + i * bytes;
-    run_kernel(one, kernel, one->count, BLOCK, arguments, 8);
+    run_kernel(one, kernel, one->count, BLOCK, arguments, 9);
 }
 
 static void reference_apply(struct vector_case *one)
@@ -119,9 +122,10 @@ static void launch_invert(struct vector_case *one, pool_kernel *kernel)
     struct vector_arg a = argument(one, one->in[0]), out = argument(one, one->out);
     CUdeviceptr factor = one->row->has_factors ? one->constants : 0;
     CUdeviceptr scratch = stage_alloc(&one->stage, one->count * one->field->bytes);
-    void *arguments[] = {&a, &out, &scratch, &factor, &one->count};
+    uint32_t blocks = (uint32_t)(((one->count + 15) / 16 + 63) / 64);
+    void *arguments[] = {&a, &out, &scratch, &factor, &one->count, &blocks, &no_block};
 
-    run_kernel(one, kernel, (one->count + 15) / 16, 64, arguments, 5);
+    run_kernel(one, kernel, (one->count + 15) / 16, 64, arguments, 7);
 }
 
 /* factor / a[i], and 0 for 0 */
@@ -146,9 +150,9 @@ static void launch_bit_reverse(struct vector_case *one, pool_kernel *kernel)
 {
     struct vector_arg a = argument(one, one->in[0]), out = argument(one, one->out);
     uint32_t log_count = log2_of(one->count);
-    void *arguments[] = {&a, &out, &log_count};
+    void *arguments[] = {&a, &out, &log_count, &no_block};
 
-    run_kernel(one, kernel, one->count, BLOCK, arguments, 3);
+    run_kernel(one, kernel, one->count, BLOCK, arguments, 4);
 }
 
 static void reference_bit_reverse(struct vector_case *one)
@@ -175,10 +179,10 @@ static void launch_transpose(struct vector_case *one, pool_kernel *kernel)
     struct vector_arg a = argument(one, one->in[0]), out = argument(one, one->out);
     uint64_t rows = rows_of(one), columns = one->count / rows;
     uint64_t tiles = (rows + TILE - 1) / TILE * ((columns + TILE - 1) / TILE);
-    void *arguments[] = {&a, &out, &rows, &columns};
+    void *arguments[] = {&a, &out, &rows, &columns, &no_block};
 
     one->results = rows * columns;
-    run_kernel(one, kernel, tiles * TILE * TILE, TILE * TILE, arguments, 4);
+    run_kernel(one, kernel, tiles * TILE * TILE, TILE * TILE, arguments, 5);
 }
 
 static void reference_transpose(struct vector_case *one)
@@ -199,11 +203,12 @@ static void launch_evaluate(struct vector_case *one, pool_kernel *kernel)
     struct vector_arg a = argument(one, one->in[0]);
     uint32_t log_threads = LOG_THREADS;
     CUdeviceptr powers = upload_powers_of_two(one, element(one, one->b, 3));
-    void *arguments[] = {&a, &one->count, &powers, &one->out, &log_threads};
+    uint64_t first = 0;
+    void *arguments[] = {&a, &one->count, &powers, &one->out, &log_threads, &first, &one->count};
 
     one->stride = one->field->bytes;
     one->results = 1u << LOG_THREADS;
-    run_kernel(one, kernel, one->results, 32, arguments, 5);
+    run_kernel(one, kernel, one->results, 32, arguments, 7);
 }
 
 /* partial[t] = the sum of a[i] z^i over i = t modulo the threads */
@@ -249,9 +254,10 @@ static void launch_powers(struct vector_case *one, pool_kernel *kernel)
     uint32_t log_threads = LOG_THREADS;
     CUdeviceptr powers = upload_powers_of_two(one, element(one, one->b, 3));
     CUdeviceptr scale = one->row->has_factors ? one->constants : 0;
-    void *arguments[] = {&one->out, &one->count, &stride, &powers, &scale, &log_threads};
+    uint64_t first = 0;
+    void *arguments[] = {&one->out, &one->count, &stride, &powers, &scale, &log_threads, &first};
 
-    run_kernel(one, kernel, 1u << LOG_THREADS, 32, arguments, 6);
+    run_kernel(one, kernel, 1u << LOG_THREADS, 32, arguments, 7);
 }
 
 static void reference_powers(struct vector_case *one)
@@ -306,12 +312,12 @@ static void launch_check(struct vector_case *one, pool_kernel *kernel)
     struct vector_arg a;
     uint64_t first = 0;
     CUdeviceptr result, result_none = stage_upload(&one->stage, &none, sizeof(none));
-    void *arguments[] = {&a, &one->count, &result_none};
+    void *arguments[] = {&a, &one->count, &result_none, &no_block};
     struct kernel_launch launch = {.kernel = kernel,
         .blocks = (one->count + BLOCK - 1) / BLOCK,
         .threads = BLOCK,
         .arguments = arguments,
-        .argument_count = 3};
+        .argument_count = 4};
 
     a = argument(one, one->in[0]);
     stage_run(&one->stage, kernel_launch, &launch);

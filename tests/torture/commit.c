@@ -11,6 +11,7 @@
 #include "driver/nvrtc.h"
 #include "fri/args.h"
 #include "ntt/args.h"
+#include "ntt/extend_args.h"
 #include "poseidon/args.h"
 #include "poseidon/rows_args.h"
 #include "torture/torture.h"
@@ -75,12 +76,12 @@ static void prepare(struct torture *torture)
     static const uint32_t args[] = {sizeof(struct poseidon_args)};
     static const uint32_t rows[] = {sizeof(struct poseidon_rows_args)};
     static const uint32_t gather[] = {sizeof(struct poseidon_gather_args)};
-    static const uint32_t check[] = {16, 8, 8}, pass[] = {sizeof(struct ntt_pass_args)},
-                          spread[] = {80};
-    static const uint32_t powers[] = {8, 8, 8, 8, 8, 4}, twiddles[] = {8, 8, 4, 4};
+    static const uint32_t check[] = {16, 8, 8, 4}, pass[] = {sizeof(struct ntt_pass_args)},
+                          spread[] = {sizeof(struct ntt_extend_args)};
+    static const uint32_t powers[] = {8, 8, 8, 8, 8, 4, 8}, twiddles[] = {8, 8, 4, 4};
     static const uint32_t fold[] = {sizeof(struct fri_fold_args)};
     static const uint32_t denominators[] = {sizeof(struct fri_denominators_args)};
-    static const uint32_t dot[] = {sizeof(struct fri_dot_args)}, invert[] = {16, 16, 8, 8, 8};
+    static const uint32_t dot[] = {sizeof(struct fri_dot_args)}, invert[] = {16, 16, 8, 8, 8, 4, 4};
     const pool_mock_kernel kernels[] = {
         {.name = "poseidon_hash", .argument_bytes = args, .argument_count = 1, .effect = hash},
         {.name = "poseidon_merkle_level",
@@ -89,15 +90,15 @@ static void prepare(struct torture *torture)
             .effect = hash},
         {.name = "poseidon_rows", .argument_bytes = rows, .argument_count = 1, .effect = hash_rows},
         {.name = "poseidon_gather", .argument_bytes = gather, .argument_count = 1},
-        {.name = "vector_check", .argument_bytes = check, .argument_count = 3},
+        {.name = "vector_check", .argument_bytes = check, .argument_count = 4},
         {.name = "ntt_pass", .argument_bytes = pass, .argument_count = 1},
         {.name = "ntt_extend", .argument_bytes = spread, .argument_count = 1},
-        {.name = "vector_powers", .argument_bytes = powers, .argument_count = 6},
+        {.name = "vector_powers", .argument_bytes = powers, .argument_count = 7},
         {.name = "ntt_stage_twiddles", .argument_bytes = twiddles, .argument_count = 4},
         {.name = "fri_fold2", .argument_bytes = fold, .argument_count = 1},
         {.name = "fri_denominators", .argument_bytes = denominators, .argument_count = 1},
         {.name = "fri_dot", .argument_bytes = dot, .argument_count = 1},
-        {.name = "vector_invert", .argument_bytes = invert, .argument_count = 5},
+        {.name = "vector_invert", .argument_bytes = invert, .argument_count = 7},
     };
 
     for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {

@@ -8,16 +8,18 @@
 #include <string.h>
 
 #include "ntt/args.h"
+#include "ntt/extend_args.h"
 #include "torture/torture.h"
 #include "zk/vector/vector.h"
 
 enum { POOL, DOMAIN };
 
-static const uint32_t pass_sizes[] = {sizeof(struct ntt_pass_args)}, extend_sizes[] = {80},
-                      powers_sizes[] = {8, 8, 8, 8, 8, 4}, levels_sizes[] = {8, 8, 4, 4},
-                      quotients_sizes[] = {8, 8, 8, 4}, check_sizes[] = {16, 8, 8},
-                      combine_sizes[] = {4, 16, 16, 16, 8, 8, 8, 8},
-                      invert_sizes[] = {16, 16, 8, 8, 8};
+static const uint32_t pass_sizes[] = {sizeof(struct ntt_pass_args)},
+                      extend_sizes[] = {sizeof(struct ntt_extend_args)},
+                      powers_sizes[] = {8, 8, 8, 8, 8, 4, 8}, levels_sizes[] = {8, 8, 4, 4},
+                      quotients_sizes[] = {8, 8, 8, 4}, check_sizes[] = {16, 8, 8, 4},
+                      combine_sizes[] = {4, 16, 16, 16, 8, 8, 8, 8, 4},
+                      invert_sizes[] = {16, 16, 8, 8, 8, 4, 4};
 
 static void add(struct torture *torture, const char *name, const uint32_t *sizes, uint32_t count)
 {
@@ -33,12 +35,12 @@ static void prepare(struct torture *torture)
 {
     add(torture, "ntt_pass", pass_sizes, 1);
     add(torture, "ntt_extend", extend_sizes, 1);
-    add(torture, "vector_powers", powers_sizes, 6);
+    add(torture, "vector_powers", powers_sizes, 7);
     add(torture, "ntt_stage_twiddles", levels_sizes, 4);
     add(torture, "ntt_quotients", quotients_sizes, 4);
-    add(torture, "vector_check", check_sizes, 3);
-    add(torture, "vector_apply", combine_sizes, 8);
-    add(torture, "vector_invert", invert_sizes, 5);
+    add(torture, "vector_check", check_sizes, 4);
+    add(torture, "vector_apply", combine_sizes, 9);
+    add(torture, "vector_invert", invert_sizes, 7);
 }
 
 static pool_status create(struct torture *torture, pool_device **device)

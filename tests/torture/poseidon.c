@@ -81,11 +81,11 @@ static void prepare(struct torture *torture)
             .effect = compute};
         pool_mock_add_kernel(torture->mock, &kernel);
     }
-    static const uint32_t check_sizes[] = {16, 8, 8};
+    static const uint32_t check_sizes[] = {16, 8, 8, 4};
     const pool_mock_kernel check = {.struct_size = sizeof(check),
         .name = "vector_check",
         .argument_bytes = check_sizes,
-        .argument_count = 3};
+        .argument_count = 4};
     pool_mock_add_kernel(torture->mock, &check);
     launched_set = set;
 }

@@ -52,7 +52,7 @@ static pool_status launch_gather(const struct opening *opening, const struct exe
     args->count = opening->count;
     args->in_is_converted = from != form;
     args->out_is_converted = to != form;
-    return poseidon_launch_gather(opening->tree.row_set, target->device, target->stream, args);
+    return poseidon_launch_gather(opening->tree.row_set, target, args);
 }
 
 static pool_status gather_rows(

@@ -188,16 +188,11 @@ static pool_status hash_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct row_hash *hash = user;
     const struct commit_tree *tree = hash->call->tree;
-    const struct poseidon_rows_args args = rows_args(hash, chunk);
+    struct poseidon_rows_args args = rows_args(hash, chunk);
     pool_status status =
         commit_extension_of(tree, hash->matrix) ? POOL_OK : check_chunk(hash, chunk);
 
-    if (!status)
-        status = poseidon_pace(
-            tree->row_set, &chunk->target, args.rows * base_ceil_div(args.columns, args.rate));
-    return status ? status
-                  : poseidon_launch_rows(
-                        tree->row_set, chunk->target.device, chunk->target.stream, &args);
+    return status ? status : poseidon_launch_rows(tree->row_set, &chunk->target, &args);
 }
 
 /* The trace is uploaded, the extension downloaded, unless they are in device memory. */

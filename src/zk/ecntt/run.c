@@ -20,29 +20,52 @@
 #include "zk/ecntt/ecntt.h"
 #include "zk/operation/pace.h"
 
-static pool_status launch(const struct ecntt_call *call, pool_kernel *kernel, uint64_t threads,
-    const void *args, size_t bytes)
+/* Multiplications that kernels are predicted by: of a factor's powers and digits, of a point that
+ * is loaded or, with its part of an inversion, stored, and of a doubling and an addition. */
+enum {
+    FACTOR_PRODUCTS = 64,
+    LOAD_PRODUCTS = 4,
+    STORE_PRODUCTS = 32,
+    DOUBLING_PRODUCTS = 9,
+    ADDITION_PRODUCTS = 14
+};
+
+/* A launch of a thread per item, whose only argument is a struct. */
+struct ecntt_launch {
+    uint64_t threads;
+    void *args;
+    size_t bytes;
+    unsigned *first_block; /* of the args */
+    double products;       /* in the field of the coordinates, of all threads */
+};
+
+static pool_status launch(
+    const struct ecntt_call *call, pool_kernel *kernel, const struct ecntt_launch *one)
 {
-    void *arguments[] = {(void *)(uintptr_t)args};
+    const struct exec_target *target = &call->frame.target;
+    void *arguments[] = {one->args};
     const struct module_launch launched = {.kernel = kernel,
-        .blocks = base_ceil_div(threads, ECNTT_THREADS),
+        .blocks = base_ceil_div(one->threads, ECNTT_THREADS),
         .threads = ECNTT_THREADS,
         .count = 1,
         .arguments = arguments,
-        .sizes = &bytes,
-        .stream = call->frame.target.stream};
+        .sizes = &one->bytes,
+        .stream = target->stream,
+        .seconds = pace_seconds(
+            target->device, (uint32_t)call->params.curve->coordinates.bytes / 4, one->products, 0),
+        .first_block = one->first_block};
 
-    return module_launch_enqueue(&launched);
+    return pace_launch(target->pace, target->slice_ns, &launched);
 }
 
-static pool_status launch_points(const struct ecntt_call *call, enum ecntt_kernel name,
-    uint64_t threads, const void *args, size_t bytes)
+static pool_status launch_points(
+    const struct ecntt_call *call, enum ecntt_kernel name, const struct ecntt_launch *one)
 {
     pool_kernel *kernel = NULL;
     pool_status status =
         ecntt_kernel_get(call->frame.target.device, call->params.curve, name, &kernel);
 
-    return status ? status : launch(call, kernel, threads, args, bytes);
+    return status ? status : launch(call, kernel, one);
 }
 
 /* ---- factors --------------------------------------------------------------------------------- */
@@ -58,6 +81,11 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
         .has_coset = call->job.has_coset,
         .windows = call->plan.windows,
         .halves = call->plan.halves};
+    const struct ecntt_launch one = {.threads = args.count,
+        .args = &args,
+        .bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .products = FACTOR_PRODUCTS * (double)args.count};
     pool_kernel *kernel = NULL;
     struct phase phase;
     pool_status status;
@@ -73,7 +101,7 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
     if (status)
         return status;
     phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "factors");
-    return phase_end(&phase, launch(call, kernel, args.count, &args, sizeof(args)));
+    return phase_end(&phase, launch(call, kernel, &one));
 }
 
 /* ---- the stages of a chunk ------------------------------------------------------------------- */
@@ -108,26 +136,33 @@ static struct ecntt_digits digits_of(const struct ecntt_call *call)
 static pool_status enqueue_load(const struct ecntt_call *call, const struct pipeline_chunk *chunk,
     const struct msm_input_bases *input)
 {
-    const struct ecntt_load_args args = {.input = *input,
+    struct ecntt_load_args args = {.input = *input,
         .layout = layout_of(call, chunk, false),
         .points = call->frame.address + call->plan.points_at};
+    const struct ecntt_launch one = {.threads = chunk->count,
+        .args = &args,
+        .bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .products = LOAD_PRODUCTS * (double)chunk->count};
     struct phase phase;
 
     phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "load");
-    return phase_end(
-        &phase, launch_points(call, ECNTT_KERNEL_LOAD, chunk->count, &args, sizeof(args)));
+    return phase_end(&phase, launch_points(call, ECNTT_KERNEL_LOAD, &one));
 }
 
-/* A doubling takes 8 products, an addition 14. */
-static pool_status launch_stage(const struct ecntt_call *call, const struct ecntt_stage_args *args)
+static pool_status launch_stage(const struct ecntt_call *call, struct ecntt_stage_args *args)
 {
-    const double products =
-        call->plan.windows * (8.0 * ECNTT_WINDOW_BITS + 14.0 * call->plan.halves);
-    pool_status status = pace_enqueue_work(call->frame.target.pace, call->frame.target.stream,
-        (uint32_t)call->params.curve->coordinates.bytes / 4, (double)args->count * products, 0);
+    const double per_window =
+        DOUBLING_PRODUCTS * ECNTT_WINDOW_BITS + ADDITION_PRODUCTS * call->plan.halves;
+    const double per_butterfly =
+        call->plan.windows * per_window + (ECNTT_MULTIPLES + 1) * ADDITION_PRODUCTS;
+    const struct ecntt_launch one = {.threads = args->count,
+        .args = args,
+        .bytes = sizeof(*args),
+        .first_block = &args->first_block,
+        .products = (double)args->count * per_butterfly};
 
-    return status ? status
-                  : launch_points(call, ECNTT_KERNEL_STAGE, args->count, args, sizeof(*args));
+    return launch_points(call, ECNTT_KERNEL_STAGE, &one);
 }
 
 static pool_status enqueue_stage(
@@ -150,7 +185,7 @@ static pool_status enqueue_stage(
 /* Factor 0 of the second table is 1/n. */
 static pool_status enqueue_scale(const struct ecntt_call *call, const struct pipeline_chunk *chunk)
 {
-    const struct ecntt_stage_args args = {.points = call->frame.address + call->plan.points_at,
+    struct ecntt_stage_args args = {.points = call->frame.address + call->plan.points_at,
         .digits = digits_of(call),
         .count = chunk->count >> call->job.log_size,
         .scaled = call->plan.table,
@@ -199,7 +234,14 @@ static pool_status enqueue_store(const struct ecntt_call *call, const struct pip
         .count = chunk->count,
         .point_layout = call->params.result_layout,
         .converts = exponent != 0};
+    const struct ecntt_launch one = {.threads = store_threads(args.count),
+        .args = &args,
+        .bytes = sizeof(args),
+        .first_block = &args.first_block,
+        .products = STORE_PRODUCTS * (double)args.count};
     struct phase phase;
+
+    args.blocks = (unsigned)base_ceil_div(one.threads, ECNTT_THREADS);
 
     if (call->job.out_is_on_host) {
         args.out = call->frame.address + call->plan.staging_at;
@@ -208,8 +250,7 @@ static pool_status enqueue_store(const struct ecntt_call *call, const struct pip
     field_power_of_r(field, power, exponent);
     field_store_for_device(field, args.factor, power);
     phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "store");
-    return phase_end(&phase,
-        launch_points(call, ECNTT_KERNEL_STORE, store_threads(args.count), &args, sizeof(args)));
+    return phase_end(&phase, launch_points(call, ECNTT_KERNEL_STORE, &one));
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */

@@ -72,12 +72,17 @@ void fri_store_values(const struct fri_evaluation *call, uint32_t index, const u
 
 /* ---- kernels.c ------------------------------------------------------------------------------- */
 
-/* Enqueues a kernel whose only argument is a struct of `size` bytes, with `threads` per block. */
+/* As in struct module_launch: the predicted time, and where the argument has its first block. */
+struct fri_cut {
+    double seconds;
+    unsigned *first_block;
+};
+/* Enqueues a kernel whose only argument is a struct of `size` bytes. */
 pool_status fri_launch(const struct exec_target *target, const char *name, uint64_t blocks,
-    uint32_t threads, void *arguments, size_t size);
+    const struct fri_cut *cut, void *arguments, size_t size);
 /* The same for one thread per item. */
 pool_status fri_launch_items(const struct exec_target *target, const char *name, uint64_t items,
-    void *arguments, size_t size);
+    const struct fri_cut *cut, void *arguments, size_t size);
 /* The kernel of rows.cu, which has no field. */
 pool_status fri_launch_rows(
     const struct exec_target *target, uint64_t items, struct matrix_rows_args *arguments);

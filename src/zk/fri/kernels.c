@@ -8,9 +8,11 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/fri/fri.h"
+#include "zk/operation/pace.h"
 #include "zk/vector/kernels.h"
 
-enum { BLOCK = 256 };
+/* Of memory per word, whose neighbours are those of another row. */
+enum { BLOCK = 256, REVERSAL_BYTES = 16 };
 
 static const struct module_program_type program = {
     .file = "fri/fri.cu", .subject = &vector_subject};
@@ -23,23 +25,28 @@ static pool_status enqueue(const struct exec_target *target, const struct module
         module_find_kernel(target->device, target->field, key, name, &launch->kernel);
 
     launch->stream = target->stream;
-    return status ? status : module_launch_enqueue(launch);
+    return status ? status : pace_launch(target->pace, target->slice_ns, launch);
 }
 
 pool_status fri_launch(const struct exec_target *target, const char *name, uint64_t blocks,
-    uint32_t threads, void *arguments, size_t size)
+    const struct fri_cut *cut, void *arguments, size_t size)
 {
     const struct module_program_key key = module_key_for(&program, target->field->fingerprint);
-    struct module_launch launch = {
-        .blocks = blocks, .threads = threads, .count = 1, .arguments = &arguments, .sizes = &size};
+    struct module_launch launch = {.blocks = blocks,
+        .threads = BLOCK,
+        .count = 1,
+        .arguments = &arguments,
+        .sizes = &size,
+        .seconds = cut->seconds,
+        .first_block = cut->first_block};
 
     return enqueue(target, &key, name, &launch);
 }
 
 pool_status fri_launch_items(const struct exec_target *target, const char *name, uint64_t items,
-    void *arguments, size_t size)
+    const struct fri_cut *cut, void *arguments, size_t size)
 {
-    return fri_launch(target, name, base_ceil_div(items, BLOCK), BLOCK, arguments, size);
+    return fri_launch(target, name, base_ceil_div(items, BLOCK), cut, arguments, size);
 }
 
 pool_status fri_launch_rows(
@@ -52,7 +59,9 @@ pool_status fri_launch_rows(
         .threads = BLOCK,
         .count = 1,
         .arguments = &arguments,
-        .sizes = &size};
+        .sizes = &size,
+        .seconds = pace_seconds(target->device, 1, 0, REVERSAL_BYTES * (double)items),
+        .first_block = &args->first_block};
 
     return enqueue(target, &key, "matrix_bit_reverse", &launch);
 }

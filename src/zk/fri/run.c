@@ -5,10 +5,14 @@
 #include "base/status.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 
-enum { BLOCK = 256, LOG_ROW_LANES = 5 };
+enum { LOG_ROW_LANES = 5 };
+
+/* Per element that is folded, in steps that each halve their number; and for z / x - 1. */
+enum { FOLD_PRODUCTS = 3, DENOMINATOR_PRODUCTS = 4 };
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
@@ -26,11 +30,23 @@ static pool_status check_values(struct fri_fold_call *call, const struct pipelin
                : POOL_OK;
 }
 
+/* Of a kernel with that many products and two accesses to memory per element. */
+static double element_seconds(
+    const struct exec_target *target, const pool_field *field, double elements, double products)
+{
+    return pace_seconds(
+        target->device, field->words, elements * products, 2 * elements * (double)field->bytes);
+}
+
 static pool_status fold_chunk(void *user, struct pipeline_chunk *chunk)
 {
     static const char *const names[] = {"fri_fold2", "fri_fold4", "fri_fold8"};
     struct fri_fold_call *call = user;
     struct fri_fold_args *args = &call->args;
+    const struct fri_cut cut = {
+        .seconds = element_seconds(&call->frame.target, call->params.field,
+            (double)(chunk->count << call->params.log_arity), FOLD_PRODUCTS),
+        .first_block = &args->first_block};
     pool_status status = check_values(call, chunk);
 
     args->in = (CUdeviceptr)(uintptr_t)chunk->in[0].data;
@@ -39,7 +55,7 @@ static pool_status fold_chunk(void *user, struct pipeline_chunk *chunk)
     args->count = chunk->count;
     return status ? status
                   : fri_launch_items(&call->frame.target, names[call->params.log_arity - 1],
-                        chunk->count, args, sizeof(*args));
+                        chunk->count, &cut, args, sizeof(*args));
 }
 
 pool_status fri_run_fold(void *user)
@@ -80,6 +96,9 @@ static pool_status make_factors(
     struct fri_denominators_args args = {.out = address,
         .log_count = (unsigned)__builtin_ctzll(call->matrix->height),
         .is_reversed = (unsigned)call->params.is_bit_reversed};
+    const struct fri_cut cut = {.seconds = element_seconds(&call->frame.target, field,
+                                    (double)call->matrix->height, DENOMINATOR_PRODUCTS),
+        .first_block = &args.first_block};
     pool_status status;
 
     weights.data = (void *)(uintptr_t)address;
@@ -89,7 +108,7 @@ static pool_status make_factors(
     field_store_for_device(field, args.z, z);
     fri_store_points(call->params.domain, 0, call->params.on_subgroup, &args.points);
     status = fri_launch_items(
-        &call->frame.target, "fri_denominators", call->matrix->height, &args, sizeof(args));
+        &call->frame.target, "fri_denominators", call->matrix->height, &cut, &args, sizeof(args));
     return status ? status : pool_vector_inverse(field, &exec, &weights, &weights);
 }
 
@@ -112,9 +131,15 @@ static pool_status multiply(const struct fri_evaluation *call, const pool_span *
         .segments = (unsigned)call->segments,
         .log_lanes = has_rows ? LOG_ROW_LANES : 0};
     const uint64_t groups = base_ceil_div(matrix->width, UINT64_C(1) << args.log_lanes);
+    const double elements = (double)matrix->height * matrix->width;
+    /* A weight is read with each element, if only from the cache. */
+    const struct fri_cut cut = {.seconds = pace_seconds(call->frame.target.device, words,
+                                    elements * call->params.field->words / words,
+                                    elements * (call->params.field->bytes + 4.0 * words)),
+        .first_block = &args.first_block};
 
     return fri_launch(
-        &call->frame.target, "fri_dot", groups * call->segments, BLOCK, &args, sizeof(args));
+        &call->frame.target, "fri_dot", groups * call->segments, &cut, &args, sizeof(args));
 }
 
 static pool_status evaluate_point(const struct fri_evaluation *call, const pool_span *span,

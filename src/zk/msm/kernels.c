@@ -263,11 +263,8 @@ pool_status msm_restore_programs(pool_device *device, const pool_curve *curve)
 
 double msm_seconds(const struct msm_run *run, double products, double bytes)
 {
-    const struct chip_work work = {.products = products,
-        .words = (uint32_t)(run->curve->coordinates.bytes / sizeof(uint32_t)),
-        .bytes = bytes};
-
-    return chip_seconds(chip_of(run->device).multiprocessors, &work);
+    return pace_seconds(
+        run->device, (uint32_t)(run->curve->coordinates.bytes / sizeof(uint32_t)), products, bytes);
 }
 
 uint64_t msm_slice_ns(const struct msm_run *run)

@@ -7,6 +7,7 @@
 
 #include "base/math.h"
 #include "pool/stream/phase.h"
+#include "zk/operation/pace.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 
@@ -102,6 +103,16 @@ static pool_status enqueue_inverse(const struct extension *extension)
     return ntt_run_enqueue(&run, &plan->passes[POOL_NTT_INVERSE]);
 }
 
+/* A coefficient becomes 2^log_blowup elements, each by a product. */
+static double spread_seconds(const struct extension *extension, double coefficients)
+{
+    const pool_field *field = extension->call->frame.target.field;
+    const double elements = coefficients * (double)(UINT64_C(1) << extension->call->job.log_blowup);
+
+    return pace_seconds(extension->chunk->target.device, field->words, elements + 4 * coefficients,
+        (elements + coefficients) * field->bytes);
+}
+
 static pool_status launch_spread(const struct extension *extension, const struct ntt_tables *tables)
 {
     const struct ntt_extend_call *call = extension->call;
@@ -126,7 +137,8 @@ static pool_status launch_spread(const struct extension *extension, const struct
         .count = 1,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = extension->chunk->target.stream};
+        .stream = extension->chunk->target.stream,
+        .first_block = &args.first_block};
     pool_status status =
         ntt_extend_kernel(call->frame.target.device, call->frame.target.field, &launch.kernel);
 
@@ -136,7 +148,10 @@ static pool_status launch_spread(const struct extension *extension, const struct
     if (!plan->inverts && plan->inverse.order == POOL_NTT_RN)
         args.flags |= NTT_REVERSED_INPUT;
     launch.blocks = base_ceil_div(args.count, NTT_EXTEND_THREADS);
-    return status ? status : module_launch_enqueue(&launch);
+    launch.seconds = spread_seconds(extension, (double)args.count);
+    return status ? status
+                  : pace_launch(
+                        extension->chunk->target.pace, extension->chunk->target.slice_ns, &launch);
 }
 
 static pool_status enqueue_spread(const struct extension *extension)

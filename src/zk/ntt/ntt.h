@@ -270,6 +270,8 @@ struct ntt_run {
 };
 
 pool_status ntt_run_plan(const struct ntt_run *run, struct ntt_plan *plan);
+double ntt_pass_seconds(
+    const struct exec_target *target, const struct ntt_job *job, const struct ntt_pass *pass);
 pool_status ntt_run_enqueue(const struct ntt_run *run, const struct ntt_plan *plan);
 /* The argument of a pass's kernel; `scale` 0: none. */
 struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct ntt_pass *pass,

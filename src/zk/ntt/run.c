@@ -85,13 +85,13 @@ struct ntt_pass_args ntt_pass_args_of(const struct ntt_run *run, const struct nt
 
 /* A pass reads and writes every element, which is multiplied in half of its butterflies, and by a
  * twiddle between passes. */
-static pool_status pace_pass(const struct ntt_run *run, const struct ntt_pass *pass)
+double ntt_pass_seconds(
+    const struct exec_target *target, const struct ntt_job *job, const struct ntt_pass *pass)
 {
-    const double elements = (double)(run->job.batch << run->job.log_size);
-    const uint32_t words = run->job.words;
+    const double elements = (double)(job->batch << job->log_size);
 
-    return pace_enqueue_work(run->target.pace, run->target.stream, words,
-        elements * (pass->log_length / 2.0 + 1), elements * 2 * words * sizeof(uint32_t));
+    return pace_seconds(target->device, job->words, elements * (pass->log_length / 2.0 + 1),
+        elements * 2 * job->words * sizeof(uint32_t));
 }
 
 static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass *pass,
@@ -111,12 +111,14 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
         .arguments = arguments,
         .sizes = sizes,
         .stream = run->target.stream,
-        .pdl = pass->log_done != 0 && (run->follows_kernel || !(pass->flags & NTT_COSET_INPUT))};
-    pool_status status = pace_pass(run, pass);
+        .pdl = pass->log_done != 0 && (run->follows_kernel || !(pass->flags & NTT_COSET_INPUT)),
+        .seconds = ntt_pass_seconds(&run->target, &run->job, pass),
+        .first_block = &args.first_block};
+    pool_status status = POOL_OK;
 
-    if (!status && by_length)
+    if (by_length)
         status = ntt_pass_kernel(run->target.device, run->target.field, &build, &launch.kernel);
-    return status ? status : module_launch_enqueue(&launch);
+    return status ? status : pace_launch(run->target.pace, run->target.slice_ns, &launch);
 }
 
 /* The name of a phase; no built-in tuning needs more than four passes. */

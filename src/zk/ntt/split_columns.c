@@ -9,6 +9,7 @@
 #include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
 #include "zk/ntt/split_run.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 
@@ -155,14 +156,16 @@ static pool_status launch_columns(const struct ntt_run *columns, const struct nt
         .count = 2,
         .arguments = arguments,
         .sizes = sizes,
-        .stream = columns->target.stream};
+        .stream = columns->target.stream,
+        .seconds = ntt_pass_seconds(&columns->target, &columns->job, &plan->pass[0]),
+        .first_block = &pass->first_block};
     struct phase phase;
     pool_status status = ntt_split_kernel(columns->target.device, field, &build, &launch.kernel);
 
     if (status)
         return status;
     phase_begin(&phase, columns->target.device, columns->target.stream, "ntt", "columns");
-    return phase_end(&phase, module_launch_enqueue(&launch));
+    return phase_end(&phase, pace_launch(columns->target.pace, columns->target.slice_ns, &launch));
 }
 
 /* Columns of a device from `first` on. */

@@ -95,11 +95,12 @@ static pool_status enqueue_powers(const struct table_job *job, uint64_t at, uint
     CUdeviceptr out = address_of(job, at);
     CUdeviceptr powers_of_two =
         address_of(job, job->tables->layout.powers_of_two + (uint64_t)base * VECTOR_POWERS_OF_TWO);
-    void *arguments[] = {&out, &count, &stride, &powers_of_two, &scale, &log_threads};
-    static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
+    uint64_t first = 0;
+    void *arguments[] = {&out, &count, &stride, &powers_of_two, &scale, &log_threads, &first};
+    static const size_t sizes[] = {8, 8, 8, 8, 8, 4, 8};
     struct module_launch launch = {.blocks = ((1u << log_threads) + BLOCK - 1) / BLOCK,
         .threads = 1u << log_threads < BLOCK ? 1u << log_threads : BLOCK,
-        .count = 6,
+        .count = 7,
         .arguments = arguments,
         .sizes = sizes,
         .stream = job->stream};

@@ -39,14 +39,11 @@ pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds)
     return status;
 }
 
-pool_status pace_enqueue_work(
-    struct pace *pace, pool_stream *stream, uint32_t words, double products, double bytes)
+double pace_seconds(const pool_device *device, uint32_t words, double products, double bytes)
 {
     const struct chip_work work = {.words = words, .products = products, .bytes = bytes};
 
-    return pace ? pace_enqueue(
-                      pace, stream, chip_seconds(chip_of(pace->device).multiprocessors, &work))
-                : POOL_OK;
+    return chip_seconds(chip_of(device).multiprocessors, &work);
 }
 
 pool_status pace_launch(struct pace *pace, uint64_t slice_ns, const struct module_launch *launch)

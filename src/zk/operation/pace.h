@@ -36,8 +36,10 @@ struct pace {
  * that are captured included, and where one thread enqueues on several devices.
  */
 pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds);
-pool_status pace_enqueue_work(
-    struct pace *pace, pool_stream *stream, uint32_t words, double products, double bytes);
+
+/* The predicted seconds in which a device multiplies elements of `words` words, or accesses bytes.
+ */
+double pace_seconds(const pool_device *device, uint32_t words, double products, double bytes);
 
 /*
  * Enqueues a kernel in launches of at most slice_ns each (0: that of the pool), where it can be cut

@@ -148,71 +148,103 @@ static pool_status load_levels(const pool_poseidon *set, pool_device *device)
     return module_load_keys(device, set, keys, 2);
 }
 
-/* Enqueues one thread per item with the argument `args` of `size` bytes. */
-static pool_status launch_kernel(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    const struct poseidon_launch_plan *plan, const void *args, size_t size)
+/* S-boxes of three products; a dense matrix in full rounds and a sparse one in the others, or, in
+ * Poseidon2, sums in full rounds and a diagonal in the others. */
+static double permutation_products(const pool_poseidon *set)
 {
-    void *arguments[] = {(void *)(uintptr_t)args};
-    struct module_launch launch = {.blocks = plan->blocks,
+    const double width = set->width;
+
+    return set->kind == POOL_POSEIDON2
+               ? set->full_rounds * 4 * width + set->partial_rounds * (3 + width)
+               : set->full_rounds * (3 + width) * width + set->partial_rounds * (2 + 2 * width);
+}
+
+/* A launch of one thread per item, whose only argument is a struct. */
+struct poseidon_enqueued {
+    struct poseidon_launch_plan plan;
+    void *args;
+    size_t size;
+    unsigned *first_block; /* of the args */
+    double permutations;   /* of all items */
+    double bytes;          /* that they read and write */
+};
+
+static pool_status launch_kernel(const pool_poseidon *set, const struct exec_target *target,
+    const struct poseidon_enqueued *enqueued)
+{
+    const enum poseidon_kernel kernel = enqueued->plan.kernel;
+    void *arguments[] = {enqueued->args};
+    struct module_launch launch = {.blocks = enqueued->plan.blocks,
         .threads = POSEIDON_BLOCK,
         .count = 1,
         .arguments = arguments,
-        .sizes = &size,
-        .stream = stream,
-        .pdl =
-            plan->kernel == POSEIDON_MERKLE_LEVEL || plan->kernel == POSEIDON_MERKLE_LEVEL_2THREAD};
+        .sizes = &enqueued->size,
+        .stream = target->stream,
+        .pdl = kernel == POSEIDON_MERKLE_LEVEL || kernel == POSEIDON_MERKLE_LEVEL_2THREAD,
+        .seconds = pace_seconds(target->device, set->field->words,
+            enqueued->permutations * permutation_products(set), enqueued->bytes),
+        .first_block = enqueued->first_block};
     pool_module *module;
     pool_status status;
 
-    if (plan->blocks == 0)
+    if (launch.blocks == 0)
         return POOL_OK;
-    status = plan->kernel == POSEIDON_MERKLE_LEVEL ? load_levels(set, device) : POOL_OK;
+    status = kernel == POSEIDON_MERKLE_LEVEL ? load_levels(set, target->device) : POOL_OK;
     if (!status)
-        status = load_program(set, device, kernels[plan->kernel].program, &module);
+        status = load_program(set, target->device, kernels[kernel].program, &module);
     if (!status)
-        status = pool_kernel_get(module, kernels[plan->kernel].name, &launch.kernel);
-    return status ? status : module_launch_enqueue(&launch);
+        status = pool_kernel_get(module, kernels[kernel].name, &launch.kernel);
+    return status ? status : pace_launch(target->pace, target->slice_ns, &launch);
 }
 
-pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    enum poseidon_kernel kernel, const struct poseidon_args *args)
+pool_status poseidon_launch(const pool_poseidon *set, const struct exec_target *target,
+    enum poseidon_kernel kernel, struct poseidon_args *args)
 {
-    const struct chip chip = chip_of(device);
-    const struct poseidon_launch_plan plan =
-        poseidon_plan_launch(set->tuning ? set->tuning : &chip_tuning(&chip)->poseidon, &chip,
-            kernel, has_two_thread_kernels(set), args->count);
+    const struct chip chip = chip_of(target->device);
+    const double items = (double)args->count;
+    struct poseidon_enqueued enqueued = {
+        .plan = poseidon_plan_launch(set->tuning ? set->tuning : &chip_tuning(&chip)->poseidon,
+            &chip, kernel, has_two_thread_kernels(set), args->count),
+        .args = args,
+        .size = sizeof(*args),
+        .first_block = &args->first_block,
+        .permutations = kernel == POSEIDON_CONVERT ? 0 : items,
+        .bytes = items * (double)(args->in_stride + args->out_stride)};
 
-    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+    if (kernel == POSEIDON_SPONGE)
+        enqueued.permutations *= (double)(base_ceil_div(args->input_count, args->rate) +
+                                          base_ceil_div(args->output_elements, args->rate) - 1);
+    return launch_kernel(set, target, &enqueued);
 }
 
-pool_status poseidon_launch_rows(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    const struct poseidon_rows_args *args)
+pool_status poseidon_launch_rows(
+    const pool_poseidon *set, const struct exec_target *target, struct poseidon_rows_args *args)
 {
-    const struct poseidon_launch_plan plan = {
-        .kernel = POSEIDON_ROWS, .blocks = base_ceil_div(args->rows, POSEIDON_BLOCK)};
+    const struct poseidon_enqueued enqueued = {
+        .plan = {.kernel = POSEIDON_ROWS, .blocks = base_ceil_div(args->rows, POSEIDON_BLOCK)},
+        .args = args,
+        .size = sizeof(*args),
+        .first_block = &args->first_block,
+        .permutations = (double)args->rows * (double)base_ceil_div(args->columns, args->rate) *
+                        args->is_permuted,
+        .bytes = (double)args->rows * (double)args->columns * set->field->bytes};
 
-    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
+    return launch_kernel(set, target, &enqueued);
 }
 
-pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device,
-    pool_stream *stream, const struct poseidon_gather_args *args)
+pool_status poseidon_launch_gather(
+    const pool_poseidon *set, const struct exec_target *target, struct poseidon_gather_args *args)
 {
-    const struct poseidon_launch_plan plan = {.kernel = POSEIDON_GATHER,
-        .blocks = base_ceil_div(args->count * args->columns, POSEIDON_BLOCK)};
+    enum { SECTORS = 4 }; /* of 32 bytes, for an element at a random place and its copy */
+    const struct poseidon_enqueued enqueued = {
+        .plan = {.kernel = POSEIDON_GATHER,
+            .blocks = base_ceil_div(args->count * args->columns, POSEIDON_BLOCK)},
+        .args = args,
+        .size = sizeof(*args),
+        .first_block = &args->first_block,
+        .bytes = SECTORS * 32.0 * (double)(args->count * args->columns)};
 
-    return launch_kernel(set, device, stream, &plan, args, sizeof(*args));
-}
-
-/* S-boxes of three products, a dense matrix in full rounds and a sparse one in the others. */
-pool_status poseidon_pace(
-    const pool_poseidon *set, const struct exec_target *target, uint64_t permutations)
-{
-    const double width = set->width;
-    const double products =
-        set->full_rounds * (3 + width) * width + set->partial_rounds * (2 + 2 * width);
-
-    return pace_enqueue_work(
-        target->pace, target->stream, set->field->words, (double)permutations * products, 0);
+    return launch_kernel(set, target, &enqueued);
 }
 
 pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device)

@@ -22,18 +22,14 @@ pool_status poseidon_generate_dot_products(const void *set, char **source);
 /* Calls `visit` with every program of a parameter set; they are the same on every chip. */
 pool_status poseidon_each_program(const pool_poseidon *set, module_program_visit visit, void *user);
 /* Enqueues `kernel`, or its form with two threads per state, for args->count items. */
-pool_status poseidon_launch(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    enum poseidon_kernel kernel, const struct poseidon_args *args);
+pool_status poseidon_launch(const pool_poseidon *set, const struct exec_target *target,
+    enum poseidon_kernel kernel, struct poseidon_args *args);
 /* The same for the kernels of rows.cu, and their compilation. */
-pool_status poseidon_launch_rows(const pool_poseidon *set, pool_device *device, pool_stream *stream,
-    const struct poseidon_rows_args *args);
-pool_status poseidon_launch_gather(const pool_poseidon *set, pool_device *device,
-    pool_stream *stream, const struct poseidon_gather_args *args);
+pool_status poseidon_launch_rows(
+    const pool_poseidon *set, const struct exec_target *target, struct poseidon_rows_args *args);
+pool_status poseidon_launch_gather(
+    const pool_poseidon *set, const struct exec_target *target, struct poseidon_gather_args *args);
 pool_status poseidon_warm_up_rows(const pool_poseidon *set, pool_device *device);
-
-/* Before a launch of that many permutations: see operation/pace.h. */
-pool_status poseidon_pace(
-    const pool_poseidon *set, const struct exec_target *target, uint64_t permutations);
 
 /*
  * self_test.c: the first call for a module computes a known answer with it; POOL_ERR_INTERNAL if it

@@ -27,8 +27,6 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
 {
     const pool_poseidon *set = operation->set;
     struct poseidon_args args = operation->args;
-    uint64_t permutations;
-    pool_status status;
 
     args.in = (CUdeviceptr)(uintptr_t)in->data;
     args.in_stride = span_stride(in, operation->in_bytes);
@@ -39,12 +37,7 @@ pool_status poseidon_operation_enqueue(const struct poseidon_operation *operatio
     args.out_is_converted = out->form != poseidon_device_form(set);
     args.out_is_aligned = is_aligned(args.out, args.out_stride);
     args.count = out->count;
-    permutations = args.count;
-    if (operation->kernel == POSEIDON_SPONGE)
-        permutations *= base_ceil_div(args.input_count, args.rate);
-    status = poseidon_pace(set, target, permutations);
-    return status ? status
-                  : poseidon_launch(set, target->device, target->stream, operation->kernel, &args);
+    return poseidon_launch(set, target, operation->kernel, &args);
 }
 
 _Static_assert(POOL_SPONGE_PAD_10 == POSEIDON_PAD_10 && POOL_SPONGE_PAD_ZERO == POSEIDON_PAD_ZERO,

@@ -19,9 +19,15 @@ static pool_status combine(const struct exec_target *target, enum vector_op op, 
                       result = vector_arg_of(target->field, out);
     struct factors by = *factors;
     uint64_t count = out->count;
-    void *arguments[] = {&code, &first, &second, &result, &by.a, &by.b, &by.out, &count};
-    static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8};
-    struct module_launch launch = {.count = 8, .arguments = arguments, .sizes = sizes};
+    unsigned first_block = 0;
+    void *arguments[] = {
+        &code, &first, &second, &result, &by.a, &by.b, &by.out, &count, &first_block};
+    static const size_t sizes[] = {4, 16, 16, 16, 8, 8, 8, 8, 4};
+    struct module_launch launch = {.count = 9,
+        .arguments = arguments,
+        .sizes = sizes,
+        .seconds = vector_seconds(target, count, 4, 3),
+        .first_block = &first_block};
 
     return count ? vector_launch(target, "vector_apply", count, &launch) : POOL_OK;
 }

@@ -47,15 +47,20 @@ static struct cut cut_items(const pool_field *field, const struct vector_items *
 static pool_status launch_checks(const struct exec_target *target, const struct vector_items *items,
     const struct cut *cut, CUdeviceptr answers)
 {
-    static const size_t sizes[] = {16, 8, 8};
+    static const size_t sizes[] = {16, 8, 8, 4};
     pool_status status = POOL_OK;
 
     for (uint64_t i = 0; i < cut->vectors && !status; i++) {
         struct vector_arg vector = {items->address + i * cut->distance, cut->stride / 4};
         CUdeviceptr answer = answers + i * sizeof(uint64_t);
         uint64_t count = cut->count;
-        void *arguments[] = {&vector, &count, &answer};
-        struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+        unsigned first_block = 0;
+        void *arguments[] = {&vector, &count, &answer, &first_block};
+        struct module_launch launch = {.count = 4,
+            .arguments = arguments,
+            .sizes = sizes,
+            .seconds = vector_seconds(target, count, 0, 1),
+            .first_block = &first_block};
 
         status = vector_launch(target, "vector_check", count, &launch);
     }

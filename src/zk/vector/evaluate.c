@@ -2,6 +2,8 @@
 /* The value of a polynomial at a point. */
 #include "zk/vector/vector.h"
 
+#include "base/math.h"
+
 enum { SUM_BLOCK = 256 };
 
 /* Halves the number of partial sums by 256 until one is left, at the front of either half. */
@@ -35,16 +37,28 @@ static pool_status evaluate(struct vector_call *call, const uint64_t *number, ui
     uint64_t count = call->chunk->count, offset = 0, zero[FIELD_MAX_LIMBS] = {0};
     uint32_t log_threads = vector_log_threads(count);
     CUdeviceptr squares = 0, partial = 0;
-    void *arguments[] = {&a, &count, &squares, &partial, &log_threads};
-    static const size_t sizes[] = {16, 8, 8, 8, 4};
-    struct module_launch launch = {.count = 5, .arguments = arguments, .sizes = sizes};
+    const struct exec_target *target = &call->frame.target;
+    const double seconds = vector_seconds(target, count, 1, 1);
+    const uint64_t steps = /* of a thread */
+        base_max(base_ceil_div(count, UINT64_C(1) << log_threads), 1);
+    const uint64_t slice = vector_slice(target, steps, seconds);
+    uint64_t first = base_ceil_div(steps, slice) * slice << log_threads, end;
+    void *arguments[] = {&a, &count, &squares, &partial, &log_threads, &first, &end};
+    static const size_t sizes[] = {16, 8, 8, 8, 4, 8, 8};
+    struct module_launch launch = {.count = 7,
+        .arguments = arguments,
+        .sizes = sizes,
+        .seconds = seconds * (double)slice / (double)steps};
     pool_status status = vector_store_powers_of_two(call, number, zero, &squares);
 
     if (!status)
         status = scratch_allocate(&call->frame.target, ((uint64_t)2 << log_threads) * field->bytes,
             &call->scratch, &partial);
-    if (!status)
-        status = vector_launch(&call->frame.target, "vector_evaluate", 1u << log_threads, &launch);
+    while (first > 0 && !status) {
+        end = base_min(first, count);
+        first -= slice << log_threads;
+        status = vector_launch(target, "vector_evaluate", 1u << log_threads, &launch);
+    }
     if (!status)
         status = sum_up(call, partial, 1u << log_threads, &offset);
     if (!status)

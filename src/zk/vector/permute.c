@@ -5,7 +5,8 @@
 #include "base/math.h"
 #include "base/status.h"
 
-enum { TRANSPOSE_TILE = 16 };
+/* Of an element; each of a bit reversal is to a sector of its own. */
+enum { TRANSPOSE_TILE = 16, REVERSAL_ACCESSES = 8 };
 
 /* Forms that differ: a first copy has the factor, and the permutation follows it. */
 static pool_status same_form(const struct vector_call *call)
@@ -21,9 +22,14 @@ pool_status vector_compute_reversal(struct vector_call *call)
     struct vector_arg from = vector_arg_of(call->frame.target.field, &call->chunk->in[0]);
     struct vector_arg to = vector_arg_of(call->frame.target.field, &call->chunk->out);
     uint32_t log_count = (uint32_t)__builtin_ctzll(call->chunk->count);
-    void *arguments[] = {&from, &to, &log_count};
-    static const size_t sizes[] = {16, 16, 4};
-    struct module_launch launch = {.count = 3, .arguments = arguments, .sizes = sizes};
+    unsigned first_block = 0;
+    void *arguments[] = {&from, &to, &log_count, &first_block};
+    static const size_t sizes[] = {16, 16, 4, 4};
+    struct module_launch launch = {.count = 4,
+        .arguments = arguments,
+        .sizes = sizes,
+        .seconds = vector_seconds(&call->frame.target, call->chunk->count, 0, REVERSAL_ACCESSES),
+        .first_block = &first_block};
 
     return vector_launch(&call->frame.target, "vector_bit_reverse", call->chunk->count, &launch);
 }
@@ -44,11 +50,14 @@ pool_status vector_compute_transposition(struct vector_call *call)
     struct vector_arg to = vector_arg_of(call->frame.target.field, &call->chunk->out);
     uint64_t down = (call->rows - 1) / TRANSPOSE_TILE + 1;
     uint64_t across = (call->columns - 1) / TRANSPOSE_TILE + 1;
-    void *arguments[] = {&from, &to, &call->rows, &call->columns};
-    static const size_t sizes[] = {16, 16, 8, 8};
-    struct module_launch launch = {.count = 4,
+    unsigned first_block = 0;
+    void *arguments[] = {&from, &to, &call->rows, &call->columns, &first_block};
+    static const size_t sizes[] = {16, 16, 8, 8, 4};
+    struct module_launch launch = {.count = 5,
         .arguments = arguments,
         .sizes = sizes,
+        .seconds = vector_seconds(&call->frame.target, call->chunk->count, 0, 2),
+        .first_block = &first_block,
         .threads = TRANSPOSE_TILE * TRANSPOSE_TILE};
 
     return down > INT32_MAX / across

@@ -2,6 +2,8 @@
 /* The powers of an element. */
 #include "zk/vector/vector.h"
 
+#include "base/math.h"
+
 enum { BLOCK = 256 };
 
 void vector_pack_powers_of_two(const pool_field *field, void *packed, const uint64_t *base)
@@ -37,13 +39,18 @@ pool_status vector_compute_powers(struct vector_call *call)
     int exponent = (int)call->out->form - field_device_degree(field);
     uint32_t log_threads = vector_log_threads(count);
     CUdeviceptr out = target.data, squares = 0, scale = 0;
-    void *arguments[] = {&out, &count, &stride, &squares, &scale, &log_threads};
-    static const size_t sizes[] = {8, 8, 8, 8, 8, 4};
-    struct module_launch launch = {.count = 6,
+    const struct exec_target *on = &call->frame.target;
+    const double seconds = vector_seconds(on, count, 1, 1);
+    const uint64_t steps = base_ceil_div(count, UINT64_C(1) << log_threads); /* of a thread */
+    const uint64_t slice = vector_slice(on, steps, seconds);
+    uint64_t index = 0, end = 0;
+    void *arguments[] = {&out, &end, &stride, &squares, &scale, &log_threads, &index};
+    static const size_t sizes[] = {8, 8, 8, 8, 8, 4, 8};
+    struct module_launch launch = {.count = 7,
         .arguments = arguments,
         .sizes = sizes,
-        .threads = BLOCK,
-        .stream = call->frame.target.stream};
+        .threads = 1u << log_threads < BLOCK ? 1u << log_threads : BLOCK,
+        .seconds = seconds * (double)slice / (double)base_max(steps, 1)};
     pool_status status;
 
     field_power_of_r(field, first, exponent);
@@ -52,10 +59,9 @@ pool_status vector_compute_powers(struct vector_call *call)
     status = vector_store_powers_of_two(call, number, first, &squares);
     if (exponent || start)
         scale = squares + (uint64_t)VECTOR_POWERS_OF_TWO * field->bytes;
-    if (1u << log_threads < BLOCK)
-        launch.threads = 1u << log_threads;
-    launch.blocks = (1u << log_threads) / launch.threads;
-    if (!status)
-        status = vector_kernel(call->frame.target.device, field, "vector_powers", &launch.kernel);
-    return status ? status : module_launch_enqueue(&launch);
+    for (; index < count && !status; index += slice << log_threads) {
+        end = base_min(index + (slice << log_threads), count);
+        status = vector_launch(on, "vector_powers", 1u << log_threads, &launch);
+    }
+    return status;
 }

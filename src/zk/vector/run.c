@@ -7,6 +7,8 @@
 #include "base/math.h"
 #include "base/status.h"
 #include "pool/stream/capture.h"
+#include "pool/tuning/rates.h"
+#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
 #include "zk/vector/check.h"
 #include "zk/vector/kernels.h"
@@ -126,6 +128,22 @@ pool_status vector_run(void *user)
     return status;
 }
 
+double vector_seconds(
+    const struct exec_target *target, uint64_t count, double products, double accesses)
+{
+    const double elements = (double)count;
+
+    return pace_seconds(target->device, target->field->words, elements * products,
+        elements * accesses * (double)target->field->bytes);
+}
+
+uint64_t vector_slice(const struct exec_target *target, uint64_t steps, double seconds)
+{
+    const uint64_t slice_ns = target->slice_ns ? target->slice_ns : device_slice_ns(target->device);
+
+    return base_max(chip_slice(steps, seconds, slice_ns), 1);
+}
+
 struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span)
 {
     return (struct vector_arg){
@@ -161,5 +179,5 @@ pool_status vector_launch(const struct exec_target *target, const char *name, ui
     launch->threads = launch->threads ? launch->threads : BLOCK;
     launch->blocks = base_ceil_div(items, launch->threads);
     launch->stream = target->stream;
-    return status ? status : module_launch_enqueue(launch);
+    return status ? status : pace_launch(target->pace, target->slice_ns, launch);
 }

@@ -131,7 +131,12 @@ pool_status vector_upload_constants(
 pool_status vector_store_powers_of_two(
     struct vector_call *call, const uint64_t *number, const uint64_t *more, CUdeviceptr *address);
 struct vector_arg vector_arg_of(const pool_field *field, const pool_span *span);
-/* Fills in kernel, stream and blocks for `items` threads. */
+/* The predicted seconds of a kernel with that many products and accesses to memory per element. */
+double vector_seconds(
+    const struct exec_target *target, uint64_t count, double products, double accesses);
+/* How many of the steps of each thread, which take `seconds` together, a launch has. */
+uint64_t vector_slice(const struct exec_target *target, uint64_t steps, double seconds);
+/* Fills in kernel, stream and blocks for `items` threads; see pace_launch. */
 pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,
     struct module_launch *launch);
 
