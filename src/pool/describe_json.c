@@ -32,6 +32,17 @@ static int add_flag(cJSON *object, const char *name, int value)
     return cJSON_AddBoolToObject(object, name, value != 0) != NULL;
 }
 
+/* A new object at the end of the array; NULL when memory has run out. */
+static cJSON *add_object(cJSON *array)
+{
+    cJSON *object = cJSON_CreateObject();
+
+    if (object && cJSON_AddItemToArray(array, object))
+        return object;
+    cJSON_Delete(object);
+    return NULL;
+}
+
 static int fill_device(cJSON *object, const pool_device_info *info)
 {
     return add_number(object, "index", info->index) &&
@@ -98,20 +109,15 @@ struct resident_array {
 static void add_resident(void *user, const struct device_resident *resident)
 {
     struct resident_array *list = user;
-    cJSON *object = list->array ? cJSON_CreateObject() : NULL;
+    cJSON *object = list->array ? add_object(list->array) : NULL;
 
-    if (list->array && object && cJSON_AddItemToArray(list->array, object)) {
-        if (!add_text(object, "kind", resident->kind) ||
-            !add_text(object, "name", resident->name) ||
-            !add_number(object, "bytes", (double)resident->bytes) ||
-            !add_number(object, "users", resident->users) ||
-            !add_number(object, "survivals", resident->survivals) ||
-            !add_flag(object, "pinned", resident->is_pinned))
-            list->array = NULL;
-        return;
-    }
-    cJSON_Delete(object);
-    list->array = NULL;
+    if (!object || !add_text(object, "kind", resident->kind) ||
+        !add_text(object, "name", resident->name) ||
+        !add_number(object, "bytes", (double)resident->bytes) ||
+        !add_number(object, "users", resident->users) ||
+        !add_number(object, "survivals", resident->survivals) ||
+        !add_flag(object, "pinned", resident->is_pinned))
+        list->array = NULL;
 }
 
 /* What stays in the device's memory between jobs, least recently used first. */
@@ -145,13 +151,9 @@ static int fill_devices(cJSON *root, const device_pool *pool, const struct pool_
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
 
     for (size_t i = 0; devices && i < snapshot->count; i++) {
-        cJSON *object = cJSON_CreateObject();
+        cJSON *object = add_object(devices);
 
-        if (!object || !cJSON_AddItemToArray(devices, object)) {
-            cJSON_Delete(object);
-            return 0;
-        }
-        if (!fill_device(object, &snapshot->devices[i]) ||
+        if (!object || !fill_device(object, &snapshot->devices[i]) ||
             !fill_account(object, &pool->devices[i]) ||
             !fill_residents(object, &pool->devices[i]) || !fill_worker(object, &pool->devices[i]))
             return 0;
@@ -218,14 +220,10 @@ static int fill_unfinished(cJSON *root, device_pool *pool, int is_poisoned)
 
     for (unsigned i = 0; list && is_poisoned && i < fault->kernel_count; i++) {
         const struct driver_fault_kernel *kernel = &fault->kernels[i];
-        cJSON *object = cJSON_CreateObject();
+        cJSON *object = add_object(list);
 
-        if (!object || !cJSON_AddItemToArray(list, object)) {
-            cJSON_Delete(object);
-            return 0;
-        }
         snprintf(stream, sizeof(stream), "0x%llx", (unsigned long long)(uintptr_t)kernel->stream);
-        if (!(add_number(object, "ordinal", kernel->device) &&
+        if (!(object && add_number(object, "ordinal", kernel->device) &&
                 add_text(object, "kernel", kernel->name) &&
                 add_number(object, "launches", kernel->launches) &&
                 add_text(object, "stream", stream) && add_text(object, "label", kernel->label)))
