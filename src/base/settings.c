@@ -180,7 +180,7 @@ const char *base_setting(enum base_setting setting)
 {
     const char *value;
 
-    (void)find(setting, &value);
+    (void)find((int)setting, &value);
     return value && value[0] ? value : NULL;
 }
 
@@ -194,7 +194,7 @@ struct base_setting_origin base_setting_origin(enum base_setting setting)
     struct base_setting_origin origin;
     const char *value;
 
-    if (find(setting, &value) == POOL_SETTING_FILE)
+    if (find((int)setting, &value) == POOL_SETTING_FILE)
         snprintf(origin.text, sizeof(origin.text), "%s in line %u of %s", rows[setting].name,
             (unsigned)file.lines[setting], file.path);
     else
