@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "driver/worker/ring.h"
 #include "support/assert.h"
 #include "support/random.h"
@@ -329,12 +330,36 @@ static void test_long_spin(void **state)
     (void)is_asleep_after_a_pause(&no_long_spin, true);
 }
 
+/* Returns at the end of its time, and at once where there is nothing to wait for. */
+static void test_spin_alone(void **state)
+{
+    struct worker_ring *ring = new_ring();
+    union message message = {.header = {.bytes = 64}};
+    const uint64_t start = base_clock_ns();
+    struct worker_reply reply;
+    struct ring_writer writer;
+
+    (void)state;
+    ring_writer_open(&writer, ring, 0);
+    assert_true(ring_spin(&writer, UINT64_C(3600000000000), never, NULL));
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_OK);
+    assert_false(ring_spin(&writer, 2000000, never, NULL));
+    assert_true(base_clock_ns() - start >= 2000000);
+    assert_false(ring_spin(&writer, UINT64_C(3600000000000), at_once, NULL)); /* it is over */
+    assert_int_equal(atomic_load(&ring->client_sleeps), 0);
+    atomic_store(&ring->executed, 1);
+    assert_true(ring_spin(&writer, UINT64_C(3600000000000), never, NULL));
+    assert_int_equal(ring_wait(&writer, &reply, 0, never, NULL), RING_OK);
+    free_ring(ring);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_spinning),
         cmocka_unit_test(test_sleeping), cmocka_unit_test(test_full),
         cmocka_unit_test(test_counters), cmocka_unit_test(test_wild_worker),
-        cmocka_unit_test(test_wild_client), cmocka_unit_test(test_long_spin)};
+        cmocka_unit_test(test_wild_client), cmocka_unit_test(test_long_spin),
+        cmocka_unit_test(test_spin_alone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

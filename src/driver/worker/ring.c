@@ -50,10 +50,10 @@ enum ring_result ring_has_executed(
 /* What the client waits for: RING_OVER while it has to wait. */
 typedef enum ring_result (*ring_condition)(struct ring_writer *writer, uint64_t value);
 
-static enum ring_result wait_for(struct ring_writer *writer, ring_condition condition,
+/* RING_OVER: not yet. */
+static enum ring_result spin_for(struct ring_writer *writer, ring_condition condition,
     uint64_t value, uint64_t spin_ns, ring_is_over is_over, void *user)
 {
-    struct worker_ring *ring = writer->ring;
     enum ring_result result;
     uint64_t start;
 
@@ -68,6 +68,17 @@ static enum ring_result wait_for(struct ring_writer *writer, ring_condition cond
             worker_pause();
         }
     } while (base_clock_ns() - start < spin_ns && !is_over(user));
+    return RING_OVER;
+}
+
+static enum ring_result wait_for(struct ring_writer *writer, ring_condition condition,
+    uint64_t value, uint64_t spin_ns, ring_is_over is_over, void *user)
+{
+    struct worker_ring *ring = writer->ring;
+    enum ring_result result = spin_for(writer, condition, value, spin_ns, is_over, user);
+
+    if (result != RING_OVER)
+        return result;
     for (;;) {
         unsigned bell = atomic_load(&ring->bell);
 
@@ -143,6 +154,11 @@ void ring_expect(struct worker_ring *ring)
         return;
     atomic_store(&ring->is_expected, 1);
     worker_futex_wake(&ring->posted);
+}
+
+bool ring_spin(struct ring_writer *writer, uint64_t spin_ns, ring_is_over is_over, void *user)
+{
+    return spin_for(writer, has_executed_all, 0, spin_ns, is_over, user) != RING_OVER;
 }
 
 enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,

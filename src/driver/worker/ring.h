@@ -59,6 +59,9 @@ void ring_reader_open(
 enum ring_result ring_post(struct ring_writer *writer, const struct worker_header *message,
     ring_is_over is_over, void *user);
 
+/* Spins until everything posted has been executed, or that long; false: ring_wait would wait. */
+bool ring_spin(struct ring_writer *writer, uint64_t spin_ns, ring_is_over is_over, void *user);
+
 /* Waits until everything posted has been executed, for the first `spin_ns` without sleeping, and
  * copies the reply. */
 enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,

@@ -469,16 +469,14 @@ static pool_cu_result finish(struct client_call *call, enum ring_result result)
 
 static enum ring_result wait_for_reply(struct client_call *call, struct client_ring *ring)
 {
-    uint64_t spin_ns = ring->writer.spin_ns;
     bool is_counted = client->spinners && call->function != WORKER_EventSynchronize;
-    enum ring_result result;
 
-    if (is_counted && atomic_fetch_add(&client->spinning, 1) < client->spinners)
-        spin_ns = DEVICE_SPIN_NS;
-    result = ring_wait(&ring->writer, &call->reply, spin_ns, is_over, call);
-    if (is_counted)
+    if (is_counted) { /* only while it spins: those that wait for long jobs sleep meanwhile */
+        if (atomic_fetch_add(&client->spinning, 1) < client->spinners)
+            (void)ring_spin(&ring->writer, DEVICE_SPIN_NS, is_over, call);
         atomic_fetch_sub(&client->spinning, 1);
-    return result;
+    }
+    return ring_wait(&ring->writer, &call->reply, ring->writer.spin_ns, is_over, call);
 }
 
 /* Called with the ring's mutex held. */

@@ -204,7 +204,7 @@ struct client {
     size_t range_capacity;
     uint64_t next_block_id;
     uint64_t reserved_base, reserved_bytes;
-    atomic_uint spinning; /* threads that wait in a call */
+    atomic_uint spinning; /* threads that spin for long in a call */
 };
 
 /* NULL: there are no workers. Set while no call can be in progress. */
