@@ -132,10 +132,11 @@ static pool_status multiply(const struct fri_evaluation *call, const pool_span *
         .log_lanes = has_rows ? LOG_ROW_LANES : 0};
     const uint64_t groups = base_ceil_div(matrix->width, UINT64_C(1) << args.log_lanes);
     const double elements = (double)matrix->height * matrix->width;
-    /* A weight is read with each element, if only from the cache. */
-    const struct fri_cut cut = {.seconds = pace_seconds(call->frame.target.device, words,
-                                    elements * call->params.field->words / words,
-                                    elements * (call->params.field->bytes + 4.0 * words)),
+    /* Columns read a weight with each element, if only from the cache, rows one for a warp. */
+    const double weight = (double)call->params.field->bytes / (has_rows ? 32 : 2);
+    const struct fri_cut cut = {
+        .seconds = pace_seconds(call->frame.target.device, words,
+            elements * call->params.field->words / words, elements * (4.0 * words + weight)),
         .first_block = &args.first_block};
 
     return fri_launch(
