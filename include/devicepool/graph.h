@@ -82,7 +82,8 @@ POOL_API pool_status pool_graph_launch(pool_graph *graph, pool_stream *stream);
 /*
  * Ends the capture that began on the stream and replaces the graph's arguments and addresses by
  * the captured ones; launches that are already enqueued are not affected. INVALID_ARGUMENT if the
- * captured work differs in number, kind or order: the graph is then as before. Other errors as of
+ * captured work differs in number, kind or order: the graph is then as before. Capture it on
+ * streams of the same priorities; a driver may refuse others in the same way. Other errors as of
  * pool_stream_end_capture; UNSUPPORTED if the driver is older than CUDA 12.
  */
 POOL_API pool_status pool_graph_update(pool_graph *graph, pool_stream *stream);

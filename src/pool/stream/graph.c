@@ -204,8 +204,8 @@ static pool_status update_inside(struct driver *driver, pool_graph *graph, pool_
     if (code == POOL_CU_GRAPH_EXEC_UPDATE_FAILURE)
         status = base_fail_driver(POOL_ERR_INVALID_ARGUMENT, (int)code, driver_code_name(code),
             "cuGraphExecUpdate",
-            "the captured work differs from the graph's in number, kind or order, and the graph is "
-            "as before: create another one with pool_stream_end_capture");
+            "the captured work differs from the graph's in number, kind, order or priority; the "
+            "graph is as before: create another one with pool_stream_end_capture");
     else
         status = driver_check(driver, code, "cuGraphExecUpdate");
     (void)DRIVER_CLEANUP(driver, GraphDestroy(captured));
