@@ -334,6 +334,43 @@ static void test_slices(void **state)
     assert_true(msm_slice_entries(12, 3000, 2000000) < msm_slice_entries(8, 3000, 2000000));
 }
 
+/* What slices are chosen by: at most a tenth less than what launches take, and a third more where
+ * products of extensions save multiplications. The longest of some rows of `devicepool bench
+ * --suite --launches` on an H200 (2026-11-28), then still whole. */
+static void test_launches(void **state)
+{
+    static const struct {
+        uint32_t log_count, words;
+        double milliseconds; /* of the sums of the first affine pass */
+    } rows[] = {{22, 12, 6.982}, {24, 12, 24.64}, {20, 16, 2.551}};
+    const struct chip_work pass = {.products = 5.0 * (1 << 24), .words = 8};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const uint64_t count = UINT64_C(1) << rows[i].log_count;
+        const struct msm_job job = {.coordinate_words = rows[i].words,
+            .scalar_words = 8,
+            .order_bits = rows[i].words == 12 ? 255 : 254,
+            .count = count,
+            .chunk_count = count,
+            .batch = 1,
+            .precompute_factor = 1};
+        struct chip_work work = {.words = rows[i].words};
+        struct msm_plan plan;
+        double ratio;
+
+        assert_int_equal(msm_plan_make(&h200, &job, &plan), POOL_OK);
+        assert_true(plan.affine.passes > 0);
+        work.products = 6.0 * (double)(plan.affine.groups << (plan.affine.passes - 1));
+        ratio = 1e3 * chip_seconds(132, &work) / rows[i].milliseconds;
+        print_message("affine sums of 2^%u, %u words: %.2f of the measured time\n",
+            rows[i].log_count, rows[i].words, ratio);
+        assert_true(ratio > 0.9 && ratio < 1.33);
+    }
+    /* A pass of 8 stages over 2^24 elements of bn254_fr: 1.373 ms. */
+    assert_true(fabs(chip_seconds(132, &pass) / 1.373e-3 - 1) < 0.2);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +382,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_launches),
     };
 
     if (argc == 3 && strcmp(argv[1], "--print") == 0)
