@@ -68,7 +68,7 @@ static void test_batches(void **state)
         {
             const uint64_t n = next_random() % 9;
 
-            if (!is_sampled(count + batch, 2))
+            if (!is_sampled(count + batch, 3))
                 continue;
             struct msm_problem problem =
                 msm_problem_random(curve_of("bn254_g1"), n * batch, 100 * count + batch);
@@ -97,7 +97,7 @@ static void test_one(void **state)
             {
                 const uint64_t n = 65;
 
-                if (!is_sampled(c + count, 2))
+                if (!is_sampled(c + count, 3))
                     continue;
                 struct msm_problem problem = msm_problem_random(curve_of(names[c]), n, c);
                 const pool_msm_params params = {

@@ -130,7 +130,7 @@ static void test_curves(void **state)
         const pool_curve *curve = pool_curve_at(i);
         pool_msm_params params = {.struct_size = sizeof(params), .curve = curve};
 
-        if (msm_is_left_out(curve, device) || !is_sampled(i, 4))
+        if (msm_is_left_out(curve, device) || !is_sampled(i, 6))
             continue;
         for (uint64_t count = 1; count < 200; count = 3 * count + 8) {
             struct msm_problem problem = msm_problem_random(curve, count, i + count);

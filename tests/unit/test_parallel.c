@@ -322,7 +322,7 @@ static nvrtc_result fail_nth(unsigned number, const char *name, int (*cancelled)
 static void test_each_fails(void **state)
 {
     (void)state;
-    for (failing = 1; failing <= WARM_PROGRAMS; failing += takes_a_sample() ? 4 : 1) {
+    for (failing = 1; failing <= WARM_PROGRAMS; failing += takes_a_sample() ? 8 : 1) {
         set_up(NULL);
         fake->compile = fail_nth;
         fake->log = "the compiler's own words";
