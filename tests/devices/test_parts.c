@@ -188,6 +188,7 @@ static struct seen run_way(enum way way, pool_kernel *kernel, pool_device *devic
 
     assert_ok(pool_buffer_alloc(device, BLOCKS * sizeof(uint32_t), &buffer));
     assert_ok(pool_buffer_fill8(buffer, 0, BLOCKS * sizeof(uint32_t), 0xff, NULL));
+    assert_ok(pool_device_synchronize(device)); /* the launch may be on another stream */
     if (way == WAY_CAPTURED)
         run_captured(kernel, buffer, stream);
     else
@@ -331,7 +332,7 @@ static void test_adopted(void **state)
         pool_kernel *kernel = NULL;
 
         assert_ok(pool_device_at(adopting, i, &device[i]));
-        assert_ok(pool_module_load(device[0], ptx, sizeof(ptx), &module));
+        assert_ok(pool_module_load(device[i], ptx, sizeof(ptx), &module));
         assert_ok(pool_kernel_get(module, "where", &kernel));
         for (enum way way = WAY_NULL; way <= WAY_CREATED; way++) {
             seen[i] = run_way(way, kernel, device[i]);
@@ -713,11 +714,82 @@ static void test_default_streams(void **state)
     free(host);
 }
 
+/* Stores a number after a while. */
+static const char late_ptx[] =
+    ".version 7.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry late(.param .u64 to, .param .u32 number) {\n"
+    ".reg .b64 a; .reg .b32 s, n; .reg .pred p;\n"
+    "ld.param.u64 a, [to]; ld.param.u32 s, [number]; mov.u32 n, 500000;\n"
+    "again: sub.u32 n, n, 1; setp.ne.u32 p, n, 0; @p bra again;\n"
+    "st.global.u32 [a], s; ret; }\n";
+
+/* Buffers, and buffers of ranges, are of the part that they were created for: a copy without a
+ * stream is behind a kernel without a stream there. */
+static void test_buffers_of_the_part(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PARTS; i++) {
+        pool_module *module = NULL;
+        pool_kernel *kernel = NULL;
+        pool_buffer *buffer = NULL, *slice = NULL;
+
+        assert_ok(pool_module_load(part[i], late_ptx, sizeof(late_ptx), &module));
+        assert_ok(pool_kernel_get(module, "late", &kernel));
+        assert_ok(pool_buffer_alloc(part[i], 64, &buffer));
+        assert_ptr_equal(pool_buffer_device(buffer), part[i]);
+        assert_ok(pool_buffer_slice(buffer, 16, 4, &slice));
+        assert_ptr_equal(pool_buffer_device(slice), part[i]);
+        for (uint32_t number = 1; number < 10; number++) {
+            const pool_launch_shape shape = {.struct_size = sizeof(shape), .argument_count = 2};
+            uint32_t zero = 0, got = 0;
+            CUdeviceptr address = 0;
+            void *arguments[] = {&address, &number};
+
+            assert_ok(pool_buffer_address(slice, &address));
+            assert_ok(pool_copy_to_device(slice, 0, &zero, sizeof(zero), NULL));
+            assert_ok(pool_launch(kernel, &shape, arguments, NULL));
+            assert_ok(pool_copy_to_host(&got, slice, 0, sizeof(got), NULL));
+            assert_int_equal(got, number);
+        }
+        assert_ok(pool_buffer_destroy(&slice));
+        assert_ok(pool_buffer_destroy(&buffer));
+        assert_ok(pool_module_destroy(&module));
+    }
+}
+
+static void test_ranges_of_the_part(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < PARTS; i++) {
+        pool_physical *physical = NULL;
+        pool_range *range = NULL;
+        pool_buffer *buffer = NULL;
+        uint64_t bytes = 2 << 20;
+        pool_status status = pool_range_reserve(part[i], bytes, &range);
+
+        if (pool_status_class(status) == POOL_CLASS_HOST || status == POOL_ERR_UNSUPPORTED)
+            skip();
+        assert_ok(status);
+        assert_ptr_equal(pool_range_device(range), part[i]);
+        assert_ok(pool_physical_create(part[i], bytes, 0, &physical));
+        assert_ok(pool_range_map(range, 0, physical));
+        assert_ok(pool_range_buffer(range, 0, bytes, &buffer));
+        assert_ptr_equal(pool_buffer_device(buffer), part[i]);
+        assert_ok(pool_buffer_fill32(buffer, 0, 4, 7, NULL));
+        assert_ok(pool_buffer_destroy(&buffer));
+        assert_ok(pool_range_unmap(range, 0, bytes));
+        assert_ok(pool_physical_destroy(&physical));
+        assert_ok(pool_range_destroy(&range));
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_multiprocessors),
         cmocka_unit_test(test_default_streams),
+        cmocka_unit_test(test_buffers_of_the_part),
+        cmocka_unit_test(test_ranges_of_the_part),
         cmocka_unit_test(test_code_of_the_gpu),
         cmocka_unit_test(test_graphs),
         cmocka_unit_test(test_adopted),

@@ -132,19 +132,20 @@ static pool_buffer *create_handle(
     return created;
 }
 
-/* Creates a block and its first handle, without device memory. */
-static pool_status create_unallocated(struct device_memory *memory, uint64_t bytes, uint32_t flags,
-    struct memory_block **block, pool_buffer **buffer)
+/* Creates a block and its first handle, without device memory. The handle is of the part of the GPU
+ * that it is created on, whose default stream its copies without a stream are on. */
+static pool_status create_unallocated(pool_device *device, struct device_memory *memory,
+    uint64_t bytes, uint32_t flags, struct memory_block **block, pool_buffer **buffer)
 {
     *block = base_calloc(1, sizeof(**block));
     if (!*block)
         return base_fail_memory("a buffer");
     atomic_init(&(*block)->references, 1);
-    atomic_init(&(*block)->renewals, device_renewals(memory->device));
+    atomic_init(&(*block)->renewals, device_renewals(device));
     (*block)->memory = memory;
     (*block)->bytes = bytes;
     (*block)->flags = flags;
-    *buffer = create_handle(memory->device, *block, 0, bytes);
+    *buffer = create_handle(device, *block, 0, bytes);
     if (!*buffer) {
         base_free(*block);
         return base_fail_memory("a buffer");
@@ -183,7 +184,7 @@ static pool_status create_allocated(struct device_scope *scope, struct memory_re
     pool_status status = memory_of(scope, &memory);
 
     if (!status)
-        status = create_unallocated(memory, request->bytes, flags, &block, &created);
+        status = create_unallocated(scope->device, memory, request->bytes, flags, &block, &created);
     if (status)
         return status;
     if (request->bytes) {
@@ -343,7 +344,7 @@ static pool_status adopt_inside(
     if (!status)
         status = memory_of(scope, &memory);
     if (!status)
-        status = create_unallocated(memory, bytes, 0, &block, buffer);
+        status = create_unallocated(scope->device, memory, bytes, 0, &block, buffer);
     if (status)
         return status;
     block->adopted = 1;
@@ -375,11 +376,11 @@ pool_status pool_buffer_adopt(
     return status;
 }
 
-pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,
-    CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
+pool_status memory_buffer_in_range(pool_device *device, struct device_memory *memory,
+    pool_range *range, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer)
 {
     struct memory_block *block;
-    pool_status status = create_unallocated(memory, bytes, 0, &block, buffer);
+    pool_status status = create_unallocated(device, memory, bytes, 0, &block, buffer);
 
     if (status)
         return status;
@@ -390,10 +391,11 @@ pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *ran
     return POOL_OK;
 }
 
-pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opened, uint64_t offset,
-    uint64_t bytes, pool_buffer **buffer)
+pool_status memory_buffer_opened(pool_device *device, struct device_memory *memory,
+    CUdeviceptr opened, uint64_t offset, uint64_t bytes, pool_buffer **buffer)
 {
-    pool_status status = memory_buffer_in_range(memory, NULL, opened + offset, bytes, buffer);
+    pool_status status =
+        memory_buffer_in_range(device, memory, NULL, opened + offset, bytes, buffer);
 
     if (status)
         return status;

@@ -105,7 +105,8 @@ static pool_status open_inside(
         return status;
     status = check_extent(scope->driver, opened, shared);
     if (!status)
-        status = memory_buffer_opened(memory, opened, shared->offset, shared->bytes, buffer);
+        status = memory_buffer_opened(
+            scope->device, memory, opened, shared->offset, shared->bytes, buffer);
     if (status)
         DRIVER_CLEANUP_QUIETLY(scope->driver, IpcCloseMemHandle(opened));
     return status;

@@ -293,12 +293,12 @@ struct pool_buffer {
 void memory_buffer_set_owner(pool_buffer *buffer, enum device_dependent kind, const char *name);
 
 /* A handle of memory that is mapped in a range, at `address`. */
-pool_status memory_buffer_in_range(struct device_memory *memory, pool_range *range,
-    CUdeviceptr address, uint64_t bytes, pool_buffer **buffer);
+pool_status memory_buffer_in_range(pool_device *device, struct device_memory *memory,
+    pool_range *range, CUdeviceptr address, uint64_t bytes, pool_buffer **buffer);
 
 /* A handle of memory of another process, which takes over `opened`. */
-pool_status memory_buffer_opened(struct device_memory *memory, CUdeviceptr opened, uint64_t offset,
-    uint64_t bytes, pool_buffer **buffer);
+pool_status memory_buffer_opened(pool_device *device, struct device_memory *memory,
+    CUdeviceptr opened, uint64_t offset, uint64_t bytes, pool_buffer **buffer);
 
 /* POOL_OK when the buffer is live, its memory has not ended with the process of its device, and it
  * has `bytes` bytes from `offset`. */

@@ -24,12 +24,12 @@ pool_status memory_range_check(const char *call, const pool_range *range)
 
 pool_status memory_range_check_renewals(const pool_range *range)
 {
-    return device_check_object(range->memory->device, range->renewals, "the range of addresses");
+    return device_check_object(range->device, range->renewals, "the range of addresses");
 }
 
 pool_status memory_range_enter(const pool_range *range, struct device_scope *scope)
 {
-    pool_status status = device_enter(range->memory->device, scope);
+    pool_status status = device_enter(range->device, scope);
 
     if (status)
         return status;
@@ -52,7 +52,7 @@ pool_status memory_range_check_inside(
 
 static void free_range(pool_range *range)
 {
-    pool_device *device = range->memory->device;
+    pool_device *device = range->device;
 
     device_dependent_removed(device, DEVICE_DEPENDENT_VIRTUAL);
     atomic_store_explicit(&range->magic, MEMORY_DEAD, memory_order_relaxed);
@@ -81,12 +81,13 @@ static pool_status reserve_inside(struct device_scope *scope, uint64_t bytes, po
         return status;
     }
     created->memory = memory;
+    created->device = scope->device;
     created->bytes = bytes;
-    created->renewals = device_renewals(memory->device);
+    created->renewals = device_renewals(scope->device);
     created->devices[created->device_count++] = memory;
     pthread_mutex_init(&created->lock, NULL);
     atomic_init(&created->magic, MEMORY_RANGE_MAGIC);
-    device_dependent_added(memory->device, DEVICE_DEPENDENT_VIRTUAL);
+    device_dependent_added(scope->device, DEVICE_DEPENDENT_VIRTUAL);
     *range = created;
     return POOL_OK;
 }
@@ -96,7 +97,7 @@ static pool_status reserve_inside(struct device_scope *scope, uint64_t bytes, po
 static void discard_range(pool_range *created)
 {
     struct memory_virtual *virtual = &created->memory->virtual;
-    pool_device *device = created->memory->device;
+    pool_device *device = created->device;
     struct base_error_copy first;
     pool_range *left = created;
 
@@ -127,7 +128,7 @@ void memory_ranges_free(struct device_memory *memory, int driver_alive)
 
         if (driver_alive)
             (void)DRIVER_CLEANUP(memory->driver, MemAddressFree(at->address, (size_t)at->bytes));
-        device_dependent_added(memory->device, DEVICE_DEPENDENT_VIRTUAL);
+        device_dependent_added(at->device, DEVICE_DEPENDENT_VIRTUAL);
         free_range(at);
         at = next;
     }
@@ -195,8 +196,7 @@ pool_status pool_range_destroy(pool_range **range)
                 atomic_load(&(*range)->buffers) == 1 ? "s" : "");
     if (status)
         return status;
-    release = device_enter_to_destroy_object(
-        (*range)->memory->device, (*range)->renewals, &scope, &status);
+    release = device_enter_to_destroy_object((*range)->device, (*range)->renewals, &scope, &status);
     if (release == DEVICE_RELEASE_RETAIN)
         return status;
     if (release == DEVICE_RELEASE_ENTERED)
@@ -231,7 +231,7 @@ uint64_t pool_range_bytes(const pool_range *range)
 
 pool_device *pool_range_device(const pool_range *range)
 {
-    return range && !memory_range_check(__func__, range) ? range->memory->device : NULL;
+    return range && !memory_range_check(__func__, range) ? range->device : NULL;
 }
 
 uint64_t pool_range_mapped_bytes(const pool_range *range)
@@ -240,7 +240,7 @@ uint64_t pool_range_mapped_bytes(const pool_range *range)
     uint64_t bytes = 0;
 
     if (!range || memory_range_check(__func__, range) ||
-        !device_usable(range->memory->device, DEVICE_USE_HOST))
+        !device_usable(range->device, DEVICE_USE_HOST))
         return 0;
     pthread_mutex_lock(&object->lock);
     for (const struct range_mapping *at = range->mappings; at; at = at->next)

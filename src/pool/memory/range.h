@@ -19,6 +19,7 @@ struct range_mapping {
 
 struct pool_range {
     atomic_uint magic;
+    pool_device *device; /* the part of the GPU that it was reserved for */
     struct device_memory *memory;
     CUdeviceptr address;
     uint64_t bytes;

@@ -31,9 +31,9 @@ pool_status pool_range_buffer(
     if (!status)
         status = memory_range_check_inside(__func__, range, offset, bytes);
     if (!status)
-        status = device_check(range->memory->device, DEVICE_USE_HOST);
+        status = device_check(range->device, DEVICE_USE_HOST);
     if (!status)
-        status = device_check(range->memory->device, DEVICE_USE_CALLS);
+        status = device_check(range->device, DEVICE_USE_CALLS);
     if (!status)
         status = memory_range_check_renewals(range);
     if (status)
@@ -41,8 +41,8 @@ pool_status pool_range_buffer(
     pthread_mutex_lock(&range->lock);
     status = check_mapped(range, offset, bytes);
     if (!status)
-        status = memory_buffer_in_range(
-            range->memory, range, bytes ? range->address + offset : 0, bytes, &created);
+        status = memory_buffer_in_range(range->device, range->memory, range,
+            bytes ? range->address + offset : 0, bytes, &created);
     if (!status) {
         atomic_store(&created->block->renewals, range->renewals);
         created->block->next_of_range = range->blocks;
@@ -59,8 +59,7 @@ void memory_range_forget(pool_range *range, struct memory_block *block)
 {
     struct memory_block **link = &range->blocks;
 
-    if (device_usable(
-            range->memory->device, DEVICE_USE_HOST)) { /* else nobody reads the list any more */
+    if (device_usable(range->device, DEVICE_USE_HOST)) { /* else nobody reads the list any more */
         pthread_mutex_lock(&range->lock);
         while (*link != block)
             link = &(*link)->next_of_range;
