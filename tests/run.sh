@@ -32,8 +32,10 @@ failed=0
 release_suites="--no-suite bench --no-suite long"
 asan_suites="--no-suite bench --no-suite gpu --no-suite compile --no-suite slow --no-suite long"
 tsan_suites="--suite threads --suite workers --suite tsan --no-suite slow --no-suite long --no-suite gpu"
-# More than processors, as some wait: for processes that end, deadlines, devices that hang.
+# More than processors, as some wait: for processes that end, deadlines, devices that hang. Beside the tests of release
+# the other kinds are built; tests under a sanitizer, whose time limits are wide, are alone.
 processes=$(($(nproc) + 2))
+alone="--num-processes $(($(nproc) + 4))"
 started=$(date +%s)
 
 # took WHAT BEGIN: one line with the seconds since then
@@ -154,8 +156,8 @@ for kind in $kinds; do
     later=${later#* }
     case $kind in
     release) test_kind release "$release_suites --timeout-multiplier 3" $later || failed=1 ;;
-    asan) test_kind asan "$asan_suites --timeout-multiplier 8" $later || failed=1 ;;
-    tsan) test_kind tsan "$tsan_suites --timeout-multiplier 10" $later || failed=1 ;;
+    asan) test_kind asan "$asan_suites --timeout-multiplier 8 $alone" $later || failed=1 ;;
+    tsan) test_kind tsan "$tsan_suites --timeout-multiplier 10 $alone" $later || failed=1 ;;
     long)
         build release gcc -Dtests=enabled && log_suffix=-long run release --suite long \
             --timeout-multiplier 3 --logbase testlog-long || failed=1
