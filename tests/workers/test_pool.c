@@ -202,6 +202,78 @@ static void test_hang(void **state)
     assert_ok(pool_destroy(&pool));
 }
 
+/* ---- a hang that others wait for ------------------------------------------------------------- */
+
+static const char spin_ptx[] = ".version 7.0\n.target sm_50\n.address_size 64\n"
+                               ".visible .entry spin()\n{\nagain:\n\tbra again;\n}\n"
+                               ".visible .entry nothing()\n{\n\tret;\n}\n";
+
+struct beside {
+    pool_device *device;
+    pool_kernel *kernel;
+    pool_stream *stream;
+};
+
+/* Waits in the driver for the kernel that hangs. */
+static void *load_beside(void *user)
+{
+    const struct beside *beside = user;
+    pool_module *module = NULL;
+
+    assert_status(pool_module_load(beside->device, spin_ptx, sizeof(spin_ptx), &module),
+        POOL_ERR_DEVICE_LOST);
+    return NULL;
+}
+
+/* Is posted, and not executed before the module is loaded. */
+static void *launch_beside(void *user)
+{
+    const struct beside *beside = user;
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+
+    (void)pool_launch(beside->kernel, &shape, NULL, beside->stream);
+    return NULL;
+}
+
+/* The watch finds the stall although calls of other threads wait in the driver. */
+static void test_hang_beside_load(void **state)
+{
+    const pool_launch_shape shape = {.struct_size = sizeof(shape)};
+    device_pool *pool = create_pool("sim:2,mem=1G", UINT64_C(500000000));
+    pool_device *device = device_at(pool, 1);
+    struct beside beside = {.device = device};
+    pool_module *module = NULL;
+    pool_kernel *spin = NULL;
+    pool_stream *stream = NULL;
+    pthread_t loader, launcher;
+
+    (void)state;
+    assert_ok(pool_bind(device)); /* keeps the device from coming back */
+    assert_ok(pool_module_load(device, spin_ptx, sizeof(spin_ptx), &module));
+    assert_ok(pool_kernel_get(module, "spin", &spin));
+    assert_ok(pool_kernel_get(module, "nothing", &beside.kernel));
+    assert_ok(pool_stream_create(device, NULL, &stream));
+    assert_ok(pool_stream_create(device, NULL, &beside.stream));
+    assert_ok(pool_launch(beside.kernel, &shape, NULL, beside.stream));
+    assert_ok(pool_stream_synchronize(beside.stream));
+    assert_ok(pool_launch(spin, &shape, NULL, stream));
+    assert_int_equal(pthread_create(&loader, NULL, load_beside, &beside), 0);
+    usleep(100000);
+    assert_int_equal(pthread_create(&launcher, NULL, launch_beside, &beside), 0);
+    assert_status(pool_stream_synchronize(stream), POOL_ERR_DEVICE_LOST);
+    assert_says("no progress");
+    pthread_join(loader, NULL);
+    pthread_join(launcher, NULL);
+    while (atomic_load(&hooks) < 2) /* the stall, then the loss */
+        usleep(5000);
+    assert_ok(use_device(device_at(pool, 0)));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_stream_destroy(&beside.stream));
+    assert_ok(pool_module_destroy(&module));
+    assert_ok(pool_unbind(device));
+    assert_ok(pool_destroy(&pool));
+}
+
 /* Jobs run on all devices while workers are shot one after another: every job either fails with the
  * cause on a device that was shot, or is right. */
 struct jobs {
@@ -403,8 +475,8 @@ static int clear_faults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_kill), TEST(test_sticky_fault), TEST(test_hang),
-        TEST(test_shots_under_load), TEST(test_parent_killed), TEST(test_failed_capture),
-        TEST(test_unsupported), TEST(test_spin)};
+        TEST(test_hang_beside_load), TEST(test_shots_under_load), TEST(test_parent_killed),
+        TEST(test_failed_capture), TEST(test_unsupported), TEST(test_spin)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -353,12 +353,22 @@ static void await_ring(struct client_call *call, const struct worker_ring *ring)
     call->neglects = 0;
 }
 
+/* Without an answer of the device after so many tries, 5 ms and more, it is that the work of others
+ * has not ended: a query that waited would not see that a device hangs. */
+enum { QUERY_TRIES = 650 };
+
+static bool is_query(const struct client_call *call)
+{
+    return call->function == WORKER_StreamQuery || call->function == WORKER_EventQuery;
+}
+
 /*
  * A call that this thread makes after another thread's call has returned must be executed after it,
  * although the other one may only have been posted. Waits for what other threads have posted so
- * far.
+ * far. `is_late`: a query that has waited for long enough.
  */
-static enum ring_result wait_for_others(struct client_call *call, const struct client_ring *own)
+static enum ring_result wait_for_others(
+    struct client_call *call, const struct client_ring *own, bool *is_late)
 {
     struct client_worker *worker = call->worker;
     unsigned count = atomic_load_explicit(&worker->ring_count, memory_order_acquire);
@@ -367,7 +377,7 @@ static enum ring_result wait_for_others(struct client_call *call, const struct c
         struct client_ring *ring = &worker->rings[i];
         unsigned last = atomic_load_explicit(&ring->last_posted, memory_order_acquire);
 
-        if (ring == own)
+        if (ring == own && !is_query(call)) /* whose messages are executed in order */
             continue;
         await_ring(call, &worker->shared->rings[i]);
         for (unsigned tries = 0;; tries++) {
@@ -378,6 +388,10 @@ static enum ring_result wait_for_others(struct client_call *call, const struct c
                 break;
             if (is_over(call) || result == RING_INVALID)
                 return is_over(call) ? RING_OVER : result;
+            if (tries == QUERY_TRIES && is_query(call)) {
+                *is_late = true;
+                return RING_OK;
+            }
             if (tries < 200)
                 worker_pause();
             else if (tries < 400)
@@ -485,13 +499,14 @@ static pool_cu_result send(
 {
     unsigned char *staged = ring->writer.ring->stage;
     bool waits = client->is_synchronous || stage || client_mode_waits(call->mode);
+    bool is_late = false;
     pool_cu_result code;
 
     if (!is_current(call))
         return client_lost_code(call->worker);
-    code = finish(call, wait_for_others(call, ring));
-    if (code)
-        return code;
+    code = finish(call, wait_for_others(call, ring, &is_late));
+    if (code || is_late)
+        return code ? code : POOL_CU_NOT_READY;
     await_ring(call, ring->writer.ring);
     if (stage && stage->from)
         memcpy(staged, stage->from, stage->bytes);
