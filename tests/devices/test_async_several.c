@@ -464,8 +464,6 @@ static void test_opening_after_build(void **state)
         for (uint32_t i = 0; i < 2; i++)
             assert_ok(
                 pool_buffer_fill32(job.out->buffer[i], 0, job.out->shard[i].count * 8, 0, NULL));
-        for (uint32_t i = 0; i < 2; i++) /* the tree may be on another stream */
-            assert_ok(pool_device_synchronize(several[i]));
         assert_ok(call_tree(&tree, &exec, &job.in->span, &job.out->span));
         assert_ok(pool_poseidon_merkle_open(
             set, &exec, &tree.params, 128, &job.in->span, &job.out->span, leaf, &path));

@@ -188,7 +188,6 @@ static struct seen run_way(enum way way, pool_kernel *kernel, pool_device *devic
 
     assert_ok(pool_buffer_alloc(device, BLOCKS * sizeof(uint32_t), &buffer));
     assert_ok(pool_buffer_fill8(buffer, 0, BLOCKS * sizeof(uint32_t), 0xff, NULL));
-    assert_ok(pool_device_synchronize(device)); /* the launch may be on another stream */
     if (way == WAY_CAPTURED)
         run_captured(kernel, buffer, stream);
     else
@@ -732,7 +731,9 @@ static void test_buffers_of_the_part(void **state)
         pool_module *module = NULL;
         pool_kernel *kernel = NULL;
         pool_buffer *buffer = NULL, *slice = NULL;
+        pool_stream *stream = NULL;
 
+        assert_ok(pool_stream_default(part[i], &stream));
         assert_ok(pool_module_load(part[i], late_ptx, sizeof(late_ptx), &module));
         assert_ok(pool_kernel_get(module, "late", &kernel));
         assert_ok(pool_buffer_alloc(part[i], 64, &buffer));
@@ -750,6 +751,13 @@ static void test_buffers_of_the_part(void **state)
             assert_ok(pool_launch(kernel, &shape, arguments, NULL));
             assert_ok(pool_copy_to_host(&got, slice, 0, sizeof(got), NULL));
             assert_int_equal(got, number);
+            /* Fills and copies without a stream have ended when they return. */
+            assert_ok(pool_launch(kernel, &shape, arguments, NULL));
+            if (number % 2)
+                assert_ok(pool_buffer_fill32(buffer, 0, 1, number, NULL));
+            else
+                assert_ok(pool_copy_device(buffer, 0, buffer, 32, 4, NULL));
+            assert_ok(pool_stream_query(stream));
         }
         assert_ok(pool_buffer_destroy(&slice));
         assert_ok(pool_buffer_destroy(&buffer));

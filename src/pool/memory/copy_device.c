@@ -217,7 +217,7 @@ static pool_status choose_device(
     return status;
 }
 
-static pool_status wait_default(pool_device *device)
+static pool_status wait_default(pool_device *device, CUstream handle)
 {
     struct device_scope scope;
     pool_status status = device_enter(device, &scope);
@@ -225,7 +225,7 @@ static pool_status wait_default(pool_device *device)
     if (status)
         return status;
     return device_leave(
-        &scope, stream_synchronize(scope.driver, NULL, stream_queue_on(NULL, device)));
+        &scope, stream_synchronize(scope.driver, handle, stream_queue_on(NULL, device)));
 }
 
 pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buffer *from,
@@ -264,6 +264,6 @@ pool_status pool_copy_device(pool_buffer *to, uint64_t to_offset, const pool_buf
         device_count_copy(
             copy.stream_device, is_local ? COUNTER_COPY_ON_DEVICE : COUNTER_COPY_TO_PEER, bytes);
     if (!status && bytes && !stream)
-        status = wait_default(copy.stream_device);
+        status = wait_default(copy.stream_device, copy.pair.stream);
     return status;
 }

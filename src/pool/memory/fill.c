@@ -55,7 +55,7 @@ static pool_status fill_buffer(const char *call, pool_buffer *buffer, uint64_t o
             base_size_text(width).text);
         driver_work_returned(queue);
         if (!status && !stream)
-            status = stream_synchronize(scope.driver, NULL, queue);
+            status = stream_synchronize(scope.driver, handle, queue);
     }
     return device_leave(&scope, status);
 }
