@@ -82,7 +82,8 @@ POOL_API pool_status pool_ntt_domain_coset(
 /*
  * The domain of 2^log_size points whose root and coset generator are those of `domain` to the power
  * of 2^(its log_size - log_size), as the columns and the rows of a larger transform need them. It
- * belongs to `domain`, is valid as long as that, and is made at the first call. Any thread.
+ * belongs to `domain`, which destroys it, is valid as long as that, and is made at the first call;
+ * of the domain's own size it is `domain`. Any thread.
  */
 POOL_API pool_status pool_ntt_domain_power(
     pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power);

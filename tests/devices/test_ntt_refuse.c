@@ -65,10 +65,19 @@ static void test_power(pool_ntt_domain *domain)
     assert_memory_equal(coset, square, 32);
     assert_ok(pool_ntt_domain_power(domain, 2, &again));
     assert_ptr_equal(power, again);
+    assert_ok(pool_ntt_domain_power(domain, 3, &again));
+    assert_ptr_equal(again, domain);
+    again = power;
     assert_status(pool_ntt_domain_power(domain, 4, &power), POOL_ERR_INVALID_ARGUMENT);
     assert_status(pool_ntt_domain_power(NULL, 2, &power), POOL_ERR_INVALID_ARGUMENT);
     assert_status(pool_ntt_domain_power(domain, 2, NULL), POOL_ERR_INVALID_ARGUMENT);
     assert_ptr_equal(power, again);
+    assert_ok(pool_ntt_domain_destroy(&four));
+    four = ntt_domain(ntt_field("bls12_377_fr"), POOL_NTT_MAX_LOG_SIZE); /* the largest */
+    assert_ok(pool_ntt_domain_power(four, POOL_NTT_MAX_LOG_SIZE, &power));
+    assert_ptr_equal(power, four);
+    assert_ok(pool_ntt_domain_power(four, POOL_NTT_MAX_LOG_SIZE - 1, &power));
+    assert_int_equal(pool_ntt_domain_log_size(power), POOL_NTT_MAX_LOG_SIZE - 1);
     assert_ok(pool_ntt_domain_destroy(&four));
 }
 

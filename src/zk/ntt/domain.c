@@ -191,6 +191,10 @@ pool_status ntt_domain_power(pool_ntt_domain *domain, uint32_t log_size, pool_nt
 
     if (status)
         return status;
+    if (log_size == domain->log_size) {
+        *power = domain;
+        return POOL_OK;
+    }
     pthread_mutex_lock(&domain->lock);
     if (!domain->powers[log_size])
         status = create_power(domain, log_size, &domain->powers[log_size]);
