@@ -304,10 +304,13 @@ pool_status pool_kernel_get_occupancy(pool_kernel *kernel, uint32_t block_thread
         status = device_enter(kernel->module->device, &scope);
     if (status)
         return status;
-    status = DRIVER_CALL_FOR(scope.driver,
-        OccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks, kernel->function, (int)block_threads, (size_t)dynamic_shared_bytes),
-        "kernel \"%s\"", kernel->name);
+    if (dynamic_shared_bytes <= kernel->max_dynamic_shared_bytes) /* else there is none */
+        status = module_raise_shared_limit(scope.driver, kernel, dynamic_shared_bytes);
+    if (!status)
+        status = DRIVER_CALL_FOR(scope.driver,
+            OccupancyMaxActiveBlocksPerMultiprocessor(
+                &blocks, kernel->function, (int)block_threads, (size_t)dynamic_shared_bytes),
+            "kernel \"%s\"", kernel->name);
     status = device_leave(&scope, status);
     if (!status)
         *blocks_per_multiprocessor = (uint32_t)blocks;

@@ -109,8 +109,7 @@ static pool_status check_shape(
     return shape->cluster[0] ? check_cluster(call, kernel, shape) : POOL_OK;
 }
 
-/* Raises the kernel's limit of dynamic shared memory, which by default is 48 KiB. */
-static pool_status raise_shared_limit(
+pool_status module_raise_shared_limit(
     struct driver *driver, struct pool_kernel *kernel, uint64_t bytes)
 {
     pool_status status;
@@ -228,7 +227,7 @@ static pool_cu_result enqueue(const struct driver *driver, const struct pool_ker
 static pool_status raise_limits(
     struct device_scope *scope, struct pool_kernel *kernel, const pool_launch_shape *shape)
 {
-    pool_status status = raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+    pool_status status = module_raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
 
     if (status || !shape->cluster[0])
         return status;
@@ -349,7 +348,7 @@ static pool_status ask_clusters(struct device_scope *scope, struct pool_kernel *
         status = base_fail(POOL_ERR_UNSUPPORTED,
             "pool_kernel_get_clusters: this driver lacks cuOccupancyMaxActiveClusters");
     if (!status)
-        status = raise_shared_limit(driver, kernel, shape->dynamic_shared_bytes);
+        status = module_raise_shared_limit(driver, kernel, shape->dynamic_shared_bytes);
     if (!status)
         status = allow_cluster(driver, kernel, &large);
     fill_extended(&launch, kernel, shape, NULL);

@@ -133,4 +133,9 @@ static inline void module_end_use(pool_module *module)
         memory_resident_end_launch(&module->entry);
 }
 
+/* Raises the kernel's limit of dynamic shared memory, which by default is 48 KiB, if `bytes` exceed
+ * it. */
+pool_status module_raise_shared_limit(
+    struct driver *driver, struct pool_kernel *kernel, uint64_t bytes);
+
 #endif

@@ -285,6 +285,10 @@ pool_status module_launch_slice(
     pool_status status;
 
     *blocks = launch->blocks;
+    if (launch->blocks > UINT32_MAX)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT,
+            "the operation needs %llu blocks; the maximum is 2^32-1",
+            (unsigned long long)launch->blocks);
     if (!launch->first_block || !(launch->seconds > slice))
         return POOL_OK;
     status =
