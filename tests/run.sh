@@ -13,6 +13,7 @@
 # A test is stopped only when it hangs: also where the processors are shared with other work.
 # usage: sh tests/run.sh [release] [asan] [tsan] [long] [valgrind] [warnings]   (default: release asan tsan)
 set -u
+export DEVICEPOOL_CONFIG=off # that of the host is not what is tested
 cd "$(dirname "$0")/.." || exit 1
 . tests/install-needs.sh
 

@@ -39,7 +39,10 @@ typedef struct pool_exec {
      * reports, aligned to 256. NULL: allocated in the order of the stream and freed again. */
     pool_buffer *workspace;
     uint64_t memory_limit; /* bytes of device memory that the call may allocate; 0: no limit */
-    pool_cancel *cancel;   /* examined before each chunk; POOL_ERR_CANCELLED. NULL: none */
+    /* Examined before each chunk and, in blocking calls, after each slice (pool_params.slice_ns):
+     * POOL_ERR_CANCELLED, and what the call writes to, operands in place included, has undefined
+     * contents, as after any failure. NULL: none. */
+    pool_cancel *cancel;
     /* Called on the calling thread after each chunk, the last time with done == total, in items of
      * the operation. It must not use `stream`. NULL: none. */
     void (*progress)(void *user, uint64_t done, uint64_t total);

@@ -148,9 +148,9 @@ typedef struct pool_params {
      * holds a lock on the file PATH.lock beside it for as long; its forked children have neither.
      * A socket that an ended process of this user has left is replaced. Errors:
      * POOL_ERR_BUSY when a process has the lock or the socket, POOL_ERR_INVALID_ARGUMENT when it is
-     * no path of a socket or names something else, POOL_ERR_IO. NULL: the setting
-     * DEVICEPOOL_STATUS_SOCKET, with which a pool that finds it taken continues without a socket
-     * and logs a warning, or none.
+     * no path of a socket or names something else, POOL_ERR_IO. NULL: the
+     * socket of the setting DEVICEPOOL_STATUS_SOCKET, without which the pool continues, with a
+     * warning, if it cannot have it; if that is not set, none. "": none, whatever the setting says.
      */
     const char *status_socket;
     /*

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/env.h"
-#include "base/settings.h"
 #include "base/file.h"
+#include "base/settings.h"
 
 /* Removes a trailing "/" or "/.", with which a symbolic link as last component would be followed.
  */

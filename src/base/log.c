@@ -5,11 +5,14 @@
  */
 #include "base/log.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/lock.h"
@@ -43,6 +46,23 @@ void pool_log_set(pool_log_callback callback, void *user, pool_log_level level)
 
 static const char *const level_names[] = {"none", "error", "warn", "info", "debug"};
 
+/* Without the signal, which would end the process, when nobody reads a pipe any more. */
+static void write_quietly(const char *text, size_t bytes)
+{
+    const struct timespec now = {0};
+    sigset_t pipe, before, pending;
+    ssize_t written;
+
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    written = write(STDERR_FILENO, text, bytes);
+    if (written < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+        sigtimedwait(&pipe, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* One write, so that the lines of threads and processes do not mix. */
 static void write_line(void *user, const pool_log_record *record)
 {
@@ -55,7 +75,7 @@ static void write_line(void *user, const pool_log_record *record)
     length = snprintf(line, sizeof(line), "devicepool: %s: %s%s\n", level_names[record->level],
         device, record->message);
     if (length > 0)
-        (void)!write(STDERR_FILENO, line, base_min((size_t)length, sizeof(line) - 1));
+        write_quietly(line, base_min((size_t)length, sizeof(line) - 1));
 }
 
 pool_status base_log_apply_setting(const char *call)

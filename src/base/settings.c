@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -45,7 +46,7 @@ static struct {
     const char *values[BASE_SETTINGS]; /* within `text`; NULL: it has none */
     uint32_t lines[BASE_SETTINGS];
     char problem[800]; /* "": none */
-    bool lacks_memory; /* or descriptors: it is read again */
+    bool is_passing;   /* the problem, for example too few descriptors: the file is read again */
 } file;
 static struct base_lock file_lock = BASE_LOCK_INIT;
 static atomic_bool is_read;
@@ -61,21 +62,25 @@ static int find_row(const char *name)
 /* Reads the file into file.text; false where there is none, and where it cannot be read. */
 static bool read_text(bool is_named)
 {
-    struct stat facts;
+    struct stat facts = {0}, later;
     int descriptor = base_openat(AT_FDCWD, file.path, O_RDONLY | O_NONBLOCK, 0);
 
     if (descriptor < 0 && errno == ENOENT && !is_named)
         return false;
-    file.lacks_memory = descriptor < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
+    file.is_passing = descriptor < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM);
     if (descriptor < 0 || base_fstat(descriptor, &facts))
         snprintf(file.problem, sizeof(file.problem), "cannot be opened: %s", strerror(errno));
     else if (!S_ISREG(facts.st_mode) || facts.st_size > FILE_BYTES)
         snprintf(file.problem, sizeof(file.problem),
             "is not a regular file of at most %d bytes with lines NAME=VALUE", FILE_BYTES);
-    else if (base_read_all(descriptor, file.text, (size_t)facts.st_size))
-        snprintf(file.problem, sizeof(file.problem), "cannot be read: %s", strerror(errno));
-    else if (memchr(file.text, '\0', (size_t)facts.st_size))
+    else if (base_read_all(descriptor, file.text, (size_t)facts.st_size) ||
+             base_fstat(descriptor, &later) || later.st_size != facts.st_size) {
+        file.is_passing = true;
+        snprintf(file.problem, sizeof(file.problem), "changes while it is read");
+    } else if (memchr(file.text, '\0', (size_t)facts.st_size))
         snprintf(file.problem, sizeof(file.problem), "is not a text");
+    else
+        file.text[facts.st_size] = '\0';
     base_close(descriptor);
     return !file.problem[0];
 }
@@ -131,6 +136,8 @@ static void read_file(void)
     uint32_t number = 0;
 
     file.problem[0] = '\0';
+    file.is_passing = false;
+    memset(file.values, 0, sizeof(file.values));
     if (getauxval(AT_SECURE) || (named && strcmp(named, "off") == 0))
         return;
     if (snprintf(file.path, sizeof(file.path), "%s", named && named[0] ? named : FILE_PATH) >=
@@ -160,7 +167,7 @@ static void read_once(void)
     base_lock(&file_lock);
     if (!atomic_load(&is_read)) {
         read_file();
-        atomic_store(&is_read, !file.lacks_memory);
+        atomic_store(&is_read, !file.is_passing);
     }
     base_unlock(&file_lock);
 }
@@ -172,7 +179,8 @@ static pool_setting_source find(int setting, const char **value)
     if (*value)
         return POOL_SETTING_ENVIRONMENT;
     read_once();
-    *value = file.values[setting];
+    /* What has been read does not change; while nothing has, there is none. */
+    *value = atomic_load_explicit(&is_read, memory_order_acquire) ? file.values[setting] : NULL;
     return *value ? POOL_SETTING_FILE : POOL_SETTING_DEFAULT;
 }
 
@@ -209,13 +217,55 @@ pool_status base_settings_check(const char *call)
 
     read_once();
     base_lock(&file_lock);
-    if (file.problem[0])
+    if (file.problem[0] && file.is_passing)
+        status = base_fail(
+            POOL_ERR_IO, "%s: the configuration file %s %s", call, file.path, file.problem);
+    else if (file.problem[0])
         status = base_fail(POOL_ERR_INVALID_ARGUMENT,
             "%s: the configuration file %s %s; correct it, or set " FILE_VARIABLE
             " to another file or to \"off\"",
             call, file.path, file.problem);
     base_unlock(&file_lock);
     return status;
+}
+
+pool_status base_setting_refuse(enum base_setting setting, const char *expected)
+{
+    return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: %s is \"%.100s\"; it must be %s",
+        base_setting_origin(setting).text, base_setting(setting), expected);
+}
+
+pool_status base_setting_number(
+    enum base_setting setting, uint64_t least, uint64_t most, uint64_t *value)
+{
+    const char *text = base_setting(setting);
+    const size_t digits = text ? strspn(text, "0123456789") : 0;
+    const uint64_t number = text ? strtoull(text, NULL, 10) : 0;
+    char expected[64];
+
+    if (!text)
+        return POOL_OK;
+    if (!digits || digits > 18 || text[digits] || number < least || number > most) {
+        snprintf(expected, sizeof(expected), "a number from %llu to %llu",
+            (unsigned long long)least, (unsigned long long)most);
+        return base_setting_refuse(setting, expected);
+    }
+    *value = number;
+    return POOL_OK;
+}
+
+size_t base_settings_of_file(char *text, size_t size, const char **lines)
+{
+    size_t count = 0, used = 0;
+    const char *value;
+
+    for (int i = 0; i < BASE_SETTINGS; i++) {
+        if (find(i, &value) != POOL_SETTING_FILE || used >= size)
+            continue;
+        lines[count++] = text + used;
+        used += (size_t)snprintf(text + used, size - used, "%s=%s", rows[i].name, value) + 1;
+    }
+    return count;
 }
 
 /* ---- the public list ------------------------------------------------------------------------- */

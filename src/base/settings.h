@@ -6,6 +6,7 @@
 #ifndef BASE_SETTINGS_H
 #define BASE_SETTINGS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <devicepool/status.h>
@@ -30,6 +31,18 @@ struct base_setting_origin {
     char text[600];
 };
 struct base_setting_origin base_setting_origin(enum base_setting setting);
+
+/* INVALID_ARGUMENT: the setting, of which pool_create says what it must be. */
+pool_status base_setting_refuse(enum base_setting setting, const char *expected);
+
+/* *value stays where it is not set. */
+pool_status base_setting_number(
+    enum base_setting setting, uint64_t least, uint64_t most, uint64_t *value);
+
+/* "NAME=VALUE" for each setting that comes from the file: `lines`, of BASE_SETTINGS, into `text`,
+ * of BASE_SETTINGS_BYTES. Returns how many. */
+#define BASE_SETTINGS_BYTES 20480
+size_t base_settings_of_file(char *text, size_t size, const char **lines);
 
 /* The failure to read the configuration file, with its line. */
 pool_status base_settings_check(const char *call);

@@ -99,33 +99,51 @@ static bool parse_duration(const char *text, uint64_t *ns)
     return false;
 }
 
-static pool_status fail_setting(enum base_setting setting, const char *expected)
+/* "1048576", "512M" or "1G". */
+static bool is_size(const char *text)
 {
-    return base_fail(POOL_ERR_INVALID_ARGUMENT, "pool_create: %s is \"%.100s\"; it must be %s",
-        base_setting_origin(setting).text, base_setting(setting), expected);
+    const size_t digits = strspn(text, "0123456789");
+
+    return digits && digits < 16 &&
+           (!text[digits] || (strchr("KMG", text[digits]) && !text[digits + 1]));
+}
+
+/* Settings that are read where no call could refuse them. */
+static pool_status check_cache_settings(void)
+{
+    const char *cache = base_setting(BASE_SETTING_CACHE),
+               *most = base_setting(BASE_SETTING_CACHE_MAX);
+    const char *directory = base_setting(BASE_SETTING_CACHE_DIR);
+
+    if (cache && strcmp(cache, "on") != 0 && strcmp(cache, "off") != 0)
+        return base_setting_refuse(BASE_SETTING_CACHE, "on or off");
+    if (most && !is_size(most))
+        return base_setting_refuse(BASE_SETTING_CACHE_MAX, "a size, \"512M\" or \"1G\"");
+    if (directory && directory[0] != '/')
+        return base_setting_refuse(BASE_SETTING_CACHE_DIR, "an absolute path");
+    return POOL_OK;
 }
 
 /* What the program has left open; devices, memory limit and tuning are read where they are used. */
 static pool_status apply_settings(pool_params *params)
 {
-    const char *slots = base_setting(BASE_SETTING_SLOTS), *slice = base_setting(BASE_SETTING_SLICE);
+    const char *slice = base_setting(BASE_SETTING_SLICE);
+    uint64_t slots = params->slots;
     pool_status status = base_settings_check("pool_create");
 
     if (!status)
         status = base_log_apply_setting("pool_create");
+    if (!status)
+        status = check_cache_settings();
+    if (!status && !slots)
+        status = base_setting_number(BASE_SETTING_SLOTS, 1, SLOTS_MAX, &slots);
     if (status)
         return status;
-    if (slots && !params->slots) {
-        const size_t digits = strspn(slots, "0123456789");
-
-        params->slots = digits < 6 && !slots[digits] ? (uint32_t)strtoul(slots, NULL, 10) : 0;
-        if (!params->slots || params->slots > SLOTS_MAX)
-            return fail_setting(BASE_SETTING_SLOTS, "a number from 1 to 65536");
-    }
+    params->slots = (uint32_t)slots;
     if (slice && !params->slice_ns) {
         params->slice_ns = UINT64_MAX;
         if (strcmp(slice, "unlimited") != 0 && !parse_duration(slice, &params->slice_ns))
-            return fail_setting(
+            return base_setting_refuse(
                 BASE_SETTING_SLICE, "a time, \"500us\" or \"2ms\", or \"unlimited\"");
     }
     return POOL_OK;
@@ -142,35 +160,46 @@ static pool_status expand_socket(const char *pattern, char *path, size_t size)
         else if (at[0] != '%' || at[1] == '%')
             path[used++] = *at;
         else
-            return fail_setting(BASE_SETTING_STATUS_SOCKET,
+            return base_setting_refuse(BASE_SETTING_STATUS_SOCKET,
                 "a path in which %p is the number of the process and %% a per cent sign");
         at += *at == '%';
     }
     if (used >= size)
-        return fail_setting(BASE_SETTING_STATUS_SOCKET, "a path of a socket, which is shorter");
+        return base_setting_refuse(
+            BASE_SETTING_STATUS_SOCKET, "a path of a socket, which is shorter");
     path[used] = '\0';
     return POOL_OK;
 }
 
-/* The socket of the setting belongs to the first pool of a host or, with %p, of a process: others
- * do without. */
+/* A socket of the setting, which many processes may share, is no reason not to work: a pool that
+ * cannot have it does without, and leaves no error behind. */
+static pool_status open_status_of_setting(device_pool *pool, const char *pattern)
+{
+    struct base_error_copy before;
+    char path[128];
+    pool_status status = expand_socket(pattern, path, sizeof(path));
+
+    if (status)
+        return status;
+    base_error_save(&before);
+    status = device_pool_open_status(pool, path, &pool->status_socket);
+    if (!status || status == POOL_ERR_OUT_OF_HOST_MEMORY)
+        return status;
+    base_log(POOL_LOG_WARN, "this pool has no status socket (%s): %s",
+        base_setting_origin(BASE_SETTING_STATUS_SOCKET).text, pool_last_error()->message);
+    base_error_restore(&before);
+    return POOL_OK;
+}
+
 static pool_status open_status(device_pool *pool, const pool_params *params)
 {
     const char *pattern = base_setting(BASE_SETTING_STATUS_SOCKET);
-    char path[128];
-    pool_status status;
 
-    if (params->status_socket || !pattern)
-        return params->status_socket
+    if (params->status_socket)
+        return params->status_socket[0]
                    ? device_pool_open_status(pool, params->status_socket, &pool->status_socket)
                    : POOL_OK;
-    status = expand_socket(pattern, path, sizeof(path));
-    if (!status)
-        status = device_pool_open_status(pool, path, &pool->status_socket);
-    if (status != POOL_ERR_BUSY)
-        return status;
-    base_log(POOL_LOG_WARN, "this pool has no status socket: %s", pool_last_error()->message);
-    return POOL_OK;
+    return pattern ? open_status_of_setting(pool, pattern) : POOL_OK;
 }
 
 static void init_lock(pthread_mutex_t *lock, int type)
@@ -324,25 +353,15 @@ static pool_status read_device(pool_device *device)
     return status;
 }
 
-/* A caller's context may be a green one. Where the driver does not report, the number of the chip
- * stays: a plan for too many multiprocessors is slower, and nothing else. */
+/* A caller's context may be a green one. */
 static pool_status read_multiprocessors(pool_device *device, CUcontext context)
 {
-    struct base_error_copy before;
-    pool_status status;
     uint32_t count;
+    pool_status status = device_count_of_context(device->driver, context, &count);
 
-    base_error_save(&before);
-    status = device_count_of_context(device->driver, context, &count);
     if (!status && count)
         device->properties.multiprocessors = (int32_t)count;
-    if (!status || status == POOL_ERR_DEVICE_LOST ||
-        pool_status_class(status) == POOL_CLASS_PROCESS)
-        return status;
-    base_log(POOL_LOG_DEBUG, "device %d (%s): multiprocessors of its context: %s",
-        device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
-    base_error_restore(&before);
-    return POOL_OK;
+    return status;
 }
 
 /* Adopts or creates the context, unless the pool is lazy. */

@@ -39,7 +39,8 @@ static void report_driver(pool_component *component)
  * context only if the compiler has to be tried. */
 static device_pool *open_first_device(void)
 {
-    const pool_params params = {.struct_size = sizeof(params), .devices = "0", .lazy = 1};
+    const pool_params params = {
+        .struct_size = sizeof(params), .devices = "0", .lazy = 1, .status_socket = ""};
     device_pool *pool = NULL;
 
     return pool_create(&pool, &params) ? NULL : pool;

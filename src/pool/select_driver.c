@@ -89,13 +89,18 @@ static pool_status open_simulated(const char *text, struct driver **driver)
     return status;
 }
 
+#define LONGEST_SPIN_US 1000000 /* of the setting: beyond a second the worker may as well sleep */
+
 /* The opened driver holds the reference to the workers. */
 static pool_status open_workers(const pool_params *params, const char *text, struct driver **driver)
 {
-    const char *spin = base_setting(BASE_SETTING_WORKER_SPIN_US);
     const pool_cuda_api *table;
-    pool_status status = worker_open(text, &table);
+    uint64_t spin_us = 0;
+    pool_status status =
+        base_setting_number(BASE_SETTING_WORKER_SPIN_US, 0, LONGEST_SPIN_US, &spin_us);
 
+    if (!status)
+        status = worker_open(text, &table);
     if (status)
         return status;
     status = driver_open_internal(table, "worker processes", worker_close, driver);
@@ -103,9 +108,7 @@ static pool_status open_workers(const pool_params *params, const char *text, str
         worker_close();
         return status;
     }
-    worker_set_spin(params->worker_spin_ns ? params->worker_spin_ns
-                    : spin                 ? strtoull(spin, NULL, 10) * 1000
-                                           : 0);
+    worker_set_spin(params->worker_spin_ns ? params->worker_spin_ns : spin_us * 1000);
     atomic_store(&(*driver)->explain_loss, worker_explain_loss);
     atomic_store(&(*driver)->end_process, worker_end);
     return POOL_OK;
@@ -530,6 +533,9 @@ pool_status device_source_open(const pool_params *params, struct device_source *
     /* A malformed string is reported before the driver is started, which can take a second. */
     if (!status && list)
         status = device_spec_parse(list, &selectors, &count);
+    /* The program's parts precede those of the setting. */
+    for (size_t i = 0; !status && i < count && !params->devices && parts.count; i++)
+        selectors[i].parts = (struct device_parts){0};
     if (!status && has_parts(&parts, selectors, count))
         status = check_parts(params);
     if (params->context_mode == POOL_CONTEXT_ADOPT)

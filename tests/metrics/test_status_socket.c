@@ -223,7 +223,8 @@ static void test_paths(void **state)
     assert_says("status_socket");
     longest[108] = 0; /* sun_path has 108 bytes, NUL included */
     assert_status(create(longest, &pool), POOL_ERR_INVALID_ARGUMENT);
-    assert_status(create("", &pool), POOL_ERR_INVALID_ARGUMENT);
+    assert_ok(create("", &pool)); /* none, whatever the setting says */
+    assert_ok(pool_destroy(&pool));
     assert_status(create("/nonexistent/directory/socket", &pool), POOL_ERR_IO);
     assert_null(pool);
 }

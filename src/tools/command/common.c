@@ -200,6 +200,7 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
 
     params->struct_size = sizeof(*params);
     params->devices = line->devices;
+    params->status_socket = ""; /* the setting is for services */
     status = pool_create(pool, params);
     if (!status)
         return CLI_GO;

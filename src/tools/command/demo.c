@@ -24,10 +24,10 @@ struct demo {
 static int open_devices(struct demo *demo, const struct cli_line *line)
 {
     const struct cli_line simulated = {.devices = "sim:2", .as_json = line->as_json};
-    const char *named = getenv("DEVICEPOOL_DEVICES");
-    pool_status status;
+    pool_setting named = {.struct_size = sizeof(named)};
+    pool_status status = pool_setting_by_name("DEVICEPOOL_DEVICES", &named);
 
-    if (line->devices || (named && *named))
+    if (status || line->devices || named.value[0])
         return cli_open_pool(line, 0, &demo->pool);
     status = pool_create(&demo->pool, NULL);
     if (!status)

@@ -89,7 +89,8 @@ int cli_run_sim(const struct cli_command *self, struct cli_line *line)
         {'p', "path", NULL, "print that directory, for LD_LIBRARY_PATH, and run nothing",
             CLI_SWITCH, &settings.shows_path, NULL},
     };
-    const char *devices = getenv("DEVICEPOOL_SIM");
+    pool_setting setting = {.struct_size = sizeof(setting)};
+    const char *devices = NULL;
     char directory[PATH_MAX];
     char **program = NULL;
     int code;
@@ -111,8 +112,9 @@ int cli_run_sim(const struct cli_command *self, struct cli_line *line)
         return code;
     if (settings.shows_path)
         return puts(directory) < 0 ? CLI_FAILED : CLI_OK;
-    if (line->devices)
-        devices = line->devices;
+    if (!line->devices && pool_setting_by_name("DEVICEPOOL_SIM", &setting))
+        return cli_fail(pool_last_error()->status, 0);
+    devices = line->devices ? line->devices : setting.value;
     if (!devices || !*devices)
         devices = "sim";
     if (strncmp(devices, "sim", 3) != 0)

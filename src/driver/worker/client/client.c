@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/settings.h"
 #include "base/lock.h"
 #include "base/processors.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -38,6 +38,8 @@ static unsigned opened_count; /* guarded by open_lock */
 #define START_TIMEOUT_MS 60000
 /* Longer than threads wait for a processor on a host with far too much work. */
 #define STOP_TIMEOUT_MS 10000
+
+#define LONGEST_MS 86400000 /* of settings: a day */
 
 bool worker_spec_is_workers(const char *devices, const char **rest)
 {
@@ -327,20 +329,28 @@ static pool_status create_client(const char *devices, struct client **created)
 {
     struct client *opened = base_calloc(1, sizeof(*opened));
     const char *synchronous = base_setting(BASE_SETTING_WORKERS_SYNCHRONOUS);
-    const char *pause = base_setting(BASE_SETTING_WORKER_PAUSE_MS);
-    const char *start = base_setting(BASE_SETTING_WORKER_START_MS);
-    const char *stop = base_setting(BASE_SETTING_WORKER_STOPPED_MS);
-    pool_status status;
+    uint64_t pause = FIRST_PAUSE_MS, start = START_TIMEOUT_MS, stop = STOP_TIMEOUT_MS;
+    pool_status status = opened ? POOL_OK : base_fail_memory("worker processes");
 
-    if (!opened)
-        return base_fail_memory("worker processes");
+    if (!status && synchronous && strcmp(synchronous, "0") != 0 && strcmp(synchronous, "1") != 0)
+        status = base_setting_refuse(BASE_SETTING_WORKERS_SYNCHRONOUS, "0 or 1");
+    if (!status)
+        status = base_setting_number(BASE_SETTING_WORKER_PAUSE_MS, 0, LONGEST_MS, &pause);
+    if (!status)
+        status = base_setting_number(BASE_SETTING_WORKER_START_MS, 1, LONGEST_MS, &start);
+    if (!status)
+        status = base_setting_number(BASE_SETTING_WORKER_STOPPED_MS, 0, LONGEST_MS, &stop);
+    if (status) {
+        base_free(opened);
+        return status;
+    }
     opened->arena = opened->wake = -1;
     opened->fork_generation = driver_fork_generation();
     opened->number = ++opened_count;
     opened->is_synchronous = synchronous && strcmp(synchronous, "0") != 0;
-    opened->pause_ns = (pause ? strtoull(pause, NULL, 10) : FIRST_PAUSE_MS) * 1000000;
-    opened->start_timeout_ns = (start ? strtoull(start, NULL, 10) : START_TIMEOUT_MS) * 1000000;
-    opened->stop_timeout_ns = (stop ? strtoull(stop, NULL, 10) : STOP_TIMEOUT_MS) * 1000000;
+    opened->pause_ns = pause * 1000000;
+    opened->start_timeout_ns = start * 1000000;
+    opened->stop_timeout_ns = stop * 1000000;
     opened->spin_ns = base_processors() >= SPIN_PROCESSORS ? SPIN_NS : SHORT_SPIN_NS;
     opened->spinners = base_processors() / SPIN_PROCESSORS;
     snprintf(opened->devices, sizeof(opened->devices), "%s", devices);

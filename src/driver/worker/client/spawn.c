@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -72,26 +73,58 @@ pool_status client_find_program(char *path, size_t size)
         ", nor was it moved together with the library: install it or set " PROGRAM_VARIABLE);
 }
 
-/* The environment with CUDA_VISIBLE_DEVICES set to `uuid`, if that is not "". Free with base_free.
- */
-static char **make_environment(const char *uuid, char *variable, size_t size)
+/* The environment of a worker, in one block with its own strings. */
+struct environment {
+    char visible[sizeof(VISIBLE_DEVICES) + 80];
+    char settings[BASE_SETTINGS_BYTES];
+    char *variables[]; /* ends with NULL */
+};
+
+static bool has_name(const char *variable, const char *name)
 {
-    size_t count = 0, used = 0;
-    char **copy;
+    const size_t length = strlen(name);
+
+    return strncmp(variable, name, length) == 0 && variable[length] == '=';
+}
+
+/* A worker does not run setuid or setgid, although its parent does: it gets nothing that it would
+ * take for the operator's word. */
+static bool is_trusted(const char *variable)
+{
+    return !getauxval(AT_SECURE) ||
+           (strncmp(variable, "DEVICEPOOL_", 11) != 0 && strncmp(variable, "NVTX_", 5) != 0);
+}
+
+/*
+ * With CUDA_VISIBLE_DEVICES set to `uuid`, if that is not "", and with the settings of the
+ * configuration file as this process has read it, which the worker does not read. Free with
+ * base_free.
+ */
+static struct environment *make_environment(const char *uuid)
+{
+    static char no_file[] = "DEVICEPOOL_CONFIG=off";
+    const char *settings[BASE_SETTINGS];
+    size_t count = 0, used = 0, of_file;
+    struct environment *made;
 
     while (environ && environ[count])
         count++;
-    copy = base_calloc(count + 2, sizeof(*copy));
-    if (!copy)
+    made = base_calloc(1, sizeof(*made) + (count + BASE_SETTINGS + 3) * sizeof(char *));
+    if (!made)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        if (!uuid[0] || strncmp(environ[i], VISIBLE_DEVICES "=", sizeof(VISIBLE_DEVICES)) != 0)
-            copy[used++] = environ[i];
+        if (!(uuid[0] && has_name(environ[i], VISIBLE_DEVICES)) &&
+            !has_name(environ[i], "DEVICEPOOL_CONFIG") && is_trusted(environ[i]))
+            made->variables[used++] = environ[i];
+    of_file = base_settings_of_file(made->settings, sizeof(made->settings), settings);
+    for (size_t i = 0; i < of_file; i++)
+        made->variables[used++] = made->settings + (settings[i] - made->settings);
+    made->variables[used++] = no_file;
     if (uuid[0]) {
-        snprintf(variable, size, VISIBLE_DEVICES "=%s", uuid);
-        copy[used++] = variable;
+        snprintf(made->visible, sizeof(made->visible), VISIBLE_DEVICES "=%s", uuid);
+        made->variables[used++] = made->visible;
     }
-    return copy;
+    return made;
 }
 
 /*
@@ -101,8 +134,7 @@ static char **make_environment(const char *uuid, char *variable, size_t size)
 static int spawn_program(const char *program, const char *uuid, char *const *arguments,
     const int *descriptors, size_t count, pid_t *pid)
 {
-    char variable[sizeof(VISIBLE_DEVICES) + 80];
-    char **environment = make_environment(uuid, variable, sizeof(variable));
+    struct environment *environment = make_environment(uuid);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -125,7 +157,8 @@ static int spawn_program(const char *program, const char *uuid, char *const *arg
         failure =
             posix_spawn_file_actions_adddup2(&actions, descriptors[i], WORKER_FD_LIFELINE + (int)i);
     if (!failure)
-        failure = posix_spawn(pid, program, &actions, &attributes, arguments, environment);
+        failure =
+            posix_spawn(pid, program, &actions, &attributes, arguments, environment->variables);
     posix_spawnattr_destroy(&attributes);
 destroy_actions:
     posix_spawn_file_actions_destroy(&actions);
@@ -224,7 +257,7 @@ static bool create_control(struct client_worker *worker)
     return true;
 }
 
-static void fill_config(const struct client *owner, struct client_worker *worker)
+static void fill_config(const struct client *owner, const struct client_worker *worker)
 {
     struct worker_shared *shared = worker->shared;
     struct worker_config *config = &shared->config;
@@ -247,9 +280,7 @@ static void fill_config(const struct client *owner, struct client_worker *worker
     config->arena_bytes = owner->arena_bytes;
     config->spin_ns = owner->spin_ns;
     config->long_spinners = owner->spinners ? owner->spinners : 1;
-    pthread_mutex_lock(&worker->lock); /* worker_set_spin changes both */
     atomic_store(&shared->long_spin_ns, atomic_load(&owner->long_spin_ns));
-    pthread_mutex_unlock(&worker->lock);
     part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
     part = (atomic_load(&worker->generation) + 1) % CLIENT_REGION_PARTS;
     if (owner->is_simulated) {
@@ -275,7 +306,6 @@ static void reset_rings(struct client *owner, struct client_worker *worker)
             atomic_store(&ring->executed, 0);
             atomic_store(&ring->consumed_bytes, 0);
             atomic_store(&ring->worker_sleeps, 0);
-            atomic_store(&ring->is_expected, 0);
         }
         ring_writer_open(&own->writer, ring, owner->spin_ns);
         atomic_store(&own->last_posted, 0);
