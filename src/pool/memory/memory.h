@@ -69,7 +69,8 @@ struct memory_ring {
     struct memory_staging_shape shape;
     int in_use;       /* guarded by memory_staging.lock */
     int is_abandoned; /* the device may use it for an unknown time */
-    int in_flight;    /* the last copy was only enqueued: the device may still read slots */
+    int in_flight;    /* the last copy was only enqueued: the device may still read slots; while the
+                       * ring is in use it is its user's */
     CUstream stream;  /* of the last copy, as the next two */
     int priority;     /* of that stream, the driver's: lower is more urgent */
     uint64_t order;   /* among all of its kind of rings */
