@@ -353,15 +353,25 @@ static pool_status read_device(pool_device *device)
     return status;
 }
 
-/* A caller's context may be a green one. */
+/* A caller's context may be a green one. Where the driver does not report, the number of the chip
+ * stays: a plan for too many multiprocessors is slower, and nothing else. */
 static pool_status read_multiprocessors(pool_device *device, CUcontext context)
 {
+    struct base_error_copy before;
+    pool_status status;
     uint32_t count;
-    pool_status status = device_count_of_context(device->driver, context, &count);
 
+    base_error_save(&before);
+    status = device_count_of_context(device->driver, context, &count);
     if (!status && count)
         device->properties.multiprocessors = (int32_t)count;
-    return status;
+    if (!status || status == POOL_ERR_DEVICE_LOST ||
+        pool_status_class(status) == POOL_CLASS_PROCESS)
+        return status;
+    base_log(POOL_LOG_DEBUG, "device %d (%s): multiprocessors of its context: %s",
+        device->properties.ordinal, device->properties.uuid, pool_last_error()->message);
+    base_error_restore(&before);
+    return POOL_OK;
 }
 
 /* Adopts or creates the context, unless the pool is lazy. */

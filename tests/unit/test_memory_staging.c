@@ -312,32 +312,6 @@ static pool_stream *stream_with(int32_t priority)
     return stream;
 }
 
-/* A copy of a more urgent stream does not wait for the rings of less urgent ones. */
-static void test_urgent_copy(void **state)
-{
-    unsigned char *data = calloc(1, MIB);
-    pool_memory_info info = {.struct_size = sizeof(info)};
-    pool_stream *stream = stream_with(0), *urgent = stream_with(-5);
-    pool_buffer *buffer = NULL;
-
-    (void)state;
-    assert_ok(pool_memory_trim(memory_device(0), 0));
-    assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
-    pool_mock_stall(memory_mock);
-    for (int i = 0; i < 4; i++)
-        assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
-    assert_ok(pool_copy_to_device(buffer, 0, data, MIB, urgent));
-    assert_ok(pool_memory_get_info(memory_device(0), &info));
-    assert_int_equal(info.staging_bytes, 5 * 16 * MIB);
-    pool_mock_resume(memory_mock);
-    assert_ok(pool_stream_synchronize(stream));
-    assert_ok(pool_stream_synchronize(urgent));
-    assert_ok(pool_buffer_destroy(&buffer));
-    assert_ok(pool_stream_destroy(&stream));
-    assert_ok(pool_stream_destroy(&urgent));
-    free(data);
-}
-
 struct waiting_copy {
     struct device_memory *memory;
     int priority;
@@ -356,15 +330,128 @@ static void *take_ring(void *user)
     return NULL;
 }
 
+static unsigned count_waiters(struct device_memory *memory)
+{
+    unsigned count = 0;
+
+    pthread_mutex_lock(&memory->staging.lock);
+    for (struct memory_ring_waiter *at = memory->staging.large.waiters; at; at = at->next)
+        count++;
+    pthread_mutex_unlock(&memory->staging.lock);
+    return count;
+}
+
 static void wait_for_waiters(struct device_memory *memory, unsigned wanted)
 {
-    for (unsigned count = ~0U; count != wanted; usleep(1000)) {
-        count = 0;
-        pthread_mutex_lock(&memory->staging.lock);
-        for (struct memory_ring_waiter *at = memory->staging.large.waiters; at; at = at->next)
-            count++;
-        pthread_mutex_unlock(&memory->staging.lock);
+    while (count_waiters(memory) != wanted)
+        usleep(1000);
+}
+
+/* Copies of more urgent streams do not wait for the rings of less urgent ones, which do not take
+ * over the rings beyond the usual number: four are in use in the second round as in the first. */
+static void test_urgent_copy(void **state)
+{
+    enum { ROUNDS = 4, RINGS = 4, URGENT = 2 };
+    struct memory_ring *rings[RINGS], *urgent[URGENT];
+    struct waiting_copy ordinary = {0};
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    struct device_memory *memory;
+    struct device_scope scope;
+    pthread_t thread;
+
+    (void)state;
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(device_enter(memory_device(0), &scope));
+    assert_ok(memory_of(&scope, &memory));
+    ordinary.memory = memory;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < RINGS; i++)
+            assert_ok(memory_ring_acquire(memory, MIB, NULL, 0, &rings[i]));
+        atomic_store(&ordinary.has_ended, 0);
+        assert_int_equal(pthread_create(&thread, NULL, take_ring, &ordinary), 0);
+        wait_for_waiters(memory, 1);
+        for (int i = 0; i < URGENT; i++)
+            assert_ok(memory_ring_acquire(memory, MIB, NULL, -5, &urgent[i]));
+        for (int i = 0; i < URGENT; i++)
+            memory_ring_release(memory, urgent[i]);
+        assert_int_equal(atomic_load(&ordinary.has_ended), 0);
+        memory_ring_release(memory, rings[0]);
+        pthread_join(thread, NULL);
+        assert_ok(ordinary.status);
+        memory_ring_release(memory, ordinary.ring);
+        for (int i = 1; i < RINGS; i++)
+            memory_ring_release(memory, rings[i]);
+        assert_ok(pool_memory_get_info(memory_device(0), &info));
+        assert_int_equal(info.staging_bytes, (RINGS + URGENT) * 16 * MIB);
     }
+    assert_ok(device_leave(&scope, POOL_OK));
+}
+
+/* The same with copies that are only enqueued: of four rounds none waits for the stalled device. */
+static void test_urgent_enqueued_copy(void **state)
+{
+    unsigned char *data = calloc(1, MIB);
+    pool_memory_info info = {.struct_size = sizeof(info)};
+    pool_stream *stream = stream_with(0), *urgent[] = {stream_with(-5), stream_with(-5)};
+    pool_buffer *buffer = NULL;
+
+    (void)state;
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(pool_buffer_alloc(memory_device(0), MIB, &buffer));
+    for (int round = 0; round < 4; round++) {
+        pool_mock_stall(memory_mock);
+        for (int i = 0; i < 4; i++)
+            assert_ok(pool_copy_to_device(buffer, 0, data, MIB, stream));
+        for (int i = 0; i < 2; i++)
+            assert_ok(pool_copy_to_device(buffer, 0, data, MIB, urgent[i]));
+        assert_ok(pool_memory_get_info(memory_device(0), &info));
+        assert_int_equal(info.staging_bytes, 6 * 16 * MIB);
+        pool_mock_resume(memory_mock);
+        assert_ok(pool_stream_synchronize(stream));
+        for (int i = 0; i < 2; i++)
+            assert_ok(pool_stream_synchronize(urgent[i]));
+    }
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_stream_destroy(&stream));
+    assert_ok(pool_stream_destroy(&urgent[0]));
+    assert_ok(pool_stream_destroy(&urgent[1]));
+    free(data);
+}
+
+/* Without memory for a ring beyond the usual number an urgent copy waits for one of these. */
+static void test_urgent_copy_without_memory(void **state)
+{
+    enum { RINGS = 4 };
+    struct waiting_copy urgent = {.priority = -5};
+    struct memory_ring *rings[RINGS];
+    struct device_memory *memory;
+    struct device_scope scope;
+    pthread_t thread;
+
+    (void)state;
+    assert_ok(pool_memory_trim(memory_device(0), 0));
+    assert_ok(device_enter(memory_device(0), &scope));
+    assert_ok(memory_of(&scope, &memory));
+    urgent.memory = memory;
+    for (int i = 0; i < RINGS; i++)
+        assert_ok(memory_ring_acquire(memory, MIB, NULL, 0, &rings[i]));
+    pool_mock_reset_calls(memory_mock);
+    pool_mock_fail(memory_mock, "cuMemHostAlloc", 1, POOL_CU_OUT_OF_MEMORY, POOL_MOCK_FROM_THEN_ON);
+    assert_int_equal(pthread_create(&thread, NULL, take_ring, &urgent), 0);
+    while (!atomic_load(&urgent.has_ended) && !count_waiters(memory))
+        usleep(1000);
+    assert_true(memory_calls("cuMemHostAlloc") > 0);
+    assert_int_equal(atomic_load(&urgent.has_ended), 0);
+    memory_ring_release(memory, rings[2]);
+    pthread_join(thread, NULL);
+    pool_mock_clear_failures(memory_mock);
+    assert_ok(urgent.status);
+    assert_ptr_equal(urgent.ring, rings[2]);
+    memory_ring_release(memory, urgent.ring);
+    for (int i = 0; i < RINGS; i++)
+        if (i != 2)
+            memory_ring_release(memory, rings[i]);
+    assert_ok(device_leave(&scope, POOL_OK));
 }
 
 /* Of the copies that wait for a ring the most urgent one has the next, also if it came last. */
@@ -438,6 +525,8 @@ int main(void)
         TEST(test_tight_ring),
         TEST(test_rings_under_way),
         TEST(test_urgent_copy),
+        TEST(test_urgent_enqueued_copy),
+        TEST(test_urgent_copy_without_memory),
         TEST(test_order_of_waiting_copies),
         TEST(test_overlap_is_cut),
     };

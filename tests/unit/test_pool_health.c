@@ -310,6 +310,41 @@ static void test_older_driver(void **state)
     world_end(&world);
 }
 
+/* A driver that does not report how many multiprocessors a context has, under MPS or of the caller,
+ * is as good as one without that function. */
+static void test_no_multiprocessors_of_context(void **state)
+{
+    static const pool_cu_code codes[] = {POOL_CU_NOT_SUPPORTED, POOL_CU_NOT_PERMITTED};
+    pool_device_info info = {.struct_size = sizeof(info)};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct world world = world_of(1);
+        const pool_cuda_api *cu = pool_mock_table(world.mock);
+        CUcontext context = NULL;
+
+        pool_mock_set_attribute(world.mock, 0, POOL_CU_ATTRIBUTE_MPS_ENABLED, 1);
+        if (i >= 2) {
+            assert_int_equal(cu->Init(0), 0);
+            assert_int_equal(cu->DevicePrimaryCtxRetain(&context, 0), 0);
+            world.params.context_mode = POOL_CONTEXT_ADOPT;
+            world.params.contexts = &context;
+            world.params.context_count = 1;
+        }
+        assert_ok(pool_mock_fail(
+            world.mock, "cuCtxGetDevResource", 1, codes[i % 2], POOL_MOCK_FROM_THEN_ON));
+        assert_ok(pool_create(&world.pool, &world.params));
+        assert_int_equal(pool_mock_calls(world.mock, "cuCtxGetDevResource"), 1);
+        assert_ok(pool_device_get_info(device_of(&world, 0), &info));
+        assert_int_equal(info.state, POOL_DEVICE_READY);
+        assert_int_equal(info.multiprocessors, 132);
+        assert_ok(pool_destroy(&world.pool));
+        if (context)
+            assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
+        world_end(&world);
+    }
+}
+
 static void test_description(void **state)
 {
     struct world world = world_of(3);
@@ -514,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_older_driver),
+        cmocka_unit_test(test_no_multiprocessors_of_context),
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_description_without_memory),
         cmocka_unit_test(test_finding),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -330,6 +331,67 @@ static void test_long_spin(void **state)
     (void)is_asleep_after_a_pause(&no_long_spin, true);
 }
 
+static uint64_t cpu_ns_of(pthread_t thread)
+{
+    struct timespec time;
+    clockid_t clock;
+
+    assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+    assert_int_equal(clock_gettime(clock, &time), 0);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* What a reader computes that is woken `times` times, for messages that do not come. It may spin
+ * for 200 us each time. */
+static uint64_t cpu_ns_of_expecting(struct ring_spin *spin, int times, bool *has_counted)
+{
+    struct sleeper sleeper = {.ring = new_ring(), .spin = spin};
+    union message message = {.header = {.bytes = 64}};
+    const unsigned before = atomic_load(&spin->spinning);
+    struct ring_writer writer;
+    pthread_t thread;
+    uint64_t ns;
+
+    ring_writer_open(&writer, sleeper.ring, 0);
+    assert_int_equal(pthread_create(&thread, NULL, receive_one, &sleeper), 0);
+    wait_until(&sleeper.ring->worker_sleeps, 1);
+    ns = cpu_ns_of(thread);
+    for (int i = 0; i < times; i++) {
+        ring_expect(sleeper.ring);
+        wait_until(&sleeper.ring->is_expected, 0);
+        while (!atomic_load(&sleeper.ring->worker_sleeps)) {
+            *has_counted |= atomic_load(&spin->spinning) > before;
+            sched_yield();
+        }
+    }
+    ns = cpu_ns_of(thread) - ns;
+    assert_int_equal(ring_post(&writer, &message.header, never, NULL), RING_OK);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(atomic_load(&sleeper.has_received));
+    assert_int_equal(atomic_load(&spin->spinning), before);
+    free_ring(sleeper.ring);
+    return ns;
+}
+
+/* Threads that expect a message are among those that spin, and sleep again where these are enough.
+ */
+static void test_expecting_is_counted(void **state)
+{
+    enum { TIMES = 500 };
+    struct ring_spin spin = {.long_ns = &long_ns, .most = 1};
+    bool has_counted = false, unused = false;
+    uint64_t spinning, sleeping;
+
+    (void)state;
+    spinning = cpu_ns_of_expecting(&spin, TIMES, &has_counted);
+    assert_true(has_counted);
+    atomic_store(&spin.spinning, 1); /* another thread */
+    sleeping = cpu_ns_of_expecting(&spin, TIMES, &unused);
+    print_message("%.1f us each while spinning, %.1f us without\n", (double)spinning / 1000 / TIMES,
+        (double)sleeping / 1000 / TIMES);
+    assert_true(sleeping < spinning / 2);
+}
+
 /* Returns at the end of its time, and at once where there is nothing to wait for. */
 static void test_spin_alone(void **state)
 {
@@ -359,7 +421,7 @@ int main(void)
         cmocka_unit_test(test_sleeping), cmocka_unit_test(test_full),
         cmocka_unit_test(test_counters), cmocka_unit_test(test_wild_worker),
         cmocka_unit_test(test_wild_client), cmocka_unit_test(test_long_spin),
-        cmocka_unit_test(test_spin_alone)};
+        cmocka_unit_test(test_expecting_is_counted), cmocka_unit_test(test_spin_alone)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

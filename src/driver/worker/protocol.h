@@ -126,11 +126,12 @@ struct worker_reply {
 
 struct worker_ring {
     /* written by the client */
-    alignas(128) atomic_uint posted; /* messages; the futex that an idle worker thread waits on */
+    alignas(128) atomic_uint posted;    /* messages */
     atomic_uint_least64_t posted_bytes; /* grows; modulo WORKER_RING_BYTES it is a position */
     atomic_uint is_active;              /* a thread of the worker shall execute it */
     atomic_uint client_sleeps;
-    atomic_uint is_expected; /* a message will come soon: a sleeping worker thread spins again */
+    /* A message has come or will come soon: the futex that an idle worker thread waits on. */
+    atomic_uint is_expected;
     /* written by the worker */
     alignas(128) atomic_uint executed;
     atomic_uint_least64_t consumed_bytes;

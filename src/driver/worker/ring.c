@@ -143,8 +143,10 @@ enum ring_result ring_post(struct ring_writer *writer, const struct worker_heade
     atomic_store_explicit(&ring->posted, writer->posted, memory_order_release);
     /* Either the worker's thread sees the message before it sleeps, or this sees that it sleeps. */
     atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(&ring->worker_sleeps, memory_order_relaxed))
-        worker_futex_wake(&ring->posted);
+    if (atomic_load_explicit(&ring->worker_sleeps, memory_order_relaxed)) {
+        atomic_store(&ring->is_expected, 1);
+        worker_futex_wake(&ring->is_expected);
+    }
     return RING_OK;
 }
 
@@ -152,8 +154,9 @@ void ring_expect(struct worker_ring *ring)
 {
     if (!atomic_load_explicit(&ring->worker_sleeps, memory_order_relaxed))
         return;
-    atomic_store(&ring->is_expected, 1);
-    worker_futex_wake(&ring->posted);
+    /* Until it has noticed, further calls need not wake it again. */
+    if (!atomic_exchange(&ring->is_expected, 1))
+        worker_futex_wake(&ring->is_expected);
 }
 
 bool ring_spin(struct ring_writer *writer, uint64_t spin_ns, ring_is_over is_over, void *user)
@@ -196,19 +199,24 @@ static bool spin_for_message(const struct ring_reader *reader, uint64_t start, u
     return false;
 }
 
+/* Not at all where as many threads spin already as may. */
+static bool spin_counted(const struct ring_reader *reader, uint64_t start, uint64_t spin_ns)
+{
+    struct ring_spin *spin = reader->spin;
+    bool has_come = false;
+
+    if (atomic_fetch_add(&spin->spinning, 1) < spin->most)
+        has_come = spin_for_message(reader, start, spin_ns);
+    atomic_fetch_sub(&spin->spinning, 1);
+    return has_come;
+}
+
 /* For as long as services ask for that want a short job after a pause to find the worker awake. */
 static bool spin_long(const struct ring_reader *reader, uint64_t start)
 {
-    struct ring_spin *spin = reader->spin;
-    const uint64_t long_ns = atomic_load_explicit(spin->long_ns, memory_order_relaxed);
-    bool has_come = false;
+    const uint64_t long_ns = atomic_load_explicit(reader->spin->long_ns, memory_order_relaxed);
 
-    if (long_ns <= reader->spin_ns)
-        return false;
-    if (atomic_fetch_add(&spin->spinning, 1) < spin->most)
-        has_come = spin_for_message(reader, start, long_ns);
-    atomic_fetch_sub(&spin->spinning, 1);
-    return has_come;
+    return long_ns > reader->spin_ns && spin_counted(reader, start, long_ns);
 }
 
 static enum ring_result wait_for_message(
@@ -229,10 +237,11 @@ static enum ring_result wait_for_message(
         while (!has_message(reader) && !atomic_exchange(&ring->is_expected, 0)) {
             if (is_over(user))
                 return RING_OVER;
-            worker_futex_wait(&ring->posted, reader->executed, WORKER_SLEEP_NS);
+            worker_futex_wait(&ring->is_expected, 0, WORKER_SLEEP_NS);
         }
+        atomic_store(&ring->is_expected, 0);
         atomic_store_explicit(&ring->worker_sleeps, 0, memory_order_relaxed);
-        if (spin_for_message(reader, base_clock_ns(), EXPECTED_SPIN_NS))
+        if (has_message(reader) || spin_counted(reader, base_clock_ns(), EXPECTED_SPIN_NS))
             return RING_OK;
     }
 }

@@ -29,7 +29,7 @@ struct ring_writer {
 struct ring_spin {
     const atomic_uint_least64_t *long_ns;
     unsigned most;
-    atomic_uint spinning; /* threads beyond spin_ns */
+    atomic_uint spinning; /* threads beyond spin_ns, or because a message is expected */
 };
 
 /* The worker's end. */
@@ -67,7 +67,8 @@ bool ring_spin(struct ring_writer *writer, uint64_t spin_ns, ring_is_over is_ove
 enum ring_result ring_wait(struct ring_writer *writer, struct worker_reply *reply, uint64_t spin_ns,
     ring_is_over is_over, void *user);
 
-/* The client will post a message soon: wakes the worker's thread if it sleeps. */
+/* The client will post a message soon: wakes the worker's thread if it sleeps. It spins for a short
+ * time if as few threads spin as may, else it sleeps again. */
 void ring_expect(struct worker_ring *ring);
 
 /*

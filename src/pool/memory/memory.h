@@ -86,11 +86,10 @@ struct memory_ring_waiter {
 /* The rings of one size. */
 struct memory_rings {
     struct memory_ring_waiter *waiters; /* guarded by memory_staging.lock */
-    struct memory_ring *first;          /* guarded by memory_staging.lock */
-    unsigned count;          /* guarded by memory_staging.lock; includes rings being created */
-    uint64_t copies;         /* guarded by memory_staging.lock */
-    unsigned most;           /* of `count`, but for urgent copies, see ring.c */
-    unsigned most_of_stream; /* in flight, of copies to the device on one stream */
+    struct memory_ring *first; /* guarded by memory_staging.lock; includes rings being created */
+    uint64_t copies;           /* guarded by memory_staging.lock */
+    unsigned most;             /* in progress, but for urgent copies, see ring.c */
+    unsigned most_of_stream;   /* in flight, of copies to the device on one stream */
     pthread_cond_t freed;
     struct memory_staging_shape shape; /* of rings created from now on */
 };

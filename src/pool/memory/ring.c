@@ -25,8 +25,10 @@
  */
 enum { LARGE_RINGS_MAX = 4, SMALL_RINGS_MAX = 64, SMALL_OF_STREAM_MAX = 8 };
 
-/* Rings beyond these for a copy whose stream is more urgent than those of all rings, which long
- * jobs hold for as long as their kernels take. */
+/* Rings beyond these for copies that are more urgent than some that are in progress, which hold
+ * their rings for as long as the kernels of long jobs take. The less urgent ones cannot take them
+ * over.
+ */
 enum { URGENT_RINGS_MAX = 2 };
 
 static void set_shape(struct memory_staging *staging, const struct memory_staging_shape *shape)
@@ -93,34 +95,18 @@ static pool_status destroy_ring(
     return first;
 }
 
-static pool_status create_ring(struct device_memory *memory, struct memory_rings *rings,
-    const struct memory_staging_shape *shape, struct memory_ring **ring)
+static pool_status allocate_slots(struct device_memory *memory, struct memory_ring *ring)
 {
-    struct memory_ring *created = base_calloc(1, sizeof(*created));
     struct driver *driver = memory->driver;
-    struct base_error_copy first;
-    pool_status status;
+    pool_status status = memory_host_allocate(memory, memory_ring_bytes(ring), 0, &ring->block);
 
-    if (!created)
-        return base_fail_memory("a staging ring");
-    created->rings = rings;
-    created->shape = *shape;
-    created->in_use = 1;
-    status = memory_host_allocate(memory, memory_ring_bytes(created), 0, &created->block);
     if (!status) {
-        created->slots = created->block.data;
-        atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(created));
+        ring->slots = ring->block.data;
+        atomic_fetch_add(&memory->staging.bytes, memory_ring_bytes(ring));
     }
-    for (uint32_t i = 0; !status && i < created->shape.slots; i++)
-        status = DRIVER_CALL(driver, EventCreate(&created->done[i], DRIVER_EVENT_DISABLE_TIMING));
-    if (status) {
-        base_error_save(&first);
-        destroy_ring(memory, created, pool_status_class(status) != POOL_CLASS_PROCESS);
-        base_error_restore(&first);
-        return status;
-    }
-    *ring = created;
-    return POOL_OK;
+    for (uint32_t i = 0; !status && i < ring->shape.slots; i++)
+        status = DRIVER_CALL(driver, EventCreate(&ring->done[i], DRIVER_EVENT_DISABLE_TIMING));
+    return status;
 }
 
 static void destroy_rings(struct device_memory *memory, struct memory_ring *ring, int driver_alive)
@@ -159,7 +145,6 @@ static void detach_unused(struct memory_rings *rings, struct memory_ring **idle)
             continue;
         }
         *at = ring->next;
-        rings->count--;
         ring->next = *idle;
         *idle = ring;
     }
@@ -204,7 +189,6 @@ void memory_staging_renew(struct device_memory *memory)
         ring->in_use = 0;
         ring->next = ring->rings->first;
         ring->rings->first = ring;
-        ring->rings->count++;
     }
     for (struct memory_ring *ring = staging->large.first; ring; ring = ring->next)
         ring->in_flight = 0;
@@ -239,19 +223,75 @@ static struct memory_ring *find_idle(const struct memory_rings *rings)
     return NULL;
 }
 
+/* Copies in progress, as far as is known. */
+struct ring_load {
+    unsigned busy;        /* rings, in use or in flight */
+    unsigned less_urgent; /* of these: than the copy in question */
+    unsigned in_use;      /* of `busy`: the thread that releases the ring wakes those that wait */
+    unsigned in_use_as_urgent;
+};
+
+/* Called with the lock held. */
+static struct ring_load load_for(const struct memory_rings *rings, int priority)
+{
+    struct ring_load load = {0};
+
+    for (const struct memory_ring *ring = rings->first; ring; ring = ring->next) {
+        const bool is_less_urgent = ring->priority > priority;
+
+        if (!ring->in_use && !ring->in_flight)
+            continue;
+        load.busy++;
+        load.less_urgent += is_less_urgent;
+        load.in_use += ring->in_use != 0;
+        load.in_use_as_urgent += ring->in_use && !is_less_urgent;
+    }
+    return load;
+}
+
+/* Whether a copy of that priority may take one more ring. Called with the lock held. */
+static bool may_take(const struct memory_rings *rings, int priority)
+{
+    const struct ring_load load = load_for(rings, priority);
+
+    return load.busy < rings->most + (load.less_urgent < URGENT_RINGS_MAX ? load.less_urgent
+                                                                          : URGENT_RINGS_MAX);
+}
+
+/* Whether it may be a new one; `may_exceed`: beyond the usual number. Called with the lock held. */
+static bool may_add(const struct memory_rings *rings, int priority, bool may_exceed)
+{
+    return may_take(rings, priority) &&
+           (may_exceed || load_for(rings, priority).busy < rings->most);
+}
+
 static struct memory_ring *older(struct memory_ring *one, struct memory_ring *other)
 {
     return !one || other->order < one->order ? other : one;
 }
 
-/* How many rings there may be for a copy of that priority. */
-static unsigned most_for(const struct memory_rings *rings, int priority)
+/* Its copy will probably end first. */
+static struct memory_ring *more_urgent(struct memory_ring *one, struct memory_ring *other)
 {
-    unsigned less_urgent = 0;
+    if (one && one->priority != other->priority)
+        return other->priority < one->priority ? other : one;
+    return older(one, other);
+}
 
-    for (const struct memory_ring *ring = rings->first; ring; ring = ring->next)
-        less_urgent += ring->priority > priority;
-    return rings->most + (less_urgent == rings->count ? URGENT_RINGS_MAX : 0);
+/*
+ * The ring in flight whose copy it is best to wait for; NULL: one that is in use. No extra ring
+ * comes to a less urgent copy, unless nothing else would wake that. Called with the lock held.
+ */
+static struct memory_ring *find_successor(const struct memory_rings *rings, int priority)
+{
+    const struct ring_load load = load_for(rings, priority);
+    struct memory_ring *best = NULL;
+
+    for (struct memory_ring *ring = rings->first; ring; ring = ring->next)
+        if (ring->in_flight && !ring->in_use &&
+            (ring->priority >= priority || load.busy <= rings->most || !load.in_use))
+            best = more_urgent(best, ring);
+    return best && best->priority > priority && load.in_use_as_urgent ? NULL : best;
 }
 
 static bool has_more_urgent_waiter(const struct memory_rings *rings, int priority)
@@ -278,37 +318,36 @@ static void remove_waiter(struct memory_rings *rings, const struct memory_ring_w
 }
 
 /*
- * Finds a ring for a copy on `stream`: an idle one, or one in flight where no ring may be created;
- * NULL if there is none. The driver is queried only where no ring is known to be idle. Called with
- * the lock held.
+ * Finds a ring for a copy on `stream`: an idle one, or one in flight where none may be added; NULL
+ * if there is none. The driver is queried only where no ring is known to be idle, or the copies
+ * in progress are too many. Called with the lock held.
  */
 static pool_status find_ring(struct device_memory *memory, const struct memory_rings *rings,
-    CUstream stream, int priority, struct memory_ring **found)
+    CUstream stream, int priority, bool may_exceed, struct memory_ring **found)
 {
-    struct memory_ring *oldest = NULL, *own = NULL;
+    struct memory_ring *own = NULL;
     unsigned of_stream = 0;
 
-    *found = find_idle(rings);
+    *found = may_take(rings, priority) ? find_idle(rings) : NULL;
     for (struct memory_ring *ring = rings->first; ring && !*found; ring = ring->next) {
         pool_status status;
 
         if (ring->in_use)
             continue;
         status = check_idle(memory, ring);
-        if (!status)
-            *found = ring;
-        else if (status != POOL_ERR_NOT_READY)
+        if (status && status != POOL_ERR_NOT_READY)
             return status;
-        oldest = older(oldest, ring);
-        if (ring->stream == stream) {
+        if (!status && may_take(rings, priority))
+            *found = ring;
+        if (status && ring->stream == stream) {
             own = older(own, ring);
             of_stream++;
         }
     }
     if (!*found && of_stream >= rings->most_of_stream)
         *found = own;
-    else if (!*found && rings->count >= most_for(rings, priority))
-        *found = own ? own : oldest;
+    else if (!*found && !may_add(rings, priority, may_exceed))
+        *found = own ? own : find_successor(rings, priority);
     return POOL_OK;
 }
 
@@ -325,27 +364,69 @@ static pool_status wait_until_idle(struct device_memory *memory, struct memory_r
     return status;
 }
 
-/* Creates a ring and adds it to the list. Called with the lock held, which is released in between.
- */
-static pool_status add_ring(
-    struct device_memory *memory, struct memory_rings *rings, struct memory_ring **ring)
+/* Called with the lock held. */
+static void remove_ring(const struct memory_ring *ring)
 {
+    struct memory_ring **at = &ring->rings->first;
+
+    while (*at != ring)
+        at = &(*at)->next;
+    *at = ring->next;
+    pthread_cond_broadcast(&ring->rings->freed);
+}
+
+/* Creates a ring, which counts from the beginning. Called with the lock held, which is released in
+ * between. */
+static pool_status add_ring(struct device_memory *memory, struct memory_rings *rings, int priority,
+    struct memory_ring **added)
+{
+    struct memory_ring *ring = base_calloc(1, sizeof(*ring));
     struct memory_staging *staging = &memory->staging;
-    const struct memory_staging_shape shape = rings->shape;
+    struct base_error_copy first;
     pool_status status;
 
-    rings->count++;
+    if (!ring)
+        return base_fail_memory("a staging ring");
+    *ring = (struct memory_ring){.rings = rings,
+        .next = rings->first,
+        .shape = rings->shape,
+        .in_use = 1,
+        .priority = priority};
+    rings->first = ring;
     pthread_mutex_unlock(&staging->lock);
-    status = create_ring(memory, rings, &shape, ring);
+    status = allocate_slots(memory, ring);
     pthread_mutex_lock(&staging->lock);
-    if (status) {
-        rings->count--;
-        pthread_cond_broadcast(&rings->freed);
-    } else {
-        (*ring)->next = rings->first;
-        rings->first = *ring;
+    if (!status) {
+        *added = ring;
+        return POOL_OK;
     }
+    remove_ring(ring);
+    pthread_mutex_unlock(&staging->lock);
+    base_error_save(&first);
+    destroy_ring(memory, ring, pool_status_class(status) != POOL_CLASS_PROCESS);
+    base_error_restore(&first);
+    pthread_mutex_lock(&staging->lock);
     return status;
+}
+
+/*
+ * add_ring, where that may be. For lack of memory beyond the usual number it clears *may_exceed
+ * instead of a failure: the copy waits. Called with the lock held.
+ */
+static pool_status try_to_add(struct device_memory *memory, struct memory_rings *rings,
+    int priority, bool *may_exceed, struct memory_ring **added)
+{
+    const bool is_extra = !may_add(rings, priority, false);
+    struct base_error_copy before;
+    pool_status status;
+
+    base_error_save(&before);
+    status = add_ring(memory, rings, priority, added);
+    if (status != POOL_ERR_OUT_OF_HOST_MEMORY || !is_extra)
+        return status;
+    base_error_restore(&before);
+    *may_exceed = false;
+    return POOL_OK;
 }
 
 pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CUstream stream,
@@ -356,6 +437,7 @@ pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CU
     struct memory_ring *found = NULL;
     struct memory_rings *rings;
     pool_status status = POOL_OK;
+    bool may_exceed = true;
 
     pthread_mutex_lock(&staging->lock);
     rings = bytes <= staging->small.shape.chunk_bytes ? &staging->small : &staging->large;
@@ -363,9 +445,12 @@ pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CU
         const bool is_first = !has_more_urgent_waiter(rings, priority);
 
         if (is_first)
-            status = find_ring(memory, rings, stream, priority, &found);
-        if (is_first && !status && !found && rings->count < most_for(rings, priority))
-            status = add_ring(memory, rings, &found);
+            status = find_ring(memory, rings, stream, priority, may_exceed, &found);
+        if (is_first && !status && !found && may_add(rings, priority, may_exceed)) {
+            status = try_to_add(memory, rings, priority, &may_exceed, &found);
+            if (!may_exceed)
+                continue;
+        }
         if (status || found)
             break;
         if (!is_waiting) {
@@ -408,17 +493,12 @@ void memory_ring_release(struct device_memory *memory, struct memory_ring *ring)
 void memory_ring_abandon(struct device_memory *memory, struct memory_ring *ring)
 {
     struct memory_staging *staging = &memory->staging;
-    struct memory_ring **at;
 
     pthread_mutex_lock(&staging->lock);
-    for (at = &ring->rings->first; *at != ring; at = &(*at)->next)
-        ;
-    *at = ring->next;
-    ring->rings->count--;
+    remove_ring(ring);
     ring->is_abandoned = 1;
     ring->next = staging->abandoned;
     staging->abandoned = ring;
-    pthread_cond_broadcast(&ring->rings->freed);
     pthread_mutex_unlock(&staging->lock);
     if (!driver_is_poisoned(memory->driver))
         base_log(POOL_LOG_WARN,

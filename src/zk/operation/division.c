@@ -29,6 +29,8 @@ static pool_status run_parts_of(const struct operation_division *division, uint3
             break;
         part->given = exec;
         status = exec_read(part->name, exec, &operation->rules, &part->exec);
+        if (!status && part->exec.device && !part->is_forecast)
+            device_expect_use(part->exec.device);
         if (!status && operation->open_part)
             status = operation->open_part(part, division, index);
         if (!status && operation->prepare)

@@ -219,8 +219,6 @@ pool_status exec_read(
     status = check_devices(call, rules, exec);
     if (!status && exec->lease && !exec->device_count)
         status = read_lease(call, rules, exec);
-    if (!status && exec->device)
-        device_expect_use(exec->device);
     return status;
 }
 

@@ -269,6 +269,8 @@ pool_status operation_read(struct operation_call *call)
         status = operation->rules.is_warm_up
                      ? exec_read_warm_up(call->name, call->given, &call->exec)
                      : exec_read(call->name, call->given, &operation->rules, &call->exec);
+    if (!status && call->exec.device && !call->is_forecast)
+        device_expect_use(call->exec.device);
     if (!status && operation->read)
         status = operation->read(call);
     if (!status && operation->prepare)

@@ -257,7 +257,7 @@ static bool create_control(struct client_worker *worker)
     return true;
 }
 
-static void fill_config(const struct client *owner, const struct client_worker *worker)
+static void fill_config(const struct client *owner, struct client_worker *worker)
 {
     struct worker_shared *shared = worker->shared;
     struct worker_config *config = &shared->config;
@@ -280,7 +280,9 @@ static void fill_config(const struct client *owner, const struct client_worker *
     config->arena_bytes = owner->arena_bytes;
     config->spin_ns = owner->spin_ns;
     config->long_spinners = owner->spinners ? owner->spinners : 1;
+    pthread_mutex_lock(&worker->lock); /* worker_set_spin changes both */
     atomic_store(&shared->long_spin_ns, atomic_load(&owner->long_spin_ns));
+    pthread_mutex_unlock(&worker->lock);
     part_bytes = worker->region_bytes / CLIENT_REGION_PARTS;
     part = (atomic_load(&worker->generation) + 1) % CLIENT_REGION_PARTS;
     if (owner->is_simulated) {
@@ -306,6 +308,7 @@ static void reset_rings(struct client *owner, struct client_worker *worker)
             atomic_store(&ring->executed, 0);
             atomic_store(&ring->consumed_bytes, 0);
             atomic_store(&ring->worker_sleeps, 0);
+            atomic_store(&ring->is_expected, 0);
         }
         ring_writer_open(&own->writer, ring, owner->spin_ns);
         atomic_store(&own->last_posted, 0);
