@@ -3,6 +3,7 @@
  * How far calls enqueue ahead of a simulated device whose first launch does not end: blocking ones
  * two slices of pool_exec.slice_ns, asynchronous ones and those without a limit all of their
  * launches. A cancellation then ends a blocking call without the launches that it has not enqueued.
+ * The slices of a call may be on several streams, and so may be the parts of one.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,6 +15,9 @@
 #include "support/msm.h"
 #include "support/ntt.h"
 #include "support/pool.h"
+#include "zk/operation/exec.h"
+#include "zk/operation/pace.h"
+#include "zk/poseidon/poseidon.h"
 
 enum { TERMS = 1500, LOG_POINTS = 5, POINTS = 1 << LOG_POINTS, LEAVES = 1 << 9 };
 
@@ -211,6 +215,134 @@ static void test_two_slices(void **state)
     }
 }
 
+/* ---- slices on several streams --------------------------------------------------------------- */
+
+enum { CHUNK_HASHES = 64, HASHES = 8 * CHUNK_HASHES };
+
+/* Chunks of host memory, of one launch per chunk, on the three streams of a pipeline in turn. */
+static pool_status run_hashes(const pool_exec *exec)
+{
+    static uint8_t elements[2 * HASHES * 32]; /* zeros */
+    const pool_span inputs = {.data = elements, .count = HASHES},
+                    digests = span_of(with.levels, HASHES);
+
+    return pool_poseidon_hash(with.set, exec, &inputs, 2, &digests);
+}
+
+static int add_launches(void *user, const pool_sim_kernel_stats *stats)
+{
+    *(uint64_t *)user += stats->launches;
+    return 0;
+}
+
+static uint64_t ended_launches(void)
+{
+    uint64_t count = 0;
+
+    assert_ok(pool_sim_kernel_stats_each(add_launches, &count));
+    return count;
+}
+
+/* The steps of a call that takes no more of them for a while. */
+static uint64_t settled_steps(uint64_t (*steps)(void), uint64_t least)
+{
+    uint64_t count = steps(), since = base_clock_ns();
+    const uint64_t begun = since;
+
+    while (base_clock_ns() - since < 300000000 ||
+           (count < least && base_clock_ns() - begun < 30000000000)) {
+        const uint64_t now = steps();
+
+        if (now != count)
+            since = base_clock_ns();
+        count = now;
+        usleep(10000);
+    }
+    return count;
+}
+
+static uint64_t steps_beside_hang(
+    struct caller *caller, const char *faults, uint64_t (*steps)(void), uint64_t least)
+{
+    pthread_t thread;
+    uint64_t count;
+
+    assert_ok(pool_sim_set_faults(faults));
+    assert_int_equal(pthread_create(&thread, NULL, call, caller), 0);
+    count = settled_steps(steps, least);
+    assert_ok(pool_sim_set_faults(NULL));
+    assert_ok(pool_sim_resume());
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(caller->status, POOL_OK);
+    return count;
+}
+
+static void test_slices_on_streams(void **state)
+{
+    struct poseidon_tuning tuning = tuning_default()->poseidon;
+    struct caller caller = {.run = run_hashes, .exec = exec_here()};
+
+    (void)state;
+    tuning.chunk_bytes = 2 * CHUNK_HASHES * 32;
+    with.set->tuning = &tuning;
+    caller.exec.slice_ns = 1;
+    assert_ok(run_hashes(&caller.exec)); /* loads its kernel */
+    assert_ok(pool_sim_kernel_stats_reset());
+    assert_ok(run_hashes(&caller.exec));
+    assert_int_equal(ended_launches(), HASHES / CHUNK_HASHES);
+    assert_ok(pool_sim_kernel_stats_reset());
+    /* The second slice is on another stream and ends; the third one is not enqueued. */
+    assert_int_equal(
+        steps_beside_hang(&caller, "cuLaunchKernel*@1=hang", ended_launches, TWO_SLICES - 1),
+        TWO_SLICES - 1);
+    with.set->tuning = NULL;
+}
+
+static atomic_uint enqueued_parts;
+static pool_stream *other_stream;
+
+static uint64_t parts(void)
+{
+    return atomic_load(&enqueued_parts);
+}
+
+/* Two parts of the first slice, on two streams, then two slices of one part on the second stream.
+ */
+static pool_status run_parts(const pool_exec *exec)
+{
+    static const struct {
+        int is_other;
+        double seconds;
+    } part[] = {{0, 4e-7}, {1, 4e-7}, {1, 9e-7}, {1, 9e-7}};
+    struct progress progress = {.call = "parts", .exec = exec};
+    struct pace pace = {.device = device, .progress = &progress, .slice_ns = 1000};
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]) && !status; i++) {
+        pool_stream *stream = part[i].is_other ? other_stream : with.stream;
+
+        status = pace_enqueue(&pace, stream, part[i].seconds);
+        if (!status)
+            status = pool_buffer_fill8(with.levels, i * 4096, 4096, 0, stream);
+        atomic_fetch_add(&enqueued_parts, 1);
+    }
+    pace_end(&pace);
+    return status;
+}
+
+static void test_slice_of_several_streams(void **state)
+{
+    struct caller caller = {.run = run_parts, .exec = exec_here()};
+
+    (void)state;
+    assert_ok(pool_stream_create(device, NULL, &other_stream));
+    /* The first part hangs: the call waits for it before its third slice. */
+    assert_int_equal(steps_beside_hang(&caller, "cuMemset*@1=hang", parts, 3), 3);
+    assert_int_equal(parts(), 4);
+    assert_ok(pool_stream_synchronize(with.stream));
+    assert_ok(pool_stream_destroy(&other_stream));
+}
+
 static void test_cancelled(void **state)
 {
     (void)state;
@@ -220,8 +352,9 @@ static void test_cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_slices), cmocka_unit_test(test_cancelled)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_slices),
+        cmocka_unit_test(test_slices_on_streams), cmocka_unit_test(test_slice_of_several_streams),
+        cmocka_unit_test(test_cancelled)};
 
     device_text = "sim:1,mem=512M";
     tuning_text = POOL_NO_SMALL_MSMS;

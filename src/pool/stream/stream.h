@@ -105,7 +105,7 @@ void stream_forget(pool_stream *stream);
  * priority of `caller`, the stream of the operation, also on another device; NULL: that of a
  * default stream. A stream of a set must wait for the caller's stream before it does anything.
  */
-enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = STREAM_SET_STREAMS + 1 };
+enum { STREAM_SET_STREAMS = 3, STREAM_SET_EVENTS = 2 * (STREAM_SET_STREAMS + 1) };
 struct stream_set {
     struct stream_set *next;
     struct stream_registry *registry;

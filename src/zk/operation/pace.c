@@ -2,41 +2,96 @@
 /* Two slices enqueued at most: see pace.h. */
 #include "zk/operation/pace.h"
 
+#include <assert.h>
+
 #include "base/math.h"
 #include "pool/tuning/chip.h"
 #include "pool/tuning/rates.h"
 #include "zk/operation/exec.h"
 
-/* Records the end of a slice and waits for the end of the one before it. */
-static pool_status end_slice(struct pace *pace, pool_stream *stream)
+static_assert(2 * (int)PACE_STREAMS <= (int)STREAM_SET_EVENTS, "the events of two slices");
+
+static struct pace_slice *present_slice(struct pace *pace)
 {
+    return &pace->slice[pace->slices % 2];
+}
+
+static pool_event *end_of(const struct pace *pace, uint64_t slice, uint32_t stream)
+{
+    return pace->set->event[slice % 2 * PACE_STREAMS + stream];
+}
+
+/* Records the end of a slice and waits for the end of the one before it. */
+static pool_status end_slice(struct pace *pace)
+{
+    const struct pace_slice *ended = present_slice(pace);
+    struct pace_slice *before;
     pool_status status = POOL_OK;
 
     if (!pace->set)
-        status = stream_set_take(pace->device, stream, 0, PACE_EVENTS, &pace->set);
-    if (!status)
-        status = pool_event_record(pace->set->event[pace->slices % PACE_EVENTS], stream);
+        status = stream_set_take(pace->device, ended->stream[0], 0, 2 * PACE_STREAMS, &pace->set);
+    for (uint32_t i = 0; i < ended->count && !status; i++)
+        status = pool_event_record(end_of(pace, pace->slices, i), ended->stream[i]);
     if (status)
         return status;
     pace->enqueued_ns = 0;
-    if (pace->slices++)
-        status = pool_event_synchronize(pace->set->event[pace->slices % PACE_EVENTS]);
+    pace->slices++;
+    before = present_slice(pace); /* the next one takes its place */
+    for (uint32_t i = 0; i < before->count && !status; i++)
+        status = pool_event_synchronize(end_of(pace, pace->slices, i));
+    before->count = 0;
     return status ? status : progress_add(pace->progress, 0);
+}
+
+static bool has_stream(const struct pace_slice *slice, const pool_stream *stream)
+{
+    for (uint32_t i = 0; i < slice->count; i++)
+        if (slice->stream[i] == stream)
+            return true;
+    return false;
+}
+
+static void add_stream(struct pace *pace, pool_stream *stream)
+{
+    struct pace_slice *slice = present_slice(pace);
+
+    if (!has_stream(slice, stream))
+        slice->stream[slice->count++] = stream;
 }
 
 pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds)
 {
     pool_status status = POOL_OK;
     uint64_t most, added;
+    bool is_full;
 
     if (!pace || pace->slice_ns == UINT64_MAX)
         return POOL_OK;
     most = UINT64_MAX - pace->enqueued_ns;
     added = seconds * 1e9 < (double)most ? (uint64_t)(seconds * 1e9) : most;
-    if (pace->enqueued_ns && pace->enqueued_ns + added > pace->slice_ns)
-        status = end_slice(pace, stream);
+    is_full =
+        present_slice(pace)->count == PACE_STREAMS && !has_stream(present_slice(pace), stream);
+    if (is_full || (pace->enqueued_ns && pace->enqueued_ns + added > pace->slice_ns))
+        status = end_slice(pace);
+    if (status)
+        return status;
+    add_stream(pace, stream);
     pace->enqueued_ns += added;
-    return status;
+    return POOL_OK;
+}
+
+void pace_join(struct pace *pace, pool_stream *joined, pool_stream *stream)
+{
+    struct pace_slice *slice = pace ? present_slice(pace) : NULL;
+    uint32_t kept = 0;
+
+    if (!slice || joined == stream || !has_stream(slice, joined))
+        return;
+    for (uint32_t i = 0; i < slice->count; i++)
+        if (slice->stream[i] != joined)
+            slice->stream[kept++] = slice->stream[i];
+    slice->count = kept;
+    add_stream(pace, stream);
 }
 
 double pace_seconds(const pool_device *device, uint32_t words, double products, double bytes)

@@ -15,22 +15,31 @@
 
 struct progress;
 
-enum { PACE_EVENTS = 2 };
+/* The call's own stream and those of a pipeline. */
+enum { PACE_STREAMS = STREAM_SET_STREAMS + 1 };
+
+/* A slice ends when the work that it has on each of its streams ends. */
+struct pace_slice {
+    uint32_t count; /* of its streams, and later of the events that end it */
+    pool_stream *stream[PACE_STREAMS];
+};
 
 struct pace {
     pool_device *device;
     struct progress *progress; /* of the call */
     uint64_t slice_ns;
-    uint64_t enqueued_ns;   /* predicted, since the last event */
-    uint64_t slices;        /* ended by an event */
-    struct stream_set *set; /* has the events of the last two; NULL before the first one */
+    uint64_t enqueued_ns;       /* predicted, in the present slice */
+    uint64_t slices;            /* ended by events */
+    struct pace_slice slice[2]; /* the present one, and the one before: by their number mod 2 */
+    struct stream_set *set;     /* has the events of both; NULL before the first one ends */
 };
 
 /*
  * Called before work is enqueued on the stream, with the seconds that the device takes for it, as
- * predicted. Where the slice would get longer than slice_ns with it, the slice ends with an event,
- * and the host waits for the end of the slice before; POOL_ERR_CANCELLED once that was requested
- * meanwhile. Short calls have no slice to end and pay nothing.
+ * predicted. Where the slice would get longer than slice_ns with it, the slice ends with an event
+ * on each stream that has work of it, and the host waits for the end of the slice before;
+ * POOL_ERR_CANCELLED once that was requested meanwhile. Short calls have no slice to end and pay
+ * nothing.
  *
  * `pace` is exec_target.pace. NULL: never waits, as the host must not in asynchronous calls, those
  * that are captured included, and where one thread enqueues on several devices.
@@ -46,6 +55,12 @@ double pace_seconds(const pool_device *device, uint32_t words, double products, 
  * and its predicted time is longer, and as above.
  */
 pool_status pace_launch(struct pace *pace, uint64_t slice_ns, const struct module_launch *launch);
+
+/*
+ * `joined` has made way for `stream`, whose later work waits for that of `joined`: from now on the
+ * present slice has an event there instead. Before the stream of a set is returned.
+ */
+void pace_join(struct pace *pace, pool_stream *joined, pool_stream *stream);
 
 void pace_end(struct pace *pace);
 
