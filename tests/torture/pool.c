@@ -359,6 +359,9 @@ static void prepare_pointer(struct torture *torture)
 
 /* A property that the driver does not report is 0. */
 static const char *const facts_absorbed[] = {"cuDeviceGetAttribute", NULL};
+/* The multiprocessors of an adopted context are those of the chip where the driver does not report
+ * them. */
+static const char *const adopt_absorbed[] = {"cuDeviceGetAttribute", "cuCtxGetDevResource", NULL};
 /* The files of killed writers are cleared as far as there is memory. */
 static const char *const tuning_absorbed[] = {"cuDeviceGetAttribute", "malloc", NULL};
 /* A pool has the defaults if the file cannot be read. */
@@ -394,7 +397,7 @@ static const struct torture_scenario scenarios[] = {
         .devices = 1,
         .run = create_adopt,
         .finish = destroy,
-        .absorbs = facts_absorbed,
+        .absorbs = adopt_absorbed,
         .needs_mock = 1},
     {.name = "create lazy, use",
         .devices = 2,
