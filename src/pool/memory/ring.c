@@ -288,7 +288,7 @@ static struct memory_ring *find_successor(const struct memory_rings *rings, int 
     struct memory_ring *best = NULL;
 
     for (struct memory_ring *ring = rings->first; ring; ring = ring->next)
-        if (ring->in_flight && !ring->in_use &&
+        if (!ring->in_use && ring->in_flight &&
             (ring->priority >= priority || load.busy <= rings->most || !load.in_use))
             best = more_urgent(best, ring);
     return best && best->priority > priority && load.in_use_as_urgent ? NULL : best;
