@@ -85,7 +85,7 @@ static pool_status enqueue_factors(const struct ecntt_call *call)
         .args = &args,
         .bytes = sizeof(args),
         .first_block = &args.first_block,
-        .products = FACTOR_PRODUCTS * (double)args.count};
+        .products = (double)FACTOR_PRODUCTS * (double)args.count};
     pool_kernel *kernel = NULL;
     struct phase phase;
     pool_status status;
@@ -143,7 +143,7 @@ static pool_status enqueue_load(const struct ecntt_call *call, const struct pipe
         .args = &args,
         .bytes = sizeof(args),
         .first_block = &args.first_block,
-        .products = LOAD_PRODUCTS * (double)chunk->count};
+        .products = (double)LOAD_PRODUCTS * (double)chunk->count};
     struct phase phase;
 
     phase_begin(&phase, call->frame.target.device, call->frame.target.stream, "ecntt", "load");
@@ -238,7 +238,7 @@ static pool_status enqueue_store(const struct ecntt_call *call, const struct pip
         .args = &args,
         .bytes = sizeof(args),
         .first_block = &args.first_block,
-        .products = STORE_PRODUCTS * (double)args.count};
+        .products = (double)STORE_PRODUCTS * (double)args.count};
     struct phase phase;
 
     args.blocks = (unsigned)base_ceil_div(one.threads, ECNTT_THREADS);

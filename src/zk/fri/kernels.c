@@ -60,7 +60,7 @@ pool_status fri_launch_rows(
         .count = 1,
         .arguments = &arguments,
         .sizes = &size,
-        .seconds = pace_seconds(target->device, 1, 0, REVERSAL_BYTES * (double)items),
+        .seconds = pace_seconds(target->device, 1, 0, (double)REVERSAL_BYTES * (double)items),
         .first_block = &args->first_block};
 
     return enqueue(target, &key, "matrix_bit_reverse", &launch);

@@ -209,7 +209,7 @@ static pool_status compute_prefixes(
 {
     const uint64_t pairs = run->plan->affine.groups << args->log_sums;
     const double element = 4 * (double)run->plan->job.coordinate_words;
-    const double bytes = (double)pairs * (2 * (pass ? element : GATHERED_BYTES) + element);
+    const double bytes = (double)pairs * (2 * (pass ? element : (double)GATHERED_BYTES) + element);
     const struct pass_slices slices = slices_of(run, args, msm_seconds(run, (double)pairs, bytes));
     pool_status status = POOL_OK;
 
@@ -227,7 +227,7 @@ static pool_status compute_sums(const struct msm_run *run, const struct msm_chun
 {
     const uint64_t pairs = run->plan->affine.groups << args->log_sums;
     const struct pass_slices slices =
-        slices_of(run, args, msm_seconds(run, SUM_PRODUCTS * (double)pairs, 0));
+        slices_of(run, args, msm_seconds(run, (double)SUM_PRODUCTS * (double)pairs, 0));
     uint64_t first = base_ceil_div(slices.pairs, slices.slice) * slices.slice;
     pool_status status = POOL_OK;
 
@@ -248,7 +248,7 @@ static pool_status add_pairs(
 
     if (!status)
         status = enqueue_pass(run, MSM_AFFINE_INVERT, args.inversions,
-            msm_seconds(run, INVERSION_PRODUCTS * (double)args.inversions, 0), &args);
+            msm_seconds(run, (double)INVERSION_PRODUCTS * (double)args.inversions, 0), &args);
     return status ? status : compute_sums(run, chunk, pass, &args);
 }
 

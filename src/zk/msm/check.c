@@ -81,7 +81,8 @@ pool_status msm_check_bases(const struct msm_run *run, const struct msm_input_ba
         return POOL_OK;
     set_curve(run->curve, checks, &args);
     launch.seconds = msm_seconds(run,
-        (double)input->count * (EQUATION_PRODUCTS + BIT_PRODUCTS * (double)args.order_bits),
+        (double)input->count *
+            ((double)EQUATION_PRODUCTS + (double)BIT_PRODUCTS * (double)args.order_bits),
         3 * (double)(input->count * msm_affine_bytes(run->curve)));
     status = clear_result(run, result);
     if (!status)

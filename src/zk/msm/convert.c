@@ -76,8 +76,8 @@ pool_status msm_convert_bases(
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = msm_seconds(
-            run, CONVERSION_PRODUCTS * count, 4 * count * (double)msm_affine_bytes(run->curve)),
+        .seconds = msm_seconds(run, (double)CONVERSION_PRODUCTS * count,
+            4 * count * (double)msm_affine_bytes(run->curve)),
     };
 
     return input->count ? msm_enqueue(run, &launch) : POOL_OK;
@@ -99,8 +99,8 @@ pool_status msm_double_bases(const struct msm_run *run, const struct msm_doublin
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = msm_seconds(
-            run, DOUBLING_PRODUCTS * (double)doubling->count * (double)doubling->doublings, 0),
+        .seconds = msm_seconds(run,
+            (double)DOUBLING_PRODUCTS * (double)doubling->count * (double)doubling->doublings, 0),
     };
     const struct msm_input_bases doubled = {
         .data = doubling->scratch,

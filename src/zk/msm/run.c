@@ -78,7 +78,7 @@ double msm_reduce_seconds(const struct msm_run *run, double additions)
 {
     enum { PRODUCTS = 14 };
 
-    return msm_seconds(run, PRODUCTS * additions, 0);
+    return msm_seconds(run, (double)PRODUCTS * additions, 0);
 }
 
 static pool_status reduce_segments(const struct msm_run *run)
@@ -145,7 +145,7 @@ static pool_status reduce_tree(const struct msm_run *run)
             .args = &args,
             .args_bytes = sizeof(args),
             .first_block = &args.first_block,
-            .seconds = msm_reduce_seconds(run, QUAD_COST * (double)nodes),
+            .seconds = msm_reduce_seconds(run, (double)QUAD_COST * (double)nodes),
         };
 
         status = msm_enqueue(run, &launch);
@@ -192,8 +192,8 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = msm_reduce_seconds(
-            run, QUAD_COST * (double)(plan->job.batch * plan->sets_per_msm * plan->window_bits)),
+        .seconds = msm_reduce_seconds(run,
+            (double)QUAD_COST * (double)(plan->job.batch * plan->sets_per_msm * plan->window_bits)),
     };
 
     /* The kernel's product with R in standard form, or with 1 in Montgomery form, converts. */

@@ -32,7 +32,7 @@ pool_status msm_small_sort(const struct msm_run *run, const struct msm_chunk_ope
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = SORT_PRODUCTS * entry_seconds(run),
+        .seconds = (double)SORT_PRODUCTS * entry_seconds(run),
     };
 
     msm_sort_args_init(run, chunk, &args);
@@ -69,7 +69,7 @@ pool_status msm_small_accumulate(const struct msm_run *run, const struct msm_chu
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = ADDITION_PRODUCTS * entry_seconds(run),
+        .seconds = (double)ADDITION_PRODUCTS * entry_seconds(run),
     };
 
     return msm_enqueue(run, &launch);
@@ -97,7 +97,7 @@ pool_status msm_small_reduce(const struct msm_run *run)
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = msm_reduce_seconds(run, JOIN_COST * (double)plan->buckets),
+        .seconds = msm_reduce_seconds(run, (double)JOIN_COST * (double)plan->buckets),
     };
 
     return msm_enqueue(run, &launch);

@@ -43,7 +43,8 @@ static pool_status split_scalars(
         .args = &args,
         .args_bytes = sizeof(args),
         .first_block = &args.first_block,
-        .seconds = msm_seconds(run, SPLIT_PRODUCTS * (double)(chunk->count * args.batch), 0),
+        .seconds =
+            msm_seconds(run, (double)SPLIT_PRODUCTS * (double)(chunk->count * args.batch), 0),
     };
 
     args.conversion =

@@ -247,7 +247,7 @@ pool_status poseidon_launch_gather(
         .args = args,
         .size = sizeof(*args),
         .first_block = &args->first_block,
-        .bytes = SECTORS * 32.0 * (double)(args->count * args->columns)};
+        .bytes = (double)SECTORS * 32.0 * (double)(args->count * args->columns)};
 
     return launch_kernel(set, target, &enqueued);
 }
