@@ -18,7 +18,6 @@
 #include "base/lock.h"
 #include "base/math.h"
 #include "base/settings.h"
-#include "base/status.h"
 
 static struct base_lock log_lock = BASE_LOCK_INIT;
 static pool_log_callback log_callback; /* guarded by log_lock */
@@ -78,7 +77,7 @@ static void write_line(void *user, const pool_log_record *record)
         write_quietly(line, base_min((size_t)length, sizeof(line) - 1));
 }
 
-pool_status base_log_apply_setting(const char *call)
+pool_status base_log_apply_setting(void)
 {
     const char *wanted = base_setting(BASE_SETTING_LOG);
     int level = 0;
@@ -88,9 +87,7 @@ pool_status base_log_apply_setting(const char *call)
     while (level <= POOL_LOG_DEBUG && strcmp(wanted, level_names[level]) != 0)
         level++;
     if (level > POOL_LOG_DEBUG)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "%s: %s is \"%.100s\"; it must be error, warn, info, debug or none", call,
-            base_setting_origin(BASE_SETTING_LOG).text, wanted);
+        return base_setting_refuse(BASE_SETTING_LOG, "error, warn, info, debug or none");
     base_lock(&log_lock);
     if (!is_set_by_program) {
         log_callback = write_line;

@@ -45,9 +45,8 @@ void base_log(pool_log_level level, const char *format, ...) __attribute__((form
 /* The message of a failure, with the driver call and its code, or "" and 0. */
 void base_log_failure(const char *message, const char *status_name, const char *call, int32_t code);
 
-/* Messages go to standard error, as DEVICEPOOL_LOG says, if the program has not set a callback.
- * `call` is for the message about a value that is no level. */
-pool_status base_log_apply_setting(const char *call);
+/* Messages go to standard error, as DEVICEPOOL_LOG says, if the program has not set a callback. */
+pool_status base_log_apply_setting(void);
 
 /* Whether the level is enabled: to avoid formatting expensive messages. */
 int base_log_wanted(pool_log_level level);

@@ -192,11 +192,6 @@ const char *base_setting(enum base_setting setting)
     return value && value[0] ? value : NULL;
 }
 
-const char *base_setting_name(enum base_setting setting)
-{
-    return rows[setting].name;
-}
-
 struct base_setting_origin base_setting_origin(enum base_setting setting)
 {
     struct base_setting_origin origin;
@@ -254,7 +249,7 @@ pool_status base_setting_number(
     return POOL_OK;
 }
 
-size_t base_settings_of_file(char *text, size_t size, const char **lines)
+size_t base_settings_of_file(char *text, size_t size, char **lines)
 {
     size_t count = 0, used = 0;
     const char *value;

@@ -22,9 +22,6 @@ enum base_setting {
  * once in a process, the environment each time. */
 const char *base_setting(enum base_setting setting);
 
-/* Its name. */
-const char *base_setting_name(enum base_setting setting);
-
 /* For messages: "the environment variable DEVICEPOOL_SLOTS", or "DEVICEPOOL_SLOTS in line 3 of
  * FILE". */
 struct base_setting_origin {
@@ -42,7 +39,7 @@ pool_status base_setting_number(
 /* "NAME=VALUE" for each setting that comes from the file: `lines`, of BASE_SETTINGS, into `text`,
  * of BASE_SETTINGS_BYTES. Returns how many. */
 #define BASE_SETTINGS_BYTES 20480
-size_t base_settings_of_file(char *text, size_t size, const char **lines);
+size_t base_settings_of_file(char *text, size_t size, char **lines);
 
 /* The failure to read the configuration file, with its line. */
 pool_status base_settings_check(const char *call);

@@ -132,7 +132,7 @@ static pool_status apply_settings(pool_params *params)
     pool_status status = base_settings_check("pool_create");
 
     if (!status)
-        status = base_log_apply_setting("pool_create");
+        status = base_log_apply_setting();
     if (!status)
         status = check_cache_settings();
     if (!status && !slots)

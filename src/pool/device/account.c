@@ -67,11 +67,9 @@ pool_status device_account_rules_read(const pool_params *params, struct device_a
     if (rules->bytes || rules->percent || !setting)
         return POOL_OK;
     if (!parse_limit(setting, rules))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "pool_create: %s is \"%.100s\"; it must be a number of bytes, a number with K, M, G or "
-            "T, "
-            "or a percentage from \"1%%\" to \"100%%\"",
-            base_setting_origin(BASE_SETTING_MEMORY_LIMIT).text, setting);
+        return base_setting_refuse(BASE_SETTING_MEMORY_LIMIT,
+            "a number of bytes, a number with K, M, G or T, or a percentage from \"1%\" to "
+            "\"100%\"");
     return POOL_OK;
 }
 

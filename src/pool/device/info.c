@@ -57,9 +57,9 @@ pool_status pool_device_get_info(pool_device *device, pool_device_info *info)
     return POOL_OK;
 }
 
-uint64_t device_slice_ns(const pool_device *device)
+uint64_t device_slice_ns(const pool_device *device, uint64_t asked)
 {
-    return device->pool->slice_ns;
+    return asked ? asked : device->pool->slice_ns;
 }
 
 uint32_t device_shared_multiprocessors(const pool_device *device)

@@ -6,6 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "driver/attributes.h"
@@ -249,20 +250,14 @@ static struct ring_load load_for(const struct memory_rings *rings, int priority)
     return load;
 }
 
-/* Whether a copy of that priority may take one more ring. Called with the lock held. */
-static bool may_take(const struct memory_rings *rings, int priority)
+/* Whether a copy of that priority may take one more ring; `may_exceed`: beyond the usual number.
+ * Called with the lock held. */
+static bool may_take(const struct memory_rings *rings, int priority, bool may_exceed)
 {
     const struct ring_load load = load_for(rings, priority);
+    const uint64_t extra = may_exceed ? base_min(load.less_urgent, URGENT_RINGS_MAX) : 0;
 
-    return load.busy < rings->most + (load.less_urgent < URGENT_RINGS_MAX ? load.less_urgent
-                                                                          : URGENT_RINGS_MAX);
-}
-
-/* Whether it may be a new one; `may_exceed`: beyond the usual number. Called with the lock held. */
-static bool may_add(const struct memory_rings *rings, int priority, bool may_exceed)
-{
-    return may_take(rings, priority) &&
-           (may_exceed || load_for(rings, priority).busy < rings->most);
+    return load.busy < rings->most + extra;
 }
 
 static struct memory_ring *older(struct memory_ring *one, struct memory_ring *other)
@@ -328,7 +323,7 @@ static pool_status find_ring(struct device_memory *memory, const struct memory_r
     struct memory_ring *own = NULL;
     unsigned of_stream = 0;
 
-    *found = may_take(rings, priority) ? find_idle(rings) : NULL;
+    *found = may_take(rings, priority, true) ? find_idle(rings) : NULL;
     for (struct memory_ring *ring = rings->first; ring && !*found; ring = ring->next) {
         pool_status status;
 
@@ -337,7 +332,7 @@ static pool_status find_ring(struct device_memory *memory, const struct memory_r
         status = check_idle(memory, ring);
         if (status && status != POOL_ERR_NOT_READY)
             return status;
-        if (!status && may_take(rings, priority))
+        if (!status && may_take(rings, priority, true))
             *found = ring;
         if (status && ring->stream == stream) {
             own = older(own, ring);
@@ -346,7 +341,7 @@ static pool_status find_ring(struct device_memory *memory, const struct memory_r
     }
     if (!*found && of_stream >= rings->most_of_stream)
         *found = own;
-    else if (!*found && !may_add(rings, priority, may_exceed))
+    else if (!*found && !may_take(rings, priority, may_exceed))
         *found = own ? own : find_successor(rings, priority);
     return POOL_OK;
 }
@@ -416,7 +411,7 @@ static pool_status add_ring(struct device_memory *memory, struct memory_rings *r
 static pool_status try_to_add(struct device_memory *memory, struct memory_rings *rings,
     int priority, bool *may_exceed, struct memory_ring **added)
 {
-    const bool is_extra = !may_add(rings, priority, false);
+    const bool is_extra = !may_take(rings, priority, false);
     struct base_error_copy before;
     pool_status status;
 
@@ -446,7 +441,7 @@ pool_status memory_ring_acquire(struct device_memory *memory, uint64_t bytes, CU
 
         if (is_first)
             status = find_ring(memory, rings, stream, priority, may_exceed, &found);
-        if (is_first && !status && !found && may_add(rings, priority, may_exceed)) {
+        if (is_first && !status && !found && may_take(rings, priority, may_exceed)) {
             status = try_to_add(memory, rings, priority, &may_exceed, &found);
             if (!may_exceed)
                 continue;

@@ -13,10 +13,10 @@
 
 #include "base/alloc.h"
 #include "base/cache_directory.h"
-#include "base/settings.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/new_file.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "pool/module/disk_files.h"
 

@@ -227,7 +227,8 @@ static pool_cu_result enqueue(const struct driver *driver, const struct pool_ker
 static pool_status raise_limits(
     struct device_scope *scope, struct pool_kernel *kernel, const pool_launch_shape *shape)
 {
-    pool_status status = module_raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
+    pool_status status =
+        module_raise_shared_limit(scope->driver, kernel, shape->dynamic_shared_bytes);
 
     if (status || !shape->cluster[0])
         return status;

@@ -279,7 +279,7 @@ pool_status module_launch_slice(
     const struct module_launch *launch, uint64_t slice_ns, uint64_t *blocks)
 {
     const pool_device *device = launch->kernel->module->device;
-    const double slice = (double)(slice_ns ? slice_ns : device_slice_ns(device)) * 1e-9;
+    const double slice = (double)device_slice_ns(device, slice_ns) * 1e-9;
     uint32_t resident = 0;
     uint64_t wave, waves, most;
     pool_status status;

@@ -10,10 +10,10 @@
 
 #include "base/alloc.h"
 #include "base/cache_directory.h"
-#include "base/settings.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/params.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "pool/device/pool.h"

@@ -269,7 +269,7 @@ double msm_seconds(const struct msm_run *run, double products, double bytes)
 
 uint64_t msm_slice_ns(const struct msm_run *run)
 {
-    return run->share.slice_ns ? run->share.slice_ns : device_slice_ns(run->device);
+    return device_slice_ns(run->device, run->share.slice_ns);
 }
 
 pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *launch)

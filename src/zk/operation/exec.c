@@ -279,6 +279,6 @@ struct exec_share exec_share_of(const pool_exec *exec, const pool_device *device
     const uint32_t reserve = (uint32_t)base_min(device_shared_multiprocessors(device), all / 2);
 
     return (struct exec_share){
-        .slice_ns = exec->slice_ns ? exec->slice_ns : device_slice_ns(device),
+        .slice_ns = device_slice_ns(device, exec->slice_ns),
         .multiprocessors = reserve && lease_is_shared(exec->lease, device) ? all - reserve : all};
 }

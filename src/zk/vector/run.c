@@ -139,7 +139,7 @@ double vector_seconds(
 
 uint64_t vector_slice(const struct exec_target *target, uint64_t steps, double seconds)
 {
-    const uint64_t slice_ns = target->slice_ns ? target->slice_ns : device_slice_ns(target->device);
+    const uint64_t slice_ns = device_slice_ns(target->device, target->slice_ns);
 
     return base_max(chip_slice(steps, seconds, slice_ns), 1);
 }

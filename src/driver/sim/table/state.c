@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/settings.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "driver/sim/table/rules.h"
 

@@ -419,8 +419,7 @@ void client_kernels_free(struct client_worker *worker);
 const struct worker_layout *client_kernel_layout(
     const struct client_call *call, CUfunction function);
 
-/* --- launch_arguments.c
- * --------------------------------------------------------------------------------- */
+/* --- launch_arguments.c ----------------------------------------------------------------------- */
 void call_arguments(struct client_call *call, void **arguments, void **extra); /* of call->kernel */
 void call_config(struct client_call *call, const pool_cu_launch_config *config);
 

@@ -103,8 +103,7 @@ static bool is_trusted(const char *variable)
 static struct environment *make_environment(const char *uuid)
 {
     static char no_file[] = "DEVICEPOOL_CONFIG=off";
-    const char *settings[BASE_SETTINGS];
-    size_t count = 0, used = 0, of_file;
+    size_t count = 0, used = 0;
     struct environment *made;
 
     while (environ && environ[count])
@@ -116,9 +115,7 @@ static struct environment *make_environment(const char *uuid)
         if (!(uuid[0] && has_name(environ[i], VISIBLE_DEVICES)) &&
             !has_name(environ[i], "DEVICEPOOL_CONFIG") && is_trusted(environ[i]))
             made->variables[used++] = environ[i];
-    of_file = base_settings_of_file(made->settings, sizeof(made->settings), settings);
-    for (size_t i = 0; i < of_file; i++)
-        made->variables[used++] = made->settings + (settings[i] - made->settings);
+    used += base_settings_of_file(made->settings, sizeof(made->settings), made->variables + used);
     made->variables[used++] = no_file;
     if (uuid[0]) {
         snprintf(made->visible, sizeof(made->visible), VISIBLE_DEVICES "=%s", uuid);
