@@ -97,6 +97,8 @@ pool_status bench_random_points(const pool_curve *curve, uint64_t seed, uint64_t
 bool bench_run_threads(
     size_t threads, uint64_t timeout, void *(*work)(void *argument), void *argument);
 void bench_report_progress(void);
+/* Changes at each of its calls, and when a thread returns. */
+uint64_t bench_progress(void);
 bool bench_has_timed_out(void);
 
 /* The number of online processors, at most `limit`. */

@@ -35,6 +35,16 @@ void bench_report_progress(void)
     pthread_mutex_unlock(&progress.lock);
 }
 
+uint64_t bench_progress(void)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&progress.lock);
+    count = progress.count;
+    pthread_mutex_unlock(&progress.lock);
+    return count;
+}
+
 bool bench_has_timed_out(void)
 {
     bool has_timed_out;

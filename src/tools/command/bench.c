@@ -338,8 +338,8 @@ static int check_options(
     char accepted[256];
     int code;
 
-    snprintf(accepted, sizeof(accepted), "sizes plot repeat warm-ups timeout %s %s",
-        operation->option, operation->options);
+    snprintf(accepted, sizeof(accepted), "sizes plot repeat warm-ups %s %s", operation->option,
+        operation->options);
     code = cli_check_given(self, line, operation->name, accepted);
     if (code != CLI_GO)
         return code;
@@ -388,18 +388,16 @@ static int check_options(
 static int run_share(
     const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    int code =
-        cli_check_given(self, line, "share", "short long mode arrivals rate seed clients timeout");
+    int code = cli_check_given(self, line, "share", "short long mode arrivals rate seed clients");
 
-    bench->share.timeout = bench->timeout;
     return code == CLI_GO ? cli_run_share(self, &bench->share, line) : code;
 }
 
 static int run_suite(
     const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    int code = cli_check_given(self, line, "--suite",
-        "suite output compare label launches check scale repeat warm-ups timeout");
+    int code = cli_check_given(
+        self, line, "--suite", "suite output compare label launches check scale repeat warm-ups");
 
     if (code != CLI_GO)
         return code;
@@ -426,7 +424,6 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         .arity = DEFAULT_ARITY,
         .repeat = REPEAT,
         .warm_ups = WARM_UPS,
-        .timeout = CLI_TIMEOUT,
         .share = {.arrivals = 2000, .rate = 140, .seed = 1, .clients = 16}};
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES, &bench.sizes,
@@ -487,7 +484,6 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &bench.repeat, NULL},
         {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
             &bench.warm_ups, NULL},
-        {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &bench.timeout, NULL},
         {'p', "plot", "FILE.svg", "also plot seconds over size by gnuplot", CLI_STRING, &bench.plot,
             NULL},
         {0, "suite", NULL,
@@ -535,6 +531,7 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
 
     if (code != CLI_GO)
         return code;
+    bench.timeout = line->timeout;
     if (bench.is_suite)
         return run_suite(self, &bench, line);
     if (!line->operand_count)

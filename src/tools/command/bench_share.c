@@ -284,9 +284,8 @@ static int measure_beside(struct share *share, const struct job *job)
     return code;
 }
 
-static void *measure_all(void *argument)
+static void measure_all(struct share *share)
 {
-    struct share *share = argument;
     const size_t clients = share->options->clients;
     double none = 0;
     int code = CLI_OK;
@@ -306,7 +305,6 @@ static void *measure_all(void *argument)
         free(share->clients[i]);
     }
     share->code = code;
-    return NULL;
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -371,17 +369,14 @@ int cli_run_share(
         free(share);
         return code;
     }
-    pool = share->pool;
     choose_parts(share);
     share->rows = cJSON_CreateArray();
-    if (!bench_run_threads(1, options->timeout, measure_all, share)) {
-        code = cli_fail_with("bench share: no result after %llu s: the device hangs, or --timeout "
-                             "is too short",
-            (unsigned long long)options->timeout);
-        return cli_close_pool(&pool, CLI_DEVICE, 0);
-    }
+    cli_watch_begin();
+    measure_all(share);
+    cli_watch_end();
     print_report(share, line);
     code = share->code;
+    pool = share->pool;
     if (share->wrong) {
         cli_fail_with("bench share: %llu results were wrong", (unsigned long long)share->wrong);
         code = CLI_DEVICE;

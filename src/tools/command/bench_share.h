@@ -16,7 +16,6 @@ struct cli_share {
     uint64_t rate; /* per second */
     uint64_t seed;
     uint64_t clients;
-    uint64_t timeout; /* seconds */
 };
 
 /* Measures the first usable device. Returns an exit code. */

@@ -32,6 +32,7 @@ enum cli_exit {
 /* Options that several commands share. */
 #define CLI_TAKES_DEVICES 1u
 #define CLI_TAKES_JSON 2u
+#define CLI_TAKES_TIMEOUT 4u
 
 enum { CLI_MAX_OPTIONS = 64 };
 
@@ -43,6 +44,7 @@ struct cli_line {
     int as_json;
     int is_quiet;
     int verbosity;
+    uint64_t timeout; /* seconds */
     char **operands;
     int operand_count;
     const char *given[CLI_MAX_OPTIONS]; /* names of options, as often as they were given */
@@ -230,11 +232,20 @@ const char *cli_hex(const void *bytes, size_t count, char *digits);
 
 #define CLI_NUMBER 32 /* enough for any formatted number */
 
-/* Default of --timeout, in seconds. */
-#define CLI_TIMEOUT 300
-#define CLI_TIMEOUT_HELP                                                                           \
-    "give up on a device that makes no progress for this long\n"                                   \
-    "(default 300; 0: never)"
+/* ---- watch.c: devices that hang ---- */
+
+/* Called once, by cli_parse. A timeout of 0 watches nothing. */
+void cli_watch_setup(const char *command, uint64_t timeout, int as_json);
+
+/*
+ * Between these calls, which nest, the process is ended with CLI_DEVICE and a message when there is
+ * no progress for --timeout seconds: no work of the watched pool and no bench_report_progress.
+ */
+void cli_watch_begin(void);
+void cli_watch_end(void);
+
+/* The pool whose work is progress; NULL: none. cli_open_pool and cli_close_pool call it. */
+void cli_watch_pool(device_pool *pool);
 
 /* ---- terminal.c: colours, the progress line ---- */
 

@@ -201,7 +201,10 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
     params->struct_size = sizeof(*params);
     params->devices = line->devices;
     params->status_socket = ""; /* the setting is for services */
+    cli_watch_begin();
     status = pool_create(pool, params);
+    cli_watch_end();
+    cli_watch_pool(*pool);
     if (!status)
         return CLI_GO;
     code = cli_fail(status, line->as_json);
@@ -221,7 +224,10 @@ int cli_close_pool(device_pool **pool, int code, int as_json)
         fflush(stdout);
         _exit(code);
     }
+    cli_watch_pool(NULL);
+    cli_watch_begin();
     status = pool_destroy(pool);
+    cli_watch_end();
     return status && !code ? cli_fail(status, as_json) : code;
 }
 

@@ -29,7 +29,10 @@ static int open_devices(struct demo *demo, const struct cli_line *line)
 
     if (status || line->devices || named.value[0])
         return cli_open_pool(line, 0, &demo->pool);
+    cli_watch_begin();
     status = pool_create(&demo->pool, NULL);
+    cli_watch_end();
+    cli_watch_pool(demo->pool);
     if (!status)
         return CLI_GO;
     if (pool_status_class(status) != POOL_CLASS_HOST)
@@ -171,7 +174,9 @@ static int run_all(struct demo *demo, const struct cli_line *line)
 
     if (code == CLI_GO) {
         create_jobs(demo);
+        cli_watch_begin();
         demo_run(demo->pool, &demo->data, demo->jobs, demo->count);
+        cli_watch_end();
         demo->seconds = bench_now() - begin;
         code = print_results(demo, line);
         free(demo->jobs);

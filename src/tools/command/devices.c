@@ -10,6 +10,7 @@ static void try_compilers(device_pool *pool)
     struct cli_device next = {0};
     int32_t last = -1;
 
+    cli_watch_begin();
     while (cli_next_device(pool, &next)) {
         int32_t chip = 10 * next.info.compute_major + next.info.compute_minor;
         pool_component compiler;
@@ -17,6 +18,7 @@ static void try_compilers(device_pool *pool)
         if (next.is_usable && chip != last && !pool_device_get_compiler(next.device, &compiler))
             last = chip;
     }
+    cli_watch_end();
 }
 
 int cli_run_devices(const struct cli_command *self, struct cli_line *line)
@@ -49,7 +51,9 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
             return code;
         try_compilers(pool);
     }
+    cli_watch_begin();
     status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
+    cli_watch_end();
     if (status) {
         code = cli_fail(status, line->as_json);
     } else {

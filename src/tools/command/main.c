@@ -12,9 +12,9 @@
     "CUDA_VISIBLE_DEVICES is respected; DEVICEPOOL_DEVICES is the default of --devices.\n"
 
 const struct cli_command cli_commands[] = {
-    {"devices", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"devices", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "show the devices of a pool and the links between them", DEVICES_NOTE, cli_run_devices},
-    {"demo", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"demo", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "run checked example jobs on every device",
         "Commits to blobs over Ethereum's KZG setup, evaluates polynomials at the tau of a "
         "ceremony\n"
@@ -29,7 +29,7 @@ const struct cli_command cli_commands[] = {
     {"info", 1, 1, "FILE", CLI_TAKES_JSON,
         "show the sections of a file of points, keys or witnesses",
         "Reads ptau, zkey, wtns, r1cs and Ethereum's KZG setup (text or JSON).\n", cli_run_info},
-    {"msm", 2, 2, "POINTS SCALARS", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"msm", 2, 2, "POINTS SCALARS", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "compute an MSM over points and scalars from files",
         "POINTS is ptau:FILE:tauG1, ptau:FILE:lagrange:8 (2^8 points), zkey:FILE:A (B1, B2, C, "
         "H),\n"
@@ -42,7 +42,7 @@ const struct cli_command cli_commands[] = {
         "  devicepool msm zkey:circuit.zkey:A wtns:witness.wtns\n"
         "  devicepool msm kzg:trusted_setup.txt:lagrange blob --big-endian --bit-reverse\n",
         cli_run_msm},
-    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"ntt", 1, 1, "FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "transform a file of elements or points",
         "FILE is a raw file (packed elements or, with --curve, points, little-endian), wtns:FILE, "
         "or\n"
@@ -52,7 +52,8 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool ntt values.bin --field bls12_381_fr --inverse --output coefficients.bin\n",
         cli_run_ntt},
-    {"poseidon", 2, 2, "hash|permute|sponge|tree FILE", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"poseidon", 2, 2, "hash|permute|sponge|tree FILE",
+        CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "hash a file, or build a Merkle tree over it",
         "FILE is a raw file (packed elements, little-endian) or wtns:FILE.\n"
         "  hash     one digest per item of --elements elements\n"
@@ -62,7 +63,8 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool poseidon tree --bytes photo.jpg --set poseidon2-horizen-bn254-t3\n",
         cli_run_poseidon},
-    {"prove", 4, 4, "KEY WITNESS PROOF PUBLIC", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"prove", 4, 4, "KEY WITNESS PROOF PUBLIC",
+        CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "create a Groth16 proof from snarkjs files",
         "KEY is a zkey and WITNESS a wtns, over BN254, BLS12-381 or BLS12-377. PROOF and PUBLIC "
         "are\n"
@@ -73,7 +75,7 @@ const struct cli_command cli_commands[] = {
         "  devicepool prove circuit.zkey witness.wtns proof.json public.json\n"
         "  snarkjs groth16 verify verification_key.json public.json proof.json\n",
         cli_run_prove},
-    {"warm-up", 1, CLI_MAX_NAMES, "NAME...", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"warm-up", 1, CLI_MAX_NAMES, "NAME...", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "compile the kernels of fields, curves and parameter sets",
         "The kernels are compiled for the chips of the devices and stored in the disk cache (see\n"
         "'devicepool cache'), so that later jobs start without compiling.\n"
@@ -83,7 +85,8 @@ const struct cli_command cli_commands[] = {
     {"bench", 0, 1,
         "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool|share|"
         "GROUPS",
-        CLI_TAKES_DEVICES | CLI_TAKES_JSON, "measure an operation on each device",
+        CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
+        "measure an operation on each device",
         "Every result is checked: MSMs by points of known discrete logarithm, transforms and\n"
         "extensions by evaluation at a random point, folds, evaluations and vectors by plain\n"
         "arithmetic, hashes by a sample recomputed on the host, copies and rows byte by "
@@ -104,7 +107,7 @@ const struct cli_command cli_commands[] = {
         "  devicepool bench ntt --sizes 2^16..2^24 --field bn254_fr,goldilocks --plot ntt.svg\n"
         "  devicepool bench share --short msm:2^12 --long msm:2^24,ntt:2^26\n",
         cli_run_bench},
-    {"tune", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"tune", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "measure what is fastest on a device, for pools to use",
         "Measures window bits, table factor and affine passes of MSMs, passes and tiles of NTTs,\n"
         "threads per state of Poseidon, and chunks of copies. Runs of the default and of a\n"
@@ -116,7 +119,7 @@ const struct cli_command cli_commands[] = {
         "\n"
         "  devicepool tune --operation msm --subject bls12_381_g1 --seconds 300\n",
         cli_run_tune},
-    {"selftest", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON,
+    {"selftest", 0, 0, "", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "run known-answer tests on each device",
         "Vector operations and transforms over every field, MSMs on every curve, every Poseidon\n"
         "parameter set and all kinds of copies are compared with answers that were computed "
@@ -154,7 +157,7 @@ const struct cli_command cli_commands[] = {
         cli_run_sim},
     {"mpi", 1, CLI_MAX_NAMES, "info|demo|msm|ntt|bench", 0,
         "run an operation over the ranks of an MPI job", "", cli_run_mpi},
-    {"version", 0, 0, "", CLI_TAKES_JSON,
+    {"version", 0, 0, "", CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "show the versions of library, driver and compiler, or the settings",
         "Settings are environment variables named DEVICEPOOL_…, and lines NAME=VALUE of the file "
         "that\n"

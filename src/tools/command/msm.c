@@ -126,7 +126,9 @@ static int run_msm(const struct request *request, const struct terms *terms,
     code = CLI_OK;
     cli_progress(
         "MSM of %s points of %s", cli_size(count, size, sizeof(size)), pool_curve_name(curve));
+    cli_watch_begin();
     status = compute_msm(request, terms, &target, result);
+    cli_watch_end();
     cli_progress_end();
     snprintf(names, sizeof(names), "%s with %s", line->operands[0], line->operands[1]);
     if (status)

@@ -153,11 +153,13 @@ static int run_ntt(const struct request *request, const struct cli_source *sourc
     cli_progress("transforming %s %s of %s", cli_size(section->span.count, size, sizeof(size)),
         has_points ? "points" : "elements",
         has_points ? pool_curve_name(section->curve) : pool_field_name(section->field));
+    cli_watch_begin();
     if (has_points)
         status = compute_points(request, section, &target, results.data);
     else
         status = request->log_blowup ? compute_extension(request, section, &target, results.data)
                                      : compute_ntt(request, section, &target, results.data);
+    cli_watch_end();
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(results.field, results.form, results.data, results.count);

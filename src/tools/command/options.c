@@ -14,6 +14,9 @@
 /* The largest table of options, including the common ones and the terminator. */
 enum { MAX_OPTIONS = CLI_MAX_OPTIONS, FIRST_VALUE = 256 };
 
+/* Default of --timeout, in seconds: longer than the compilation of any kernel takes. */
+enum { TIMEOUT = 300 };
+
 const char *const cli_orders[] = {"nn", "nr", "rn", "rr", NULL};
 
 struct table {
@@ -31,6 +34,10 @@ static void collect_options(const struct cli_command *command, const struct cli_
         CLI_STRING, &line->devices, NULL};
     const struct cli_option json = {
         'j', "json", NULL, "print JSON", CLI_SWITCH, &line->as_json, NULL};
+    const struct cli_option timeout = {'t', "timeout", "SECONDS",
+        "give up on a device that makes no progress for this long\n"
+        "(default 300; 0: never)",
+        CLI_COUNT, &line->timeout, NULL};
     const struct cli_option quiet = {
         'q', "quiet", NULL, "print only results and failures", CLI_SWITCH, &line->is_quiet, NULL};
     const struct cli_option verbose = {'v', "verbose", NULL,
@@ -41,6 +48,8 @@ static void collect_options(const struct cli_command *command, const struct cli_
         table->options[table->count++] = devices;
     for (size_t i = 0; i < count; i++)
         table->options[table->count++] = options[i];
+    if (command->takes & CLI_TAKES_TIMEOUT)
+        table->options[table->count++] = timeout;
     if (command->takes & CLI_TAKES_JSON)
         table->options[table->count++] = json;
     table->options[table->count++] = quiet;
@@ -291,6 +300,7 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
     char letters[2 * MAX_OPTIONS + 1];
     int value;
 
+    line->timeout = command->takes & CLI_TAKES_TIMEOUT ? TIMEOUT : 0;
     collect_options(command, options, count, line, &table);
     make_getopt_tables(&table, longs, letters);
     opterr = 0; /* its messages would have control characters of the arguments */
@@ -311,6 +321,7 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
             line->given[line->given_count++] = option->name;
     }
     cli_terminal_setup(line->is_quiet);
+    cli_watch_setup(command->name, line->timeout, line->as_json);
     if (line->verbosity)
         pool_log_set(log_line, NULL, line->verbosity > 1 ? POOL_LOG_DEBUG : POOL_LOG_INFO);
     return check_operands(command, line);
@@ -335,7 +346,7 @@ int cli_check_given(const struct cli_command *command, const struct cli_line *li
 {
     for (size_t i = 0; i < line->given_count; i++)
         if (!has_word(accepted, line->given[i]) &&
-            !has_word("devices json quiet verbose", line->given[i]))
+            !has_word("devices json quiet timeout verbose", line->given[i]))
             return cli_usage(
                 command, "%s %s does not take --%s", command->name, what, line->given[i]);
     return CLI_GO;

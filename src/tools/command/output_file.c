@@ -69,6 +69,14 @@ static char temporaries[MAX_FILES][PATH_MAX];
 static pid_t owner; /* a child of fork deletes nothing */
 static volatile sig_atomic_t is_renaming, pending;
 
+void output_files_abandon(void)
+{
+    for (size_t i = 0; i < MAX_FILES; i++) {
+        if (temporaries[i][0] && getpid() == owner)
+            unlink(temporaries[i]);
+    }
+}
+
 static void end_process(int number)
 {
     signal(number, SIG_DFL);
@@ -85,10 +93,7 @@ static void clean_up(int number)
         errno = error;
         return;
     }
-    for (size_t i = 0; i < MAX_FILES; i++) {
-        if (temporaries[i][0] && getpid() == owner)
-            unlink(temporaries[i]);
-    }
+    output_files_abandon();
     end_process(number);
 }
 

@@ -32,6 +32,9 @@ const char *output_file_open(const char *path, struct output_file *output);
  * process delete it. */
 int output_file_create(struct output_file *output);
 
+/* Deletes the new files, for a process that is about to end without output_files_close. */
+void output_files_abandon(void);
+
 int output_file_write(struct output_file *output, const void *bytes, size_t count);
 
 /* Closes the files and makes all new ones visible, or deletes them if `keeps` is 0. After a failure

@@ -132,7 +132,9 @@ static int run_verb(const struct request *request, const struct shape *shape, co
     cJSON_AddStringToObject(properties, "set", request->set_name);
     cJSON_AddNumberToObject(properties, "items", (double)shape->items);
     cli_progress("%s over %s items", request->set_name, cli_size(shape->items, size, sizeof(size)));
+    cli_watch_begin();
     status = compute_results(request, shape, &target, span, results, properties);
+    cli_watch_end();
     cli_progress_end();
     if (!status && output->path && request->is_big_endian)
         cli_to_big_endian(field, POOL_FORM_STANDARD, results, elements);

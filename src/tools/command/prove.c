@@ -110,7 +110,9 @@ static int run_prover(struct groth16_job *job, int is_together, struct output_fi
     job->device = target.exec.device;
     job->devices = target.exec.devices;
     job->device_count = target.exec.device_count;
+    cli_watch_begin();
     status = groth16_prove(job, &result);
+    cli_watch_end();
     cli_progress_end();
     if (status)
         code = report_failure(status, &result, line->operands, line->as_json);

@@ -217,7 +217,9 @@ static void test_device(struct selftest *test, const struct cli_device *device)
         return;
     }
     /* If that fails, the tests fail as well and say why. */
+    cli_watch_begin();
     (void)pool_device_get_compiler(device->device, &compiler);
+    cli_watch_end();
     if (compiler.status && !test->compiler.status)
         test->compiler = compiler;
     for (size_t i = 0; i < AREAS && !is_over; i++)
@@ -251,12 +253,11 @@ static int check_area(const struct cli_command *self, const char *only)
 
 int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
 {
-    struct selftest test = {.timeout = CLI_TIMEOUT};
+    struct selftest test = {0};
     const struct cli_option options[] = {
         {'o', "only", "AREA", "run only copy, vector, ntt, msm or poseidon", CLI_STRING, &test.only,
             NULL},
         {0, "quick", NULL, "run one test in eight", CLI_SWITCH, &test.is_quick, NULL},
-        {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &test.timeout, NULL},
         {'e', "each", NULL, "print a row per test", CLI_SWITCH, &test.shows_each, NULL},
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
@@ -266,6 +267,7 @@ int cli_run_selftest(const struct cli_command *self, struct cli_line *line)
         code = check_area(self, test.only);
     if (code != CLI_GO)
         return code;
+    test.timeout = line->timeout;
     code = cli_open_pool(line, 0, &test.pool);
     if (code != CLI_GO)
         return code;

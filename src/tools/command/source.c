@@ -311,9 +311,11 @@ void cli_target_all(struct cli_target *target)
         is_mixed |= !are_alike(&first, &next.info);
         target->devices[count++] = next.device;
     }
+    cli_watch_begin();
     if (is_mixed && pool_measure_rates(target->pool))
         cli_note("devicepool: the speeds of the devices could not be measured: %s",
             pool_last_error()->message);
+    cli_watch_end();
     target->exec = (pool_exec){
         .struct_size = sizeof(target->exec), .devices = target->devices, .device_count = count};
 }

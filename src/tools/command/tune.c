@@ -133,9 +133,8 @@ static void reset_operation(struct tuner *tuner)
 }
 
 /* Groups are made one after the other, as the candidates of some depend on earlier winners. */
-static void *measure_groups(void *argument)
+static void measure_groups(struct tuner *tuner)
 {
-    struct tuner *tuner = argument;
     struct tune_group *group = bench_alloc(1, sizeof(*group));
 
     for (tuner->group = 0; tuner->group < tuner->plan.count; tuner->group++) {
@@ -160,7 +159,6 @@ static void *measure_groups(void *argument)
         }
     }
     free(group);
-    return NULL;
 }
 
 static bool is_same_chip(const pool_device_info *one, const pool_device_info *other)
@@ -247,9 +245,8 @@ static int finish(
 
 int cli_run_tune(const struct cli_command *self, struct cli_line *line)
 {
-    /* Never freed if a device hangs. */
     struct tuner *tuner = bench_alloc(1, sizeof(*tuner));
-    uint64_t device = 0, seconds = 1800, repeat = 9, timeout = CLI_TIMEOUT;
+    uint64_t device = 0, seconds = 1800, repeat = 9;
     const char *operations = "msm,ntt,poseidon,copy", *subjects = NULL, *output = NULL;
     int is_dry_run = 0, code;
     const struct cli_option options[] = {
@@ -271,7 +268,6 @@ int cli_run_tune(const struct cli_command *self, struct cli_line *line)
         {'o', "output", "FILE", "write there instead of beside the cached kernels", CLI_STRING,
             &output, NULL},
         {'n', "dry-run", NULL, "write nothing", CLI_SWITCH, &is_dry_run, NULL},
-        {'t', "timeout", "SECONDS", CLI_TIMEOUT_HELP, CLI_COUNT, &timeout, NULL},
     };
 
     code = cli_parse(self, options, CLI_COUNT_OF(options), line);
@@ -294,11 +290,9 @@ int cli_run_tune(const struct cli_command *self, struct cli_line *line)
     tuner->device.on_stage = show_stage;
     tuner->device.user = tuner;
     cli_note("devicepool: %s, %zu measurements", tuner->label, tuner->plan.count);
-    if (!bench_run_threads(1, timeout, measure_groups, tuner))
-        return cli_fail_with("tune: no progress for %llu s: the device hangs, or --timeout is too "
-                             "short; nothing is written",
-                   (unsigned long long)timeout),
-               CLI_DEVICE;
+    cli_watch_begin();
+    measure_groups(tuner);
+    cli_watch_end();
     code = finish(tuner, output, is_dry_run, line);
     free(tuner);
     return code;

@@ -141,9 +141,11 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
     if (code != CLI_GO)
         return code;
     rows = cJSON_CreateArray();
+    cli_watch_begin();
     while (!status && cli_next_device(pool, &next))
         if (next.is_usable)
             status = warm_up_device(&next, subjects, line->operand_count, rows);
+    cli_watch_end();
     code = cli_print_rows_or_fail(status, rows, columns, CLI_COUNT_OF(columns), line);
     return cli_close_pool(&pool, code ? code : check_cache(), 0);
 }

@@ -2,8 +2,7 @@
 /*
  * The two functions of the fake libcuda with an effect: cuInit returns FAKE_INIT of the
  * environment, with FAKE_FORK OPERATING_SYSTEM in a child of the process that called it first, and
- * is counted;
- * cuDriverGetVersion returns FAKE_VERSION.
+ * is counted, and with FAKE_HANG does not return; cuDriverGetVersion returns FAKE_VERSION.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +27,8 @@ pool_cu_result cuInit(unsigned int flags)
     static pid_t first;
 
     fake_init_calls++;
+    while (getenv("FAKE_HANG"))
+        pause();
     if (!first)
         first = getpid();
     if (first != getpid() && getenv("FAKE_FORK"))
