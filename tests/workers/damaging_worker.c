@@ -153,7 +153,7 @@ static void damage_block(uint64_t *random)
             _Exit(WORKER_EXIT_START);
         break;
     case 2:
-        block->magic = damaged(random, block->magic);
+        block->build = damaged(random, block->build);
         fill(random, block->functions, sizeof(block->functions));
         block->driver_version = (int32_t)damaged(random, 0);
         break;

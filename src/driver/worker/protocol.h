@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the pool's process (the client) and a worker process share: the layout of the control block,
- * the rings and the messages. Both sides come from the same build, which the magic number verifies.
+ * the rings and the messages. Both sides come from the same build, which worker_build verifies.
  *
  * Both sides map the control block of the worker and the arena of pinned memory. Each thread of the
  * client that calls a worker has a ring of it, and a thread of the worker executes that ring's
@@ -16,9 +16,6 @@
 #include <stdint.h>
 
 #include <devicepool/driver.h>
-
-/* Changes with the layout: the sizes below are part of it. */
-#define WORKER_MAGIC (UINT64_C(0x706f6f6c776b0100) ^ sizeof(struct worker_shared))
 
 #define WORKER_MAX_DEVICES 64
 /* Threads of the client that may use one worker at the same time. */
@@ -173,13 +170,14 @@ struct worker_config {
 };
 
 struct worker_shared {
-    uint64_t magic;
+    /* These two have the same place in every build, so that a worker of another one can say so. */
+    uint64_t build;               /* the client's */
+    char text[WORKER_TEXT_BYTES]; /* written by the worker: why it failed */
     struct worker_config config;
     /* written by the client, at any time: how long a thread of the worker spins before it sleeps */
     atomic_uint_least64_t long_spin_ns;
     /* written by the worker */
     alignas(128) atomic_uint phase;
-    char text[WORKER_TEXT_BYTES]; /* why it failed */
     int32_t driver_version;
     uint32_t driver_flags;
     uint64_t functions[4]; /* bit n: the driver has function n */
@@ -193,6 +191,10 @@ struct worker_shared {
     struct worker_host_call host_calls[WORKER_HOST_CALLS];
     alignas(4096) struct worker_ring rings[WORKER_RINGS];
 };
+
+/* A number of the library's version, of the functions in messages and of the layout above. */
+uint64_t worker_build(void);
+
 _Static_assert(WORKER_FUNCTIONS <= 256, "the set of functions has 256 bits");
 
 #endif

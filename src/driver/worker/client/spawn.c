@@ -261,7 +261,7 @@ static void fill_config(const struct client *owner, struct client_worker *worker
     uint64_t part_bytes;
     unsigned part;
 
-    shared->magic = WORKER_MAGIC;
+    shared->build = worker_build();
     shared->text[0] = '\0';
     atomic_store(&shared->phase, WORKER_STARTING);
     atomic_store(&shared->fault, 0);

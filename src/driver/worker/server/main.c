@@ -28,9 +28,15 @@ static struct worker_shared *map_control(void)
     void *mapped;
 
     /* Without the seals the client could shrink it, and reading it would be fatal. */
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(WORKER_FD_CONTROL, &status) ||
-        (size_t)status.st_size < sizeof(struct worker_shared))
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(WORKER_FD_CONTROL, &status))
         return NULL;
+    if ((size_t)status.st_size < sizeof(struct worker_shared)) {
+        const char text[] = SERVER_OTHER_BUILD;
+
+        if (pwrite(WORKER_FD_CONTROL, text, sizeof(text), offsetof(struct worker_shared, text)) < 0)
+            return NULL;
+        _exit(WORKER_EXIT_START);
+    }
     mapped = mmap(NULL, sizeof(struct worker_shared), PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_NORESERVE, WORKER_FD_CONTROL, 0);
     close(WORKER_FD_CONTROL);

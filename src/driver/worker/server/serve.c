@@ -187,8 +187,8 @@ void server_run(struct worker_shared *shared, int lifeline, int arena, int passi
     pthread_t acceptor;
 
     config.devices[sizeof(config.devices) - 1] = '\0';
-    if (shared->magic != WORKER_MAGIC)
-        server_fail(shared, "the library and its worker program are of different builds");
+    if (shared->build != worker_build())
+        server_fail(shared, SERVER_OTHER_BUILD);
     if (!server)
         server_fail(shared, "out of memory");
     block_addresses(&config);

@@ -261,6 +261,9 @@ bool server_set_limits(char *reason, size_t size);
 
 /* Ends the process before it is ready, because of `text`. */
 _Noreturn void server_fail(struct worker_shared *shared, const char *text);
+#define SERVER_OTHER_BUILD                                                                         \
+    "the worker program is of another build than the library: install both of the same version, "  \
+    "or name the worker program of that version by DEVICEPOOL_WORKER"
 
 /* Serves the control block until the client ends. Does not return. */
 void server_run(struct worker_shared *shared, int lifeline, int arena, int passing);
