@@ -162,14 +162,14 @@ typedef struct pool_params {
      */
     pool_isolation isolation;
     /*
-     * The tuned numbers of all devices, see tuning.h; the pool copies them. POOL_ERR_UNSUPPORTED:
-     * they belong to another chip or driver, or the devices are of several kinds (numbers for every
-     * chip are not refused). POOL_ERR_INVALID_ARGUMENT: they contradict each other. NULL: those of
-     * the file that DEVICEPOOL_TUNING names, or, when that is not set, of the file for this chip in
-     * the cache directory. With DEVICEPOOL_TUNING=off, without a file, and where a file is damaged,
-     * of another version of the library, of another chip or driver, or the devices are of several
-     * kinds, the defaults are used; a file that is not used is logged once as a warning, with the
-     * reason.
+     * The tuning parameters of all devices, see tuning.h; the pool copies them.
+     * POOL_ERR_UNSUPPORTED: they belong to another chip or driver, or the devices are of several
+     * kinds (numbers for every chip are not refused). POOL_ERR_INVALID_ARGUMENT: they contradict
+     * each other. NULL: those of the file that DEVICEPOOL_TUNING names, or, when that is not set,
+     * of the file for this chip in the cache directory. With DEVICEPOOL_TUNING=off, without a file,
+     * and where a file is damaged, of another version of the library, of another chip or driver, or
+     * the devices are of several kinds, the defaults are used; a file that is not used is logged
+     * once as a warning, with the reason.
      */
     const struct pool_tuning *tuning;
     /*

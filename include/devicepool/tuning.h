@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tuned numbers: what the plans of operations choose by measurement, such as the window bits of an
- * MSM of a given size. The defaults were measured on one kind of chip; `devicepool tune` measures
- * on the present one and writes what is faster there to a file beside the cached kernels, which
- * pool_create reads. docs/tuning.md describes the numbers, the file and the command. Numbers change
+ * Tuning parameters: what the plans of operations choose by measurement, such as the window bits of
+ * an MSM of a given size. The defaults were measured on one kind of chip; `devicepool tune`
+ * measures on the present one and writes what is faster there to a file beside the cached kernels,
+ * which pool_create reads. docs/performance.md describes the file and the command. Numbers change
  * durations and the use of memory, never results.
  */
 #ifndef DEVICEPOOL_TUNING_H
@@ -46,7 +46,7 @@ POOL_API pool_status pool_device_get_tuning(pool_device *device, pool_tuning_inf
 
 /*
  * Creates a copy of the numbers that a device uses, for its chip. NULL: the defaults, for every
- * chip; as pool_params.tuning they turn tuned numbers off. The caller destroys it.
+ * chip; as pool_params.tuning they turn tuning parameters off. The caller destroys it.
  */
 POOL_API pool_status pool_tuning_create(pool_device *device, pool_tuning **tuning);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The directory of the library's files: compiled kernels and tuned numbers.
+ * The directory of the library's files: compiled kernels and tuning parameters.
  */
 #ifndef BASE_CACHE_DIRECTORY_H
 #define BASE_CACHE_DIRECTORY_H

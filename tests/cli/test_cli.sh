@@ -102,7 +102,7 @@ expect 0 '"deleted":' "$tool" cache clear --json
 expect 0 "$scratch/cache" "$tool" cache path
 expect 2 "has no 'burn'" "$tool" cache burn
 expect 1 'DEVICEPOOL_CACHE=off' env DEVICEPOOL_CACHE=off "$tool" cache
-# Tuned numbers. Copies need no compiler; which candidate wins is chance on simulated devices.
+# Tuning parameters. Copies need no compiler; which candidate wins is chance on simulated devices.
 tune="$tool tune -d sim --sizes 64K --repeat 1"
 expect 2 'operation takes msm' "$tool" tune --operation hash
 expect 2 'powers of two' "$tool" tune --sizes 100

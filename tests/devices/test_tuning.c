@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans with extreme tuned numbers give the same results as with the defaults: MSMs with and
+ * Plans with extreme tuning parameters give the same results as with the defaults: MSMs with and
  * without precomputed bases, transforms in all orders, hashes, and copies, of sizes that use them.
  * The first argument names the devices.
  */

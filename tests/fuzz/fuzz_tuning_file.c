@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes of a file of tuned numbers: what is read has valid numbers, and the text that they are
+ * Bytes of a file of tuning parameters: what is read has valid numbers, and the text that they are
  * written to is read as the same numbers, with no line that is not understood.
  */
 #include <stdint.h>

@@ -35,7 +35,7 @@ static inline pool_exec exec_within(uint64_t memory_limit)
     "msm.8.small_max_terms=0,msm.12.small_max_terms=0,msm.16.small_max_terms=0,"                   \
     "msm.24.small_max_terms=0"
 
-/* Tuned numbers of the pool, NAME=VALUE,...; a main may set others. */
+/* Tuning parameters of the pool, NAME=VALUE,...; a main may set others. */
 static const char *tuning_text = "";
 
 static inline int set_numbers(pool_tuning *tuning, const char *text)

@@ -109,7 +109,7 @@ static pool_status destroy_two(struct torture *torture)
     return first ? first : second;
 }
 
-/* ---- tuned numbers --------------------------------------------------------------------------- */
+/* ---- tuning parameters ----------------------------------------------------------------------- */
 
 static char tuning_path[64];
 
@@ -437,14 +437,14 @@ static const struct torture_scenario scenarios[] = {
         .finish = destroy,
         .absorbs = facts_absorbed,
         .needs_mock = 1},
-    {.name = "tuned numbers",
+    {.name = "tuning parameters",
         .devices = 2,
         .run = write_tuning,
         .finish = destroy_tuning,
         .absorbs = tuning_absorbed,
         .spares_driver = 1,
         .needs_mock = 1},
-    {.name = "file of tuned numbers",
+    {.name = "file of tuning parameters",
         .devices = 2,
         .prepare = prepare_tuning,
         .run = create_primary,

@@ -410,8 +410,7 @@ int torture_main(
     torture_few = argument_count > 1 && strcmp(arguments[1], "few") == 0;
     unsetenv("DEVICEPOOL_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
-    /* A pool absorbs every failure to read a file of tuned numbers; a scenario of pool.c has them.
-     */
+    /* A pool absorbs failures to read a tuning file; a scenario of pool.c has them. */
     setenv("DEVICEPOOL_TUNING", "off", 1);
     for (size_t i = 0; i < count; i++) {
         uint64_t points = all.points;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tuned numbers: their names and ranges, their files, whole, damaged and edited, and the pools that
- * read them.
+ * Tuning parameters: their names and ranges, their files, whole, damaged and edited, and the pools
+ * that read them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -129,18 +129,19 @@ static void add_number(struct doc_row *row, const struct tuning_number *number)
     memcpy(row->name, name, sizeof(name));
 }
 
-/* docs/tuning.md has every row of the table. */
+/* docs/performance/notes.md has every row of the table. */
 static void test_documentation(void **state)
 {
     static struct doc_row rows[64];
     FILE *page = fopen(TUNING_PAGE, "r");
     struct tuning_number number;
-    char name[TUNING_NAME], line[512], *text = calloc(1, 1 << 16);
+    char name[TUNING_NAME], line[512], *text = calloc(1, 1 << 18);
     size_t count = 0, missing = 0;
 
     (void)state;
     assert_non_null(page);
-    assert_true(fread(text, 1, (1 << 16) - 1, page) > 0);
+    assert_true(fread(text, 1, (1 << 18) - 1, page) > 0);
+    assert_true(feof(page));
     fclose(page);
     for (size_t i = 0, at; tuning_number_at(i, &number); i++) {
         generalise(number.name, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of all tuned numbers: name, member, range, default for each length of elements, and
+ * The table of all tuning parameters: name, member, range, default for each length of elements, and
  * what `devicepool tune` tries. Everything that lists numbers reads it.
  */
 #include "pool/tuning/tuning.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tuned numbers of a chip: what plans choose by measurement and not by calculation. Plans take
- * these numbers from here only. The defaults are in tuning.c; a file that `devicepool tune` wrote
- * replaces some of them when a pool is created.
+ * The tuning parameters of a chip: what plans choose by measurement and not by calculation. Plans
+ * take these numbers from here only. The defaults are in tuning.c; a file that `devicepool tune`
+ * wrote replaces some of them when a pool is created.
  */
 #ifndef POOL_TUNING_H
 #define POOL_TUNING_H

@@ -96,7 +96,7 @@ static pool_status set_numbers(
 {
     pool->tuning = base_calloc(1, sizeof(*pool->tuning));
     if (!pool->tuning)
-        return base_fail_memory("tuned numbers");
+        return base_fail_memory("tuning parameters");
     *pool->tuning = *numbers;
     pool->tuning_info.source = source;
     pool->tuning_info.changed = count_changed(numbers);
@@ -227,7 +227,7 @@ static pool_status use_file(device_pool *pool, bool (*has_compiler)(void))
     base_text_copy(info->message, sizeof(info->message), reason.text);
     if (reason.text[0])
         base_log(POOL_LOG_WARN,
-            "the tuned numbers of %s are %s: %s; run `devicepool tune` to write them again, or "
+            "the tuning parameters of %s are %s: %s; run `devicepool tune` to write them again, or "
             "set " VARIABLE "=off",
             info->path, status ? "not used" : "used in part", reason.text);
     return status ? POOL_OK : set_numbers(pool, &numbers, POOL_TUNING_FILE);
@@ -274,7 +274,7 @@ pool_status pool_tuning_create(pool_device *device, pool_tuning **tuning)
         return status;
     created = base_calloc(1, sizeof(*created));
     if (!created)
-        return base_fail_memory("tuned numbers");
+        return base_fail_memory("tuning parameters");
     created->is_for_any = !device;
     created->numbers = device ? *device_tuning(device) : *tuning_default();
     if (device)
@@ -295,7 +295,8 @@ static pool_status find_number(const char *call, const char *name, struct tuning
 {
     return tuning_number_named(name, number)
                ? POOL_OK
-               : base_fail(POOL_ERR_NOT_FOUND, "%s: there is no tuned number `%.64s`", call, name);
+               : base_fail(
+                     POOL_ERR_NOT_FOUND, "%s: there is no tuning parameter `%.64s`", call, name);
 }
 
 pool_status pool_tuning_set(pool_tuning *tuning, const char *name, uint32_t value)
@@ -393,7 +394,7 @@ pool_status pool_tuning_read(const char *path, pool_tuning **tuning)
         return status;
     read = base_calloc(1, sizeof(*read));
     if (!read)
-        return base_fail_memory("tuned numbers");
+        return base_fail_memory("tuning parameters");
     status = tuning_read(path, &read->key, &read->numbers, &reason);
     if (status) {
         base_free(read);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of tuned numbers: a line for the chip, and one for each number that is not the default.
+ * Files of tuning parameters: a line for the chip, and one for each number that is not the default.
  *
  *   devicepool tuning: NVIDIA H200, compute capability 9.0, 132 multiprocessors, driver 13000
  *   msm.8.window_bits.20 17
@@ -34,13 +34,13 @@ pool_status tuning_encode(
     size_t used;
 
     if (!key->chip[0] || key->chip[base_text_printable(key->chip)])
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "tuned numbers are written for one chip");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "tuning parameters are written for one chip");
     if (!tuning_is_valid(tuning))
-        return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "tuned numbers contradict each other: an other tuning of an NTT needs all its numbers");
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "tuning parameters contradict each other: an "
+                                                    "other tuning of an NTT needs all its numbers");
     *text = base_calloc(TUNING_MAX_BYTES, 1);
     if (!*text)
-        return base_fail_memory("tuned numbers");
+        return base_fail_memory("tuning parameters");
     used = (size_t)snprintf(
         *text, TUNING_MAX_BYTES, FIRST_LINE "%s" DRIVER "%d\n", key->chip, key->driver_version);
     for (size_t i = 0; tuning_number_at(i, &number); i++)
@@ -194,7 +194,7 @@ pool_status tuning_read(
 static pool_status fail_to_write(const char *path)
 {
     return base_fail(errno == ENOMEM ? POOL_ERR_OUT_OF_HOST_MEMORY : POOL_ERR_IO,
-        "the tuned numbers cannot be written to %s: %s", path, strerror(errno));
+        "the tuning parameters cannot be written to %s: %s", path, strerror(errno));
 }
 
 pool_status tuning_write(

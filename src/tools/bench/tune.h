@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choice of tuned numbers (devicepool/tuning.h) by measurement. tune.c decides and calls no library
- * function; tune_measure.c measures on a device.
+ * Choice of tuning parameters (devicepool/tuning.h) by measurement. tune.c decides and calls no
+ * library function; tune_measure.c measures on a device.
  */
 #ifndef BENCH_TUNE_H
 #define BENCH_TUNE_H

@@ -115,7 +115,7 @@ const struct cli_command cli_commands[] = {
         "its median is at least 3 % shorter, twice. The numbers are written at the end, to the\n"
         "file that pools on this chip read (DEVICEPOOL_TUNING); numbers of operations that are\n"
         "not measured stay, all others become winners or defaults. DEVICEPOOL_TUNING=off disables\n"
-        "tuned numbers. Times of simulated devices mean nothing.\n"
+        "tuning parameters. Times of simulated devices mean nothing.\n"
         "\n"
         "  devicepool tune --operation msm --subject bls12_381_g1 --seconds 300\n",
         cli_run_tune},

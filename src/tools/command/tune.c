@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * devicepool tune: measures on one device what plans choose by tuned numbers, and writes the
+ * devicepool tune: measures on one device what plans choose by tuning parameters, and writes the
  * numbers that are faster to a file that pools read (devicepool/tuning.h). src/tools/bench/tune.h
  * measures and decides; tune_groups.c lists the candidates.
  */

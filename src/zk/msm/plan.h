@@ -171,8 +171,8 @@ struct msm_accumulate_bounds msm_accumulate_bounds_for(uint32_t coordinate_words
 
 /* ---- small_plan.c ---------------------------------------------------------------------------- */
 
-/* Makes the rest of a plan, whose windows and sort are planned, small where the tuned numbers say
- * so and it fits; false, and the plan is unchanged: it is not. */
+/* Makes the rest of a plan, whose windows and sort are planned, small where the tuning parameters
+ * say so and it fits; false, and the plan is unchanged: it is not. */
 bool msm_small_plan_make(const struct chip *chip, struct msm_plan *plan);
 
 /* ---- affine_plan.c --------------------------------------------------------------------------- */
