@@ -21,7 +21,8 @@
 /*
  * Where the arena and the regions of simulated devices are, if the addresses are free: away from
  * where the kernel, sanitizers and the driver place mappings. The second set is for
- * ThreadSanitizer, which leaves little. Virtual memory is away from them, too.
+ * ThreadSanitizer, which leaves little: the kernel places libraries at 0x7eff'xxxxxxxx and above,
+ * and programs at 0x5555'xxxxxxxx and above.
  */
 static const struct {
     uint64_t arena, region, region_stride, virtual, virtual_stride;
@@ -29,7 +30,7 @@ static const struct {
     {UINT64_C(0x670000000000), UINT64_C(0x680000000000), UINT64_C(1) << 40,
         UINT64_C(0x420000000000), UINT64_C(1) << 38},
     {UINT64_C(0x7e8000000000), UINT64_C(0x7e9000000000), UINT64_C(1) << 36,
-        UINT64_C(0x7ef000000000), UINT64_C(1) << 35},
+        UINT64_C(0x550000000000), UINT64_C(1) << 35},
 };
 /* Stream-ordered pools of a worker start here; each next worker's are moved up by the stride. */
 #define POOL_BASE UINT64_C(0x300000000)
