@@ -57,6 +57,76 @@ static void test_alloc(void **state)
     sim_end_context();
 }
 
+/* Of the host's pages between two addresses. */
+static size_t count_resident(uint64_t from, uint64_t to)
+{
+    const uint64_t first = from / 4096 * 4096, count = (to + 4095 - first) / 4096;
+    unsigned char *pages = malloc(count);
+    size_t resident = 0;
+
+    assert_non_null(pages);
+    assert_int_equal(mincore((void *)(uintptr_t)first, to - first, pages), 0);
+    for (size_t i = 0; i < count; i++)
+        resident += pages[i] & 1;
+    free(pages);
+    return resident;
+}
+
+/* Freed memory goes back to the host, also where allocations share pages with their neighbours. */
+static void test_freed_pages(void **state)
+{
+    enum { MOST = 600 };
+    static const size_t sizes[] = {1, 600, 4096, 4097, 70000};
+    CUdeviceptr all[MOST];
+    uint64_t from, to;
+
+    (void)state;
+    sim_begin_context("sim:mem=1G");
+    for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++) {
+        for (int order = 0; order < 3; order++) {
+            for (int i = 0; i < MOST; i++) {
+                assert_int_equal(cu->MemAlloc(&all[i], sizes[size]), 0);
+                assert_int_equal(cu->MemsetD8(all[i], 1, sizes[size]), 0);
+            }
+            from = all[0];
+            to = all[MOST - 1] + sizes[size];
+            assert_true(to > from); /* the range was passed through once at most */
+            assert_true(count_resident(from, to) >= MOST * sizes[size] / 4096);
+            for (int i = 0; i < MOST; i++) /* upwards, downwards, the odd ones last */
+                assert_int_equal(cu->MemFree(all[order == 0   ? i
+                                                 : order == 1 ? MOST - 1 - i
+                                                              : i * 2 % MOST + i * 2 / MOST]),
+                    0);
+            assert_int_equal(count_resident(from, to), 0);
+        }
+    }
+    sim_end_context();
+}
+
+/* What a neighbour in the same page holds survives a free. */
+static void test_neighbours(void **state)
+{
+    unsigned char values[4097], back[4097];
+    CUdeviceptr all[9];
+
+    (void)state;
+    sim_begin_context("sim:mem=1G");
+    for (int i = 0; i < 9; i++) {
+        memset(values, i + 1, sizeof(values));
+        assert_int_equal(cu->MemAlloc(&all[i], 4097), 0);
+        assert_int_equal(cu->MemcpyHtoD(all[i], values, 4097), 0);
+    }
+    for (int i = 0; i < 9; i += 2)
+        assert_int_equal(cu->MemFree(all[i]), 0);
+    for (int i = 1; i < 9; i += 2) {
+        memset(values, i + 1, sizeof(values));
+        assert_int_equal(cu->MemcpyDtoH(back, all[i], 4097), 0);
+        assert_memory_equal(back, values, 4097);
+        assert_int_equal(cu->MemFree(all[i]), 0);
+    }
+    sim_end_context();
+}
+
 static void test_out_of_memory(void **state)
 {
     CUdeviceptr all = 0, more = 77;
@@ -397,6 +467,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alloc),
+        cmocka_unit_test(test_freed_pages),
+        cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_copies_are_checked),
         cmocka_unit_test(test_big_memory_is_lazy),

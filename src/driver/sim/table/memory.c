@@ -275,19 +275,28 @@ pool_cu_result sim_memory_map(
     return POOL_CU_SUCCESS;
 }
 
-/* Returns whole pages to the host and overwrites the remaining bytes. */
+/* Returns the pages in which nothing else is allocated to the host, and overwrites the remaining
+ * bytes. The allocation is not in the map any more. */
 static void discard_contents(const struct sim_allocation *allocation)
 {
-    uint64_t first = base_round_up(allocation->base, PAGE);
-    uint64_t end = (allocation->base + allocation->bytes) / PAGE * PAGE;
-    uint64_t bytes = allocation->bytes;
+    const uint64_t base = allocation->base, end = base + allocation->bytes;
+    const size_t above = index_above(base);
+    uint64_t first = base / PAGE * PAGE, last = base_round_up(end, PAGE);
 
-    if (end > first) {
-        madvise((void *)(uintptr_t)first, end - first, MADV_DONTNEED);
-        bytes = first - allocation->base;
-        memset((void *)(uintptr_t)end, PATTERN, allocation->base + allocation->bytes - end);
+    if (above > 0)
+        first = base_max(
+            first, base_round_up(map.items[above - 1]->base + map.items[above - 1]->bytes, PAGE));
+    if (above < map.count)
+        last = base_min(last, map.items[above]->base / PAGE * PAGE);
+    if (last <= first) {
+        memset((void *)(uintptr_t)base, PATTERN, allocation->bytes);
+        return;
     }
-    memset((void *)(uintptr_t)allocation->base, PATTERN, bytes);
+    madvise((void *)(uintptr_t)first, last - first, MADV_DONTNEED);
+    if (first > base)
+        memset((void *)(uintptr_t)base, PATTERN, first - base);
+    if (end > last)
+        memset((void *)(uintptr_t)last, PATTERN, end - last);
 }
 
 void sim_memory_release(struct sim_allocation *allocation)
