@@ -36,7 +36,7 @@ typedef struct pool_kernel pool_kernel;
  * A header in memory that the source can include by this name; it takes precedence over files of
  * that name. Files are searched for in the directories of `-I` options and in the CUDA toolkit's
  * include directories; the cache's key covers every file that a source can include
- * (docs/compiler.md).
+ * (docs/kernels.md).
  */
 typedef struct pool_module_header {
     const char *name;

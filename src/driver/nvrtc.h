@@ -88,7 +88,7 @@ struct nvrtc {
     char includes[DRIVER_NVRTC_INCLUDES][256];
 };
 
-/* Fills `includes` from `path` and `version`; docs/compiler.md lists the searched directories. */
+/* Fills `includes` from `path` and `version`; docs/kernels.md lists the searched directories. */
 void driver_nvrtc_find_includes(struct nvrtc *nvrtc);
 
 /* The path at which the builtins library of an NVRTC belongs. */

@@ -55,7 +55,7 @@ for version; do
     library=$(echo "$directory/$version"/usr/lib/*/libnvrtc.so.[0-9][0-9] \
         "$directory/$version"/usr/lib/*/libnvrtc.so.11.2 | tr ' ' '\n' | grep -v '\*' | head -1)
     echo "NVRTC $version: $library"
-    if [ "$version" = 11.8 ]; then # its code was wrong on a GPU: see docs/compiler.md
+    if [ "$version" = 11.8 ]; then # its code was wrong on a GPU: see tests/README.md
         DEVICEPOOL_NVRTC="$library" "$tool" version | grep "NVRTC 11.8; at least 12.4 is needed" || failed=1
         continue
     fi
