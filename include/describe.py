@@ -97,15 +97,24 @@ def tokenize(text, names):
 
 
 def plain_comment(text):
-    """The first paragraph of a comment, on one line."""
-    lines = [line.strip().lstrip("*").strip() if i else line.strip()
-             for i, line in enumerate(text[2:-2].split("\n"))]
-    return " ".join(re.split(r"\n\s*\n", "\n".join(lines).strip())[0].split())
+    """The text of a comment: each paragraph on one line, an empty line between two, indented lines as they are."""
+    paragraphs, is_open = [], False
+    for line in text[2:-2].split("\n"):
+        line = re.sub(r"^\s*\* ?", "", line).rstrip() if paragraphs or is_open or line.strip() else ""
+        is_indented = line.startswith("  ") and bool(paragraphs)
+        if not line.strip():
+            is_open = False
+        elif is_open and is_indented == is_open_indented:
+            paragraphs[-1] += ("\n" if is_indented else " ") + (line if is_indented else line.strip())
+        else:
+            paragraphs.append(line if is_indented else line.strip())
+            is_open, is_open_indented = True, is_indented
+    return "\n\n".join(paragraphs)
 
 
-def join_comments(before, behind):
-    """The comment before a group of declarations, and the one behind a declaration of it."""
-    return f"{before} ({behind})" if before and behind else before or behind
+def texts_of(before, behind, line):
+    """The comment before a group of declarations, the one behind a declaration of it, and where that is."""
+    return {"comment": before or behind, "line": line, **({"remark": behind} if before and behind else {})}
 
 
 # --- declarations ------------------------------------------------------------------------------------
@@ -304,19 +313,21 @@ class Parser:
             first = self.peek()
             if self.accept(";"):
                 continue
-            comment = self.comment_before(first, 0)
-            if not comment and group["header"] == first.header and group["line"] + 1 == first.line:
+            follows = group["header"] == first.header
+            comment = self.comment_before(first, group["line"] if follows else 0)
+            if not comment and follows and group["line"] + 1 == first.line:
                 comment = group["comment"]
             marks = [len(rows) for rows in (self.functions, self.callbacks, self.structs, self.enums)]
             last = self.declaration()
             group = {"header": first.header, "line": last.line, "comment": comment}
-            text = join_comments(comment, self.comment_behind(last))
+            texts = texts_of(comment, self.comment_behind(last), first.line)
             for rows, mark in zip((self.functions, self.callbacks, self.structs, self.enums), marks):
                 for row in rows[mark:]:
                     if "." not in row["name"]:
-                        row["comment"] = text
+                        row.update(texts)
             for row in self.aliases + list(self.forward.values()):
-                row.setdefault("comment", text)
+                if "comment" not in row:
+                    row.update(texts)
 
     def declaration(self):
         is_exported = False
@@ -380,8 +391,8 @@ def read_constants(headers):
             value = re.sub(r"/\*.*?\*/", " ", body, flags=re.S).strip()
             if body.startswith("(") or not value or "__attribute__" in value:
                 continue
-            constants.append({"name": match["name"], "header": os.path.basename(header),
-                              "comment": join_comments(before, plain_comment(behind.group(0)) if behind else "")})
+            texts = texts_of(before, plain_comment(behind.group(0)) if behind else "", text.count("\n", 0, start) + 1)
+            constants.append({"name": match["name"], "header": os.path.basename(header), **texts})
     return constants
 
 
@@ -430,7 +441,7 @@ def describe(headers, compiler, layout, version):
         result["types"].append({"name": name, "size": size, "is_signed": bool(is_signed)})
     for name, header in EXTERNAL_TYPES.items():
         if name in types.used:
-            parser.aliases.append({"name": name, "header": header, "type": "", "comment": "",
+            parser.aliases.append({"name": name, "header": header, "type": "", "comment": "", "line": 0,
                                    "size": layout.ask(f"sizeof({name})")})
     for row in parser.aliases:
         row["size"] = layout.ask(f"sizeof({row['name']})")
@@ -507,8 +518,8 @@ class resolve_types:
         return text
 
 
-KEYS = ("name", "header", "library", "kind", "type", "returns", "value", "offset", "size", "alignment",
-        "is_signed", "array", "struct_size", "parameters", "constants", "members", "comment")
+KEYS = ("name", "header", "line", "library", "kind", "type", "returns", "value", "offset", "size", "alignment",
+        "is_signed", "array", "struct_size", "parameters", "constants", "members", "comment", "remark")
 
 
 def in_order(value):

@@ -30,7 +30,7 @@ fedora_name() {
     openmpi-bin) echo openmpi ;;
     libmpich-dev) echo mpich-devel ;;
     libclang-rt-*-dev) echo compiler-rt ;;
-    gcc | meson | ninja-build | python3 | clang | lld | curl | git | make | mpich) echo "$1" ;;
+    gcc | meson | ninja-build | python3 | clang | lld | cmark-gfm | curl | git | make | mpich) echo "$1" ;;
     *) echo "?" ;;
     esac
 }

@@ -24,6 +24,8 @@ clang_needs
 install_needs || exit 1
 need lld command -v ld.lld
 install_needs || missing="" # only faster
+need cmark-gfm command -v cmark-gfm
+install_needs || missing="" # without it the test of the site is skipped
 
 kinds=${*:-release asan tsan}
 logs=""
