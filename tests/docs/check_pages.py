@@ -10,6 +10,7 @@ check_pages.py ROOT broken BUILD C-COMPILER C++-COMPILER|none
                     each page of tests/docs/broken has to be refused by the check that it is named after
 """
 import concurrent.futures
+import functools
 import glob
 import os
 import re
@@ -31,6 +32,10 @@ PUBLIC_WRAPPERS = {"job.c": "docs/examples/frame.c"}  # which readers use as wel
 # A public name, but no file's name and no start of names (pool_copy_…).
 NAME = r"(?<![\w/])((?:pool|POOL)_\w+)(?![\w*…]|-\d|\.(?:c|h|md|json|svg)\b)"
 SOURCE = r"`((?:[a-z_0-9]+/)+[a-z_0-9]+\.(?:cuh|cu|c|h|def))`"
+FILE = r"`([a-z_0-9]+\.(?:cuh|cu|c|h|def|py|sh))`"  # a file that the page names without its directory
+# Files that are not of this repository, and a name that the cache gives.
+FOREIGN = {"cooperative_groups.h", "cuda_fp16.h", "mma.h", "devicepool_trial.cu"}
+HISTORY = "docs/CHANGELOG.md"  # names files that are gone
 # Commands of which the tests elsewhere are better: installing, and building with what was installed.
 ELSEWHERE = {"meson", "ninja", "cc", "c++", "apt-get", "cd", "git", "export"}
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable",
@@ -38,7 +43,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-
 
 
 def default_pages(root):
-    return ["README.md"] + sorted(os.path.relpath(page, root)
+    return ["README.md", "tests/README.md"] + sorted(os.path.relpath(page, root)
                                     for page in glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/docs/performance/*.md"))
 
 
@@ -170,12 +175,19 @@ class Checker:
         return "\n".join(self.read(os.path.relpath(path, self.root))
                          for path in glob.glob(f"{self.root}/{pattern}", recursive=True))
 
+    @functools.cache
+    def files(self):
+        """The names of all files."""
+        return {file for place in ("src", "ptx", "include", "tests", "docs")
+                for _, _, files in os.walk(os.path.join(self.root, place)) for file in files}
+
     def names(self, names):
         public = set(re.findall(r"\w+", self.sources("include/**/*.h") + self.sources("src/devicepool.map")))
         # driver.h lists result codes and device attributes without their prefixes.
         public |= {prefix + word for prefix in ("POOL_CU_", "POOL_CU_ATTRIBUTE_") for word in public}
         bindings = "".join(self.sources(f"src/bindings/**/*.{end}") for end in ("py", "rs", "go", "js"))
-        variables = set(re.findall(r"DEVICEPOOL_\w+", self.sources("src/**/*.c") + self.sources("src/**/*.def") + bindings))
+        variables = set(re.findall(r"DEVICEPOOL_\w+", "".join(
+            map(self.sources, ("src/**/*.c", "src/**/*.def", "tests/support/*.h"))) + bindings))
         for name in names:
             text = self.read(name)
             for word in re.findall(NAME, text):
@@ -188,6 +200,9 @@ class Checker:
                 if not any(os.path.exists(os.path.join(self.root, place, path))
                            for place in ("", "src", "ptx", "include", os.path.dirname(name))):
                     self.fail(f"{name}: there is no source file '{path}'")
+            if name != HISTORY:
+                for file in set(re.findall(FILE, text)) - self.files() - FOREIGN:
+                    self.fail(f"{name}: there is no file '{file}'")
             self.passed += 1
             self.follow(name, text)
             if name == INDEX:
