@@ -13,11 +13,11 @@
     "  ntt        one transform of 2^LOG random elements and its inverse, which must return\n"     \
     "             them; or the transform of a raw file: ntt FILE --output FILE\n"                  \
     "  bench      both with random data, or: bench msm|ntt; the median of five calls\n\n"          \
-    "  -d, --devices LIST      of each rank, as for other commands; a rank takes the one of its\n" \
+    "  -d, --devices DEVICES   of each rank, as for other commands; a rank takes the one of its\n" \
     "                          number on its host\n"                                               \
     "  -n, --log-size LOG      2^LOG points or elements in all; default 20\n"                      \
-    "  -c, --curve NAME        default bn254_g1\n"                                                 \
-    "  -f, --field NAME        default bn254_fr\n"                                                 \
+    "  -c, --curve CURVE       default bn254_g1\n"                                                 \
+    "  -f, --field FIELD       default bn254_fr\n"                                                 \
     "  -o, --output FILE       of ntt FILE: the transform, in natural order\n"                     \
     "      --inverse           of ntt FILE\n"                                                      \
     "      --device-memory     random points, scalars and elements are in device memory\n"         \

@@ -13,12 +13,18 @@ expect 0 'devicepool  *[0-9]' "$tool" version
 expect 0 'devicepool  *[0-9]' "$tool" --version
 expect 0 '"usable":.*false' "$tool" version --json
 expect 2 "no command 'nonsense'" "$tool" nonsense
-for command in demo devices list info msm ntt poseidon prove warm-up bench selftest cache top version; do
+for command in demo devices list info msm ntt poseidon prove warm-up bench tune selftest cache top sim completion version; do
     expect 0 "usage: devicepool $command" "$tool" $command --help
     expect 0 "usage: devicepool $command" "$tool" help $command
     expect 2 "explains the options" "$tool" $command --no-such-option
 done
 expect 2 'info, demo, msm, ntt or bench' "$tool" mpi
+# Help fits a terminal of 80 columns, and its clauses end as those of other tools do.
+for command in "" $("$tool" --help | sed -n 's/^  \([a-z][a-z-]*\)  *.*/\1/p' | grep -v -x mpi); do
+    # shellcheck disable=SC2086
+    wrong=$("$tool" $command --help | awk 'length > 80 || /^  +-.*\.$/')
+    [ -z "$wrong" ] || { echo "FAILED: $command --help: $wrong" && failed=1; }
+done
 expect 4 'cannot be run.*-Dmpi=enabled' env PATH=/nowhere "$tool" mpi info
 mkdir "$scratch/bin"
 printf '#!/bin/sh\necho "runs $*"\n' >"$scratch/bin/devicepool-mpi"

@@ -311,7 +311,8 @@ if [ -x "$tool" ]; then
     echo "installed command: $(head -n 1 "$directory/log")"
     for file in devicepool/kzg/trusted_setup.txt devicepool/kzg/valid_blob_2.blob \
         devicepool/kzg/valid_blob_3.blob devicepool/iden3/powersOfTau28_hez_final_09.ptau \
-        bash-completion/completions/devicepool man/man1/devicepool.1; do
+        bash-completion/completions/devicepool.bash zsh/site-functions/_devicepool \
+        fish/vendor_completions.d/devicepool.fish man/man1/devicepool.1; do
         must "installed file $file" test -s "$directory/root$prefix/share/$file"
     done
     # Its data and the program of worker processes are found where the prefix was moved.

@@ -29,6 +29,13 @@ static const pool_vector_operation function_values[] = {
     POOL_VECTOR_MUL, POOL_VECTOR_ADD, POOL_VECTOR_INVERSE, POOL_VECTOR_POWERS};
 static const char *const layouts[] = {"columns", "rows", NULL};
 
+/* What completion proposes. */
+static const char *const copies_and_calls[] = {"to-device", "to-device-pinned", "to-device-driver",
+    "to-host", "to-host-pinned", "to-host-driver", "on-device", "peer", "next", "best", "bind",
+    "lease", "launch", "alloc", "event", NULL};
+static const char *const jobs[] = {"msm", "ntt", "poseidon", "open", "tree", "extend", NULL};
+static const char *const share_modes[] = {"as-it-comes", "priority", NULL};
+
 /* One invocation. check_options copies options of another type to `spec`. */
 struct bench {
     const struct bench_operation *operation;
@@ -428,101 +435,113 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
     const struct cli_option options[] = {
         {'s', "sizes", "SIZES", "2^10,2^12 or 1K..1M (sizes that double)", CLI_SIZES, &bench.sizes,
             NULL},
-        {'c', "curve", "NAMES", "msm, ecntt: curves, separated by commas (default bn254_g1)",
+        {'c', "curve", "CURVES", "msm, ecntt: curves (default bn254_g1)", CLI_STRING,
+            &bench.subjects, NULL},
+        {'f', "field", "FIELDS",
+            "ntt, extend, reverse: fields (default bn254_fr,\n"
+            "koalabear, babybear); fold, evaluate: extensions\n"
+            "(default babybear_x4); vector: fields of up to 64\n"
+            "bits, extensions (default goldilocks_x2,babybear_x4)",
             CLI_STRING, &bench.subjects, NULL},
-        {'f', "field", "NAMES",
-            "ntt, extend, reverse: fields (default bn254_fr, koalabear, babybear);\n"
-            "fold, evaluate: extensions (default babybear_x4); vector: fields of\n"
-            "up to 64 bits, extensions (default goldilocks_x2,babybear_x4)",
+        {0, "set", "SETS",
+            "poseidon, tree, commit: parameter sets (default\n"
+            "circom-bn254-t3; commit: poseidon2-plonky3-babybear-\n"
+            "t16)",
             CLI_STRING, &bench.subjects, NULL},
-        {0, "set", "NAMES",
-            "poseidon, tree, commit: parameter sets (default circom-bn254-t3;\n"
-            "commit: poseidon2-plonky3-babybear-t16)",
-            CLI_STRING, &bench.subjects, NULL},
-        {0, "what", "NAMES",
-            "copy: to-device, to-host, to-device-pinned, to-host-pinned,\n"
-            "to-device-driver, to-host-driver, on-device, peer (the next device);\n"
-            "pool: next, best, bind, lease, launch, alloc, event ...",
-            CLI_STRING, &bench.subjects, NULL},
+        {0, "what", "LIST",
+            "copy: to-device, to-host, to-device-pinned,\n"
+            "to-host-pinned, to-device-driver, to-host-driver,\n"
+            "on-device, peer (the next device); pool: next, best,\n"
+            "bind, lease, launch, alloc, event ...",
+            CLI_STRING, &bench.subjects, copies_and_calls},
         {'b', "batch", "COUNT",
-            "ntt, extend, ecntt, msm: operations per run; commit, evaluate,\n"
-            "reverse: columns (default 1)",
+            "ntt, extend, ecntt, msm: operations per run; commit,\n"
+            "evaluate, reverse: columns (default 1)",
             CLI_COUNT, &bench.spec.batch, NULL},
         {'o', "order", "ORDER",
-            "ntt, extend, ecntt: nn (default), nr, rn, rr; n natural,\n"
-            "r bit-reversed",
+            "ntt, extend, ecntt: nn (default), nr, rn, rr;\n"
+            "n natural, r bit-reversed",
             CLI_CHOICE, &bench.order, cli_orders},
-        {'i', "inverse", NULL, "ntt, ecntt: the inverse transform", CLI_SWITCH, &bench.direction,
-            NULL},
-        {0, "coset", NULL, "ntt, ecntt: on the coset of the field's generator", CLI_SWITCH,
-            &bench.is_coset, NULL},
-        {0, "blowup", "BITS", "extend: 2^BITS results per element (default 1)", CLI_COUNT,
+        {'i', "inverse", NULL, "ntt, ecntt: measure the inverse transform", CLI_SWITCH,
+            &bench.direction, NULL},
+        {0, "coset", NULL,
+            "ntt, ecntt: transform on the coset of the field's\n"
+            "generator",
+            CLI_SWITCH, &bench.is_coset, NULL},
+        {0, "blowup", "BITS", "extend: compute 2^BITS results per element (default 1)", CLI_COUNT,
             &bench.log_blowup, NULL},
         {0, "arity", "COUNT", "fold: by 2 (default), 4 or 8", CLI_COUNT, &bench.arity, NULL},
-        {0, "commit", NULL, "fold: also commit to the results as the next layer", CLI_SWITCH,
+        {0, "commit", NULL, "fold: commit to the results, too, as the next layer", CLI_SWITCH,
             &bench.commits, NULL},
-        {0, "layout", "LAYOUT", "evaluate, reverse: matrices as columns (default), rows",
+        {0, "layout", "LAYOUT",
+            "evaluate, reverse: layout of the matrix: columns\n"
+            "(default), rows",
             CLI_CHOICE, &bench.layout, layouts},
         {0, "function", "NAME", "vector: mul (default), add, inverse, powers", CLI_CHOICE,
             &bench.function, functions},
-        {0, "montgomery", NULL, "vector: elements in Montgomery form", CLI_SWITCH,
+        {0, "montgomery", NULL, "vector: use elements in Montgomery form", CLI_SWITCH,
             &bench.is_montgomery, NULL},
         {0, "precompute", "COUNT", "msm: precompute factor of the bases (default 1)", CLI_COUNT,
             &bench.precompute_factor, NULL},
         {0, "affine", "PASSES",
-            "msm: passes of affine additions, 0 to 2; 0,2 measures both\n"
-            "(default: as the library chooses)",
+            "msm: passes of affine additions, 0 to 2; 0,2 measures\n"
+            "both (default: as the library chooses)",
             CLI_STRING, &bench.affine_text, NULL},
         {0, "together", NULL,
-            "msm, ntt, extend, ecntt, poseidon, tree, commit: one job over all\n"
-            "devices, from and to pinned host memory, MSMs over sharded bases;\n"
-            "timed by the host's clock, after the same job on the first device\n"
-            "alone",
+            "msm, ntt, extend, ecntt, poseidon, tree, commit: run\n"
+            "one job over all devices, from and to pinned host\n"
+            "memory, MSMs over sharded bases; timed by the host's\n"
+            "clock, after the same job on the first device alone",
             CLI_SWITCH, &bench.is_together, NULL},
-        {0, "sharded", NULL, "with --together: from and to shards on the devices", CLI_SWITCH,
+        {0, "sharded", NULL, "with --together: use shards on the devices instead", CLI_SWITCH,
             &bench.is_sharded, NULL},
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &bench.repeat, NULL},
         {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
             &bench.warm_ups, NULL},
-        {'p', "plot", "FILE.svg", "also plot seconds over size by gnuplot", CLI_STRING, &bench.plot,
-            NULL},
+        {'p', "plot", "FILE", "plot seconds over size as SVG, with gnuplot", CLI_STRING,
+            &bench.plot, NULL},
         {0, "suite", NULL,
-            "the rows of docs/performance.md; the operand may be groups of them:\n"
-            "msm,ntt,extend,poseidon,tree,copy,pool,start,first,several",
+            "measure the rows of docs/performance.md, or groups of\n"
+            "them: msm,ntt,extend,poseidon,tree,copy,pool,start,\n"
+            "first,several",
             CLI_SWITCH, &bench.is_suite, NULL},
-        {0, "output", "FILE", "--suite: also write the report as JSON", CLI_STRING,
+        {0, "output", "FILE", "--suite: write the report as JSON, too", CLI_STRING,
             &bench.suite.output, NULL},
         {0, "compare", "FILE",
-            "--suite: compare with an earlier report; fails where a row takes\n"
-            "more than 2 % longer, in two measurements",
+            "--suite: compare with an earlier report; fail where a\n"
+            "row takes more than 2 % longer, in two measurements",
             CLI_STRING, &bench.suite.compare, NULL},
-        {0, "label", "TEXT", "--suite: part of the report, for example a commit", CLI_STRING,
+        {0, "label", "TEXT", "--suite: add TEXT to the report, for example a commit", CLI_STRING,
             &bench.suite.label, NULL},
         {0, "launches", NULL,
-            "--suite: events around every launch; of each row their number and\n"
-            "the longest one, instead of the figures",
+            "--suite: record events around every launch; show\n"
+            "their number and the longest one of each row, instead\n"
+            "of the figures",
             CLI_SWITCH, &bench.suite.shows_launches, NULL},
-        {0, "check", NULL, "with --launches: fails where a launch takes more than 2.5 ms",
+        {0, "check", NULL,
+            "with --launches: fail where a launch takes more than\n"
+            "2.5 ms",
             CLI_SWITCH, &bench.suite.checks, NULL},
-        {0, "scale", "LOG", "--suite: sizes of at most 2^LOG, to try it out", CLI_COUNT,
+        {0, "scale", "LOG", "--suite: limit sizes to 2^LOG, to try it out", CLI_COUNT,
             &bench.suite.scale, NULL},
         {0, "short", "JOBS",
-            "share: jobs whose latency is measured, as NAME or NAME:SIZE\n"
-            "(default msm:2^12,ntt:2^16,poseidon:2^10,open:2^20)",
-            CLI_STRING, &bench.share.short_jobs, NULL},
+            "share: jobs whose latency is measured, as NAME or\n"
+            "NAME:SIZE (default msm:2^12,ntt:2^16,poseidon:2^10,\n"
+            "open:2^20)",
+            CLI_STRING, &bench.share.short_jobs, jobs},
         {0, "long", "JOBS",
-            "share: jobs that run beside them in a loop\n"
-            "(default msm:2^24,ntt:2^26,tree:2^24,extend:2^20)",
-            CLI_STRING, &bench.share.long_jobs, NULL},
+            "share: jobs that run beside them in a loop (default\n"
+            "msm:2^24,ntt:2^26,tree:2^24,extend:2^20)",
+            CLI_STRING, &bench.share.long_jobs, jobs},
         {0, "mode", "MODES",
-            "share: as-it-comes (equal leases), priority (short jobs under\n"
-            "leases of priority 100), or both (the default)",
-            CLI_STRING, &bench.share.modes, NULL},
-        {0, "arrivals", "COUNT", "share: of short jobs, per measurement (default 2000)", CLI_COUNT,
+            "share: as-it-comes (equal leases), priority (short\n"
+            "jobs under leases of priority 100); default: both",
+            CLI_STRING, &bench.share.modes, share_modes},
+        {0, "arrivals", "COUNT", "share: short jobs per measurement (default 2000)", CLI_COUNT,
             &bench.share.arrivals, NULL},
         {0, "rate", "COUNT", "share: arrivals per second (default 140)", CLI_COUNT,
             &bench.share.rate, NULL},
-        {0, "seed", "NUMBER", "share: of the times of arrival (default 1)", CLI_COUNT,
+        {0, "seed", "NUMBER", "share: seed of the times of arrival (default 1)", CLI_COUNT,
             &bench.share.seed, NULL},
         {0, "clients", "COUNT", "share: threads that serve arrivals (default 16)", CLI_COUNT,
             &bench.share.clients, NULL},

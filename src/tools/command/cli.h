@@ -36,7 +36,10 @@ enum cli_exit {
 
 enum { CLI_MAX_OPTIONS = 64 };
 
-/* A command line. cli_parse fills all members but the first two. */
+struct cli_command;
+struct cli_option;
+
+/* A command line. cli_parse fills all members but the first two and `describe`. */
 struct cli_line {
     int count;
     char **arguments;
@@ -49,6 +52,9 @@ struct cli_line {
     int operand_count;
     const char *given[CLI_MAX_OPTIONS]; /* names of options, as often as they were given */
     size_t given_count;
+    /* Not NULL: cli_parse parses nothing and calls this with all options instead. */
+    void (*describe)(
+        const struct cli_command *command, const struct cli_option *options, size_t count);
 };
 
 struct cli_command {
@@ -66,6 +72,7 @@ extern const struct cli_command cli_commands[];
 extern const size_t cli_command_count;
 
 int cli_run_bench(const struct cli_command *self, struct cli_line *line);
+int cli_run_completion(const struct cli_command *self, struct cli_line *line);
 int cli_run_cache(const struct cli_command *self, struct cli_line *line);
 int cli_run_demo(const struct cli_command *self, struct cli_line *line);
 int cli_run_devices(const struct cli_command *self, struct cli_line *line);
@@ -103,11 +110,13 @@ struct cli_sizes {
 struct cli_option {
     char letter; /* 0: none */
     const char *name;
-    const char *argument; /* its name in the help; NULL for a switch */
-    const char *help;     /* lines are separated by '\n' */
+    /* Its name in the help; NULL for a switch. Completion goes by it: CURVE, FIELD, SET, FILE, DIR,
+     * or their plural for lists that commas separate. */
+    const char *argument;
+    const char *help; /* lines are separated by '\n' */
     enum cli_kind kind;
     void *value;                /* holds the default, which stays unless the option is given */
-    const char *const *choices; /* terminated by NULL */
+    const char *const *choices; /* terminated by NULL; of CLI_STRING: what completion proposes */
 };
 
 /* The values of --order, in the order of pool_ntt_order. */

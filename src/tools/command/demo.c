@@ -190,7 +190,7 @@ int cli_run_demo(const struct cli_command *self, struct cli_line *line)
     char beside[PATH_MAX];
     struct demo demo = {.data_directory = CLI_DATA_DIRECTORY};
     const struct cli_option options[] = {
-        {0, "data", "DIRECTORY", "directory of its input files (default: as installed)", CLI_STRING,
+        {0, "data", "DIR", "read the input files from DIR (default: as installed)", CLI_STRING,
             &demo.data_directory, NULL},
     };
     int code;

@@ -26,8 +26,8 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
     int wants_free = 0;
     const struct cli_option options[] = {
         {'f', "free", NULL,
-            "also show the free memory; this creates a context on each\n"
-            "device temporarily (about 0.5 GiB and 0.2 s each)",
+            "show the free memory, too; creates a context on each\n"
+            "device for that (about 0.5 GiB and 0.2 s each)",
             CLI_SWITCH, &wants_free, NULL},
     };
     device_pool *pool = NULL;

@@ -9,15 +9,49 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../mpi/usage.h"
 #include "cli.h"
 
 #define PROGRAM "devicepool-mpi"
+
+/* The options as the help of that program has them: "  -d, --devices DEVICES  …". */
+static void describe_options(const struct cli_command *self, const struct cli_line *line)
+{
+    static char help[] = MPI_USAGE;
+    struct cli_option options[CLI_MAX_OPTIONS] = {{0}};
+    char *rest = help, *row;
+    size_t count = 0;
+
+    while ((row = strsep(&rest, "\n")) && count < CLI_MAX_OPTIONS) {
+        struct cli_option *option = &options[count];
+        char *name = strstr(row, "--");
+
+        if (strncmp(row, "  ", 2) != 0 || !name || name != row + 6)
+            continue;
+        option->letter = row[2] == '-' ? row[3] : 0;
+        option->name = name + 2;
+        name += strcspn(name, " ");
+        *name++ = 0;
+        if (*name != ' ') {
+            option->argument = name;
+            name += strcspn(name, " ");
+            *name++ = 0;
+        }
+        option->help = name + strspn(name, " ");
+        count++;
+    }
+    line->describe(self, options, count);
+}
 
 int cli_run_mpi(const struct cli_command *self, struct cli_line *line)
 {
     static char name[] = PROGRAM;
     char path[PATH_MAX];
 
+    if (line->describe) {
+        describe_options(self, line);
+        return CLI_OK;
+    }
     if (line->count < 2)
         return cli_usage(self, "mpi needs a command: info, demo, msm, ntt or bench");
     line->arguments[0] = name;

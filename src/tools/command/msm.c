@@ -217,28 +217,30 @@ int cli_run_msm(const struct cli_command *self, struct cli_line *line)
 {
     struct request request = {.curve = "bn254_g1"};
     const struct cli_option options[] = {
-        {'c', "curve", "NAME", "curve of a raw file's points (default bn254_g1)", CLI_STRING,
+        {'c', "curve", "CURVE", "curve of a raw file's points (default bn254_g1)", CLI_STRING,
             &request.curve, NULL},
         {'l', "layout", "LAYOUT",
-            "layout of a raw file's points: affine (default), affine-flag,\n"
-            "jacobian, projective, xyzz",
+            "layout of a raw file's points: affine (default),\n"
+            "affine-flag, jacobian, projective, xyzz",
             CLI_CHOICE, &request.layout, cli_layouts},
-        {0, "form", "FORM", "form of a raw file's points: standard (default), montgomery",
+        {0, "form", "FORM",
+            "form of a raw file's points: standard (default),\n"
+            "montgomery",
             CLI_CHOICE, &request.form, cli_forms},
         {0, "scalar-form", "FORM", "form of a raw file's scalars, likewise", CLI_CHOICE,
             &request.scalar_form, cli_forms},
-        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+        {0, "big-endian", NULL, "read and write raw files in big-endian byte order", CLI_SWITCH,
             &request.is_big_endian, NULL},
-        {0, "big-endian-scalars", NULL, "only the raw file of scalars is big-endian", CLI_SWITCH,
-            &request.are_scalars_big_endian, NULL},
-        {0, "skip", "COUNT", "skip this many scalars", CLI_COUNT, &request.skip, NULL},
-        {'n', "count", "COUNT", "use this many scalars (default: all)", CLI_COUNT, &request.count,
+        {0, "big-endian-scalars", NULL, "read a raw file of scalars in big-endian byte order",
+            CLI_SWITCH, &request.are_scalars_big_endian, NULL},
+        {0, "skip", "COUNT", "skip the first COUNT scalars", CLI_COUNT, &request.skip, NULL},
+        {'n', "count", "COUNT", "use only COUNT scalars (default: all)", CLI_COUNT, &request.count,
             NULL},
         {0, "bit-reverse", NULL, "use the scalars in bit-reversed order", CLI_SWITCH,
             &request.is_reversed, NULL},
         {0, "trusted", NULL,
-            "do not check that points are on the curve, scalars are below\n"
-            "its order and a KZG setup's groups match",
+            "do not check that points are on the curve, scalars\n"
+            "are below its order and a KZG setup's groups match",
             CLI_SWITCH, &request.is_trusted, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write the raw point: affine, standard form", CLI_STRING,

@@ -226,42 +226,50 @@ static int describe_raw(
     return code;
 }
 
+static const char *const roots[] = {"default", "snarkjs", "halo2", "icicle", "plonky2", NULL};
+
 int cli_run_ntt(const struct cli_command *self, struct cli_line *line)
 {
     struct request request = {.field = "bn254_fr", .batch = 1, .log_blowup = NOT_GIVEN};
     const struct cli_option options[] = {
-        {'f', "field", "NAME", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
+        {'f', "field", "FIELD", "field of a raw file's elements (default bn254_fr)", CLI_STRING,
             &request.field, NULL},
-        {'c', "curve", "NAME", "the raw file has points of this curve", CLI_STRING, &request.curve,
+        {'c', "curve", "CURVE", "read the raw file as points of CURVE", CLI_STRING, &request.curve,
             NULL},
         {'l', "layout", "LAYOUT",
-            "layout of a raw file's points: affine (default), affine-flag,\n"
-            "jacobian, projective, xyzz",
+            "layout of a raw file's points: affine (default),\n"
+            "affine-flag, jacobian, projective, xyzz",
             CLI_CHOICE, &request.layout, cli_layouts},
-        {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
+        {0, "form", "FORM",
+            "form of a raw file's elements: standard (default),\n"
+            "montgomery",
             CLI_CHOICE, &request.form, cli_forms},
-        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+        {0, "big-endian", NULL, "read and write raw files in big-endian byte order", CLI_SWITCH,
             &request.is_big_endian, NULL},
-        {'i', "inverse", NULL, "the inverse transform", CLI_SWITCH, &request.direction, NULL},
-        {0, "coset", NULL, "on the coset of the field's generator", CLI_SWITCH, &request.is_coset,
+        {'i', "inverse", NULL, "compute the inverse transform", CLI_SWITCH, &request.direction,
             NULL},
-        {0, "order", "ORDER", "nn (default), nr, rn, rr; n natural, r bit-reversed", CLI_CHOICE,
-            &request.order, cli_orders},
-        {'b', "batch", "COUNT", "the file has this many transforms, one after another", CLI_COUNT,
+        {0, "coset", NULL, "transform on the coset of the field's generator", CLI_SWITCH,
+            &request.is_coset, NULL},
+        {0, "order", "ORDER",
+            "order of input and output: nn (default), nr, rn, rr;\n"
+            "n natural, r bit-reversed",
+            CLI_CHOICE, &request.order, cli_orders},
+        {'b', "batch", "COUNT", "compute COUNT transforms, one after another in FILE", CLI_COUNT,
             &request.batch, NULL},
         {0, "extend", "BITS",
-            "the values at 2^BITS times as many points, on the coset of the\n"
-            "field's generator, of the polynomials with these values",
+            "evaluate the polynomials with these values at 2^BITS\n"
+            "times as many points, on the coset of the field's\n"
+            "generator",
             CLI_COUNT, &request.log_blowup, NULL},
         {0, "root", "ROOT",
-            "the root of unity: a number, default (the field's) or a convention\n"
-            "(snarkjs, halo2, icicle, plonky2); default: that of the file, for\n"
-            "raw files and KZG setups the field's",
-            CLI_STRING, &request.root, NULL},
+            "root of unity: a number, default (the field's) or a\n"
+            "convention (snarkjs, halo2, icicle, plonky2); without\n"
+            "it that of the file's tool, else the field's",
+            CLI_STRING, &request.root, roots},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE",
-            "write raw elements, in form and byte order of the input; points\n"
-            "are affine, in standard form",
+            "write raw elements in form and byte order of the\n"
+            "input, or affine points in standard form",
             CLI_STRING, &request.output, NULL},
     };
     struct cli_raw raw = {0};

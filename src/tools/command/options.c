@@ -2,6 +2,7 @@
 /*
  * Command-line parsing and help over getopt_long, both from one table of options per command.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -17,6 +18,7 @@ enum { MAX_OPTIONS = CLI_MAX_OPTIONS, FIRST_VALUE = 256 };
 /* Default of --timeout, in seconds: longer than the compilation of any kernel takes. */
 enum { TIMEOUT = 300 };
 
+static const char *const devices_proposals[] = {"all", "sim", "sim:2", "0", NULL};
 const char *const cli_orders[] = {"nn", "nr", "rn", "rr", NULL};
 
 struct table {
@@ -27,21 +29,22 @@ struct table {
 static void collect_options(const struct cli_command *command, const struct cli_option *options,
     size_t count, struct cli_line *line, struct table *table)
 {
-    const struct cli_option devices = {'d', "devices", "LIST",
-        "all (default), 0,2-3, GPU-<start of a UUID>, a PCI address,\n"
-        "sim or sim:4,mem=24G for simulated devices;\n"
-        "0/16+116 or all/2: parts of each GPU",
-        CLI_STRING, &line->devices, NULL};
+    const struct cli_option devices = {'d', "devices", "DEVICES",
+        "devices to use: all (default), ordinals such as 0,2-3,\n"
+        "a PCI address, the beginning of a UUID; sim or\n"
+        "sim:4,mem=24G for simulated devices; 0/16+116 or\n"
+        "all/2 for parts of each GPU",
+        CLI_STRING, &line->devices, devices_proposals};
     const struct cli_option json = {
         'j', "json", NULL, "print JSON", CLI_SWITCH, &line->as_json, NULL};
     const struct cli_option timeout = {'t', "timeout", "SECONDS",
-        "give up on a device that makes no progress for this long\n"
+        "give up when a device makes no progress for this long\n"
         "(default 300; 0: never)",
         CLI_COUNT, &line->timeout, NULL};
     const struct cli_option quiet = {
         'q', "quiet", NULL, "print only results and failures", CLI_SWITCH, &line->is_quiet, NULL};
     const struct cli_option verbose = {'v', "verbose", NULL,
-        "print the library's log; twice: with debug messages", CLI_SWITCH, &line->verbosity, NULL};
+        "print the library's log; twice: debug messages, too", CLI_SWITCH, &line->verbosity, NULL};
 
     table->count = 0;
     if (command->takes & CLI_TAKES_DEVICES)
@@ -80,10 +83,28 @@ static void print_option(const struct cli_option *option)
     }
 }
 
+/* The operands of the usage line, in lines of at most 80 columns. */
+static void print_operands(const char *operands, size_t column)
+{
+    while (*operands) {
+        const size_t length = strcspn(operands, "|") + (strchr(operands, '|') != NULL);
+
+        if (column + length > 80) {
+            column = (size_t)printf("\n         ") - 1;
+        }
+        printf("%.*s", (int)length, operands);
+        column += length;
+        operands += length;
+    }
+}
+
 static void print_help(const struct cli_command *command, const struct table *table)
 {
-    printf("usage: devicepool %s [OPTIONS]%s%s\n\n%s.\n\n", command->name,
-        *command->operands ? " " : "", command->operands, command->summary);
+    const int column =
+        printf("usage: devicepool %s [OPTIONS]%s", command->name, *command->operands ? " " : "");
+
+    print_operands(command->operands, (size_t)column);
+    printf("\n\n%c%s.\n\n", toupper(*command->summary), command->summary + 1);
     for (size_t i = 0; i < table->count; i++)
         print_option(&table->options[i]);
     if (*command->notes)
@@ -302,6 +323,10 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
 
     line->timeout = command->takes & CLI_TAKES_TIMEOUT ? TIMEOUT : 0;
     collect_options(command, options, count, line, &table);
+    if (line->describe) {
+        line->describe(command, table.options, table.count);
+        return CLI_OK;
+    }
     make_getopt_tables(&table, longs, letters);
     opterr = 0; /* its messages would have control characters of the arguments */
     while ((value = getopt_long(line->count, line->arguments, letters, longs, NULL)) != -1) {

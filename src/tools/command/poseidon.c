@@ -223,31 +223,37 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
 {
     struct request request = {.set_name = "circom-bn254-t3", .arity = 2};
     const struct cli_option options[] = {
-        {'s', "set", "NAME", "parameter set (default circom-bn254-t3)", CLI_STRING,
+        {'s', "set", "SET", "parameter set (default circom-bn254-t3)", CLI_STRING,
             &request.set_name, NULL},
         {'e', "elements", "COUNT",
-            "elements per item; default: hash, the most that fit; permute,\n"
-            "the width of the state; sponge, all; tree, those of a digest",
+            "elements per item; default: hash, the most that fit;\n"
+            "permute, the width of the state; sponge, all; tree,\n"
+            "those of a digest",
             CLI_COUNT, &request.elements, NULL},
         {'a', "arity", "COUNT", "tree: children of a node (default 2)", CLI_COUNT, &request.arity,
             NULL},
-        {0, "tag", "ELEMENT", "sponge: the domain tag (default 0), such as 0x50000000000000000",
+        {0, "tag", "ELEMENT",
+            "sponge: domain tag, such as 0x50000000000000000\n"
+            "(default 0)",
             CLI_STRING, &request.tag, NULL},
         {0, "mode", "MODE",
-            "sponge: a block is added to the state (add, the default) or\n"
-            "replaces its elements (overwrite)",
+            "sponge: add blocks to the state (add, the default) or\n"
+            "replace its elements by them (overwrite)",
             CLI_CHOICE, &request.mode, modes},
         {0, "padding", "PADDING",
-            "sponge: none (default); 10, a 1 and zeros; zero, zeros, with a\n"
-            "block of them for an empty message",
+            "sponge: none (default); 10, a 1 and zeros; zero,\n"
+            "zeros, with a block of them for an empty message",
             CLI_CHOICE, &request.padding, paddings},
-        {0, "form", "FORM", "form of a raw file's elements: standard (default), montgomery",
+        {0, "form", "FORM",
+            "form of a raw file's elements: standard (default),\n"
+            "montgomery",
             CLI_CHOICE, &request.form, cli_forms},
-        {0, "big-endian", NULL, "raw files, including --output, are big-endian", CLI_SWITCH,
+        {0, "big-endian", NULL, "read and write raw files in big-endian byte order", CLI_SWITCH,
             &request.is_big_endian, NULL},
         {0, "bytes", NULL,
-            "pack the bytes of any file into elements of as many bytes as\n"
-            "always fit (31 in a 254-bit field), little-endian",
+            "pack the bytes of any file into elements of as many\n"
+            "bytes as always fit (31 in a 254-bit field),\n"
+            "little-endian",
             CLI_SWITCH, &request.is_bytes, NULL},
         {0, "together", NULL, CLI_TOGETHER_HELP, CLI_SWITCH, &request.is_together, NULL},
         {'o', "output", "FILE", "write raw digests or states, in standard form", CLI_STRING,

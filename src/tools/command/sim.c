@@ -84,9 +84,9 @@ int cli_run_sim(const struct cli_command *self, struct cli_line *line)
 {
     struct settings settings = {0};
     const struct cli_option options[] = {
-        {'l', "library", "DIR", "the directory of the simulated " LIBRARY, CLI_STRING,
+        {'l', "library", "DIR", "directory of the simulated " LIBRARY, CLI_STRING,
             &settings.library, NULL},
-        {'p', "path", NULL, "print that directory, for LD_LIBRARY_PATH, and run nothing",
+        {'p', "path", NULL, "print that directory, for LD_LIBRARY_PATH, and run\nnothing",
             CLI_SWITCH, &settings.shows_path, NULL},
     };
     pool_setting setting = {.struct_size = sizeof(setting)};

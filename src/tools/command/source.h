@@ -75,7 +75,7 @@ struct cli_target {
     pool_device *devices[CLI_TARGET_DEVICES];
     pool_exec exec; /* with either; it refers to `devices` */
 };
-#define CLI_TOGETHER_HELP "one job over all devices"
+#define CLI_TOGETHER_HELP "run one job over all devices"
 /* Creates the pool; the caller closes it with cli_close_pool. Returns CLI_GO or an exit code. */
 int cli_open_target(const struct cli_line *line, int is_together, struct cli_target *target);
 /* Sets `exec` to all usable devices of the pool. */

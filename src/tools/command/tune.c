@@ -243,6 +243,8 @@ static int finish(
     return code;
 }
 
+static const char *const tune_operations[] = {"msm", "ntt", "poseidon", "copy", NULL};
+
 int cli_run_tune(const struct cli_command *self, struct cli_line *line)
 {
     struct tuner *tuner = bench_alloc(1, sizeof(*tuner));
@@ -250,22 +252,22 @@ int cli_run_tune(const struct cli_command *self, struct cli_line *line)
     const char *operations = "msm,ntt,poseidon,copy", *subjects = NULL, *output = NULL;
     int is_dry_run = 0, code;
     const struct cli_option options[] = {
-        {0, "device", "N", "the device of the pool that is measured (default 0)", CLI_COUNT,
+        {0, "device", "NUMBER", "measure the device at this position (default 0)", CLI_COUNT,
             &device, NULL},
-        {0, "operation", "LIST", "msm, ntt, poseidon, copy (default: all four)", CLI_STRING,
-            &operations, NULL},
+        {0, "operation", "LIST", "measure only these: msm, ntt, poseidon, copy", CLI_STRING,
+            &operations, tune_operations},
         {0, "subject", "NAMES",
-            "only these curves, fields and parameter sets (default:\n"
-            "one for each length of elements); chunks from the\n"
-            "host are measured with BN254",
+            "measure only these curves, fields and parameter sets\n"
+            "(default: one for each length of elements); chunks\n"
+            "from the host are measured with BN254",
             CLI_STRING, &subjects, NULL},
         {'s', "sizes", "SIZES", "powers of two (default 2^16,2^18,2^20,2^22,2^24)", CLI_SIZES,
             &tuner->plan.sizes, NULL},
-        {0, "seconds", "N", "begin no measurement after this time (default 1800)", CLI_COUNT,
+        {0, "seconds", "SECONDS", "begin no measurement after this time (default 1800)", CLI_COUNT,
             &seconds, NULL},
         {'r', "repeat", "COUNT", "timed runs of default and candidate (default 9)", CLI_COUNT,
             &repeat, NULL},
-        {'o', "output", "FILE", "write there instead of beside the cached kernels", CLI_STRING,
+        {'o', "output", "FILE", "write to FILE instead of beside the cached kernels", CLI_STRING,
             &output, NULL},
         {'n', "dry-run", NULL, "write nothing", CLI_SWITCH, &is_dry_run, NULL},
     };

@@ -79,8 +79,9 @@ int cli_run_version(const struct cli_command *self, struct cli_line *line)
     int shows_settings = 0;
     const struct cli_option options[] = {
         {0, "config", NULL,
-            "show the settings in effect instead: value, and whether it comes\n"
-            "from the environment, the configuration file or is the default",
+            "show the settings in effect instead: value, and\n"
+            "whether it comes from the environment, the\n"
+            "configuration file or is the default",
             CLI_SWITCH, &shows_settings, NULL},
     };
     pool_status status;
