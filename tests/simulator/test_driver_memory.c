@@ -103,6 +103,45 @@ static void test_freed_pages(void **state)
     sim_end_context();
 }
 
+static size_t page_table_kib(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[256];
+    size_t kib = 0;
+
+    assert_non_null(status);
+    while (fgets(line, sizeof(line), status))
+        (void)sscanf(line, "VmPTE: %zu", &kib);
+    fclose(status);
+    assert_true(kib > 0);
+    return kib;
+}
+
+/* Addresses are passed through; the page tables of those behind are freed. 4 GiB have 8 MiB. */
+static void test_page_tables(void **state)
+{
+    static const size_t sizes[] = {MIB, MIB - 1, 100 * MIB + 1};
+    size_t before;
+
+    (void)state;
+    sim_begin_context("sim:mem=1G");
+    before = page_table_kib();
+    for (size_t size = 0; size < sizeof(sizes) / sizeof(*sizes); size++) {
+        CUdeviceptr kept = 0, freed;
+
+        for (size_t passed = 0; passed < 4096 * MIB; passed += sizes[size]) {
+            assert_int_equal(cu->MemAlloc(&freed, sizes[size]), 0);
+            assert_int_equal(cu->MemsetD8(freed, 1, sizes[size] / 8), 0);
+            if (kept)
+                assert_int_equal(cu->MemFree(kept), 0);
+            kept = freed;
+        }
+        assert_int_equal(cu->MemFree(kept), 0);
+        assert_true(page_table_kib() < before + 1500);
+    }
+    sim_end_context();
+}
+
 /* What a neighbour in the same page holds survives a free. */
 static void test_neighbours(void **state)
 {
@@ -468,6 +507,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alloc),
         cmocka_unit_test(test_freed_pages),
+        cmocka_unit_test(test_page_tables),
         cmocka_unit_test(test_neighbours),
         cmocka_unit_test(test_out_of_memory),
         cmocka_unit_test(test_copies_are_checked),

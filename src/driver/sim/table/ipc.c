@@ -42,11 +42,7 @@ void sim_shared_back(struct sim_allocation *allocation)
 
 void sim_shared_end(const struct sim_allocation *allocation)
 {
-    void *base = (void *)(uintptr_t)allocation->base;
-
-    (void)mmap(base, allocation->bytes, PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    (void)madvise(base, allocation->bytes, MADV_DONTDUMP);
+    sim_memory_renew(allocation->base, allocation->bytes);
     close(allocation->descriptor);
 }
 

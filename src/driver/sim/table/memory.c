@@ -22,6 +22,10 @@
 #define PATTERN 0xa5
 #define PAGE 4096u
 #define MAX_FREED 1024u
+/* Addresses are passed through in pieces: the host's page tables of an empty one are freed, 128
+ * KiB.
+ */
+#define PIECE (UINT64_C(64) << 20)
 
 static struct {
     pthread_rwlock_t lock; /* writers also hold the state's lock */
@@ -200,15 +204,49 @@ static uint64_t find_free_range(uint64_t from, uint64_t end, uint64_t bytes, uin
     }
 }
 
+void sim_memory_renew(uint64_t base, uint64_t bytes)
+{
+    void *start = (void *)(uintptr_t)base;
+
+    (void)mmap(start, bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    (void)madvise(start, bytes, MADV_DONTDUMP);
+}
+
+/* Frees the page tables of the pieces that the range touches, if they are empty: not of the one in
+ * which memory is allocated next. */
+static void renew_pieces(const struct sim_region *region, uint64_t base, uint64_t bytes)
+{
+    const size_t above = index_above(base);
+    uint64_t first = base / PIECE * PIECE, last = base_round_up(base + bytes, PIECE);
+
+    first = base_max(first, base_round_up(region->base, PIECE));
+    last = base_min(last, (region->base + region->bytes) / PIECE * PIECE);
+    if (above > 0)
+        first = base_max(
+            first, base_round_up(map.items[above - 1]->base + map.items[above - 1]->bytes, PIECE));
+    if (above < map.count)
+        last = base_min(last, map.items[above]->base / PIECE * PIECE);
+    if (region->cursor / PIECE * PIECE == first)
+        first += PIECE;
+    if (last > 0 && region->cursor / PIECE == last / PIECE - 1)
+        last -= PIECE;
+    if (first < last)
+        sim_memory_renew(first, last - first);
+}
+
 static uint64_t allocate_range(struct sim_region *region, uint64_t bytes, uint64_t align)
 {
-    uint64_t end = region->base + region->bytes;
-    uint64_t start = find_free_range(region->cursor, end, bytes, align);
+    const uint64_t passed = region->cursor, end = region->base + region->bytes;
+    uint64_t start = find_free_range(passed, end, bytes, align);
 
     if (!start)
         start = find_free_range(region->base + GUARD, end, bytes, align);
-    if (start)
-        region->cursor = start + bytes + GUARD;
+    if (!start)
+        return 0;
+    region->cursor = start + bytes + GUARD;
+    if (start / PIECE != passed / PIECE)
+        renew_pieces(region, passed, 1);
     return start;
 }
 
@@ -316,6 +354,8 @@ void sim_memory_release(struct sim_allocation *allocation)
             sim_shared_end(allocation);
         else
             discard_contents(allocation);
+        renew_pieces(
+            &sim_state.devices[allocation->device].region, allocation->base, allocation->bytes);
         sim_state.devices[allocation->device].used_bytes -= allocation->charged;
         if (allocation->pool)
             sim_memory_pool_release(allocation);

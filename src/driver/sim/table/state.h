@@ -124,6 +124,8 @@ pool_cu_result sim_memory_register(struct sim_context *context, enum sim_memory_
 pool_cu_result sim_memory_map(
     struct sim_physical *physical, int device, uint64_t base, uint64_t bytes);
 void sim_memory_release(struct sim_allocation *allocation);
+/* Fresh pages of device memory in the place of what is mapped at whole pages. */
+void sim_memory_renew(uint64_t base, uint64_t bytes);
 void sim_memory_release_context(struct sim_context *context);
 void sim_memory_reset(void);
 uint64_t sim_memory_free_bytes(int device);
