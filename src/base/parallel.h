@@ -13,8 +13,8 @@
 
 #include "base/thread_pool.h"
 
-/* Compilations at once: one for each processor that the process may use, at most 8, because NVRTC
- * takes up to 1 GiB for a large curve. */
+/* Compilations at once: one for each processor that the process may use, at most 16: NVRTC
+ * takes some 100 MiB for a program. */
 unsigned base_parallel_threads(void);
 
 struct base_parallel {
