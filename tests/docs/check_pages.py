@@ -188,6 +188,7 @@ class Checker:
         bindings = "".join(self.sources(f"src/bindings/**/*.{end}") for end in ("py", "rs", "go", "js"))
         variables = set(re.findall(r"DEVICEPOOL_\w+", "".join(
             map(self.sources, ("src/**/*.c", "src/**/*.def", "tests/support/*.h"))) + bindings))
+        variables |= set(re.findall(r"^(DEVICEPOOL_\w+) \{", self.sources("src/**/*.map"), re.M))  # versions of symbols
         for name in names:
             text = self.read(name)
             for word in re.findall(NAME, text):
