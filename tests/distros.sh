@@ -22,19 +22,10 @@ done
 shift $((OPTIND - 1))
 [ $# != 0 ] || set -- bookworm trixie sid
 
-if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null || ! command -v unshare >/dev/null; then
-    echo "error: root, debootstrap and unshare (util-linux) are needed" >&2
-    exit 2
-fi
-[ -n "$mirror" ] || mirror=$(apt-get indextargets --format '$(ORIGIN) $(LABEL) $(REPO_URI)' 'Created-By: Packages' |
-    sed -n 's/^Debian Debian //p' | head -n 1)
-if [ -z "$mirror" ]; then
-    echo "error: this host's apt has no Debian mirror; name one with -m" >&2
-    exit 2
-fi
-mkdir -p "$roots" && roots=$(cd "$roots" && pwd) || exit 1
+. tests/roots.sh
+roots_open
 
-# What runs in the root, in the copy of this tree. Its mounts and processes end with it.
+# What runs in the root, in the copy of this tree.
 cat >"$roots/steps.sh" <<'END'
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 cd /src || exit 1
@@ -81,24 +72,12 @@ exit $failed
 END
 
 failed=0
+export distribution compilers
 for distribution; do
-    root=$roots/$distribution
-    if [ ! -e "$root/etc/apt/sources.list" ]; then
-        echo "$distribution: making a root from $mirror"
-        debootstrap --variant=minbase "$distribution" "$root" "$mirror" >"$roots/$distribution.log" 2>&1 || {
-            echo "$distribution: debootstrap FAILED:"
-            tail -n 20 "$roots/$distribution.log"
-            failed=1
-            continue
-        }
-    fi
-    # Without the old files: tar keeps times, so that a changed file could be older than what was built from it.
-    rm -rf "$root/src"
-    mkdir "$root/src" || exit 1
-    git ls-files -z | tar -c --null --files-from=- | tar -x -C "$root/src" || exit 1
-    cp "$roots/steps.sh" "$root/steps.sh"
-    distribution=$distribution compilers=$compilers unshare --mount --pid --fork sh -c '
-        mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount --rbind /sys "$0/sys" &&
-            exec chroot "$0" sh /steps.sh' "$root" || failed=1
+    root_make "$distribution" && root_copy "$distribution" src || {
+        failed=1
+        continue
+    }
+    root_run "$distribution" "$roots/steps.sh" || failed=1
 done
 exit $failed

@@ -296,6 +296,13 @@ if [ ! -x "$prefix/libexec/devicepool-worker" ]; then
 fi
 mv "$directory/worker" "$worker"
 
+# The packages of docs/packaging divide a whole installation.
+if [ "$kind" = both ] && [ -x "$directory/root$prefix/bin/devicepool" ] && [ -x "$directory/root$prefix/bin/devicepool-mpi" ]; then
+    must "files of the packages" python3 "$source/tests/install/packages.py" files "$source" "$directory/root" "$prefix" \
+        "${libraries#"$directory/root$prefix/"}"
+    cat "$directory/log"
+fi
+
 # The description of the API, from which a binding is made.
 description=$directory/root$prefix/share/devicepool/api.json
 must "installed description" test -s "$description"
