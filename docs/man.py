@@ -74,7 +74,7 @@ def table(rows, pages):
     if sum(widths) + 3 * count <= 60:
         shown = ([head] if any(head) else []) + body
         formats = [" ".join(["lb"] * count)] if any(head) else []
-        return [".TS", *formats, " ".join(["l"] * count) + "."] + ["\t".join(map(line, row)) for row in shown] + [".TE"]
+        return [".TS", "nokeep;", *formats, " ".join(["l"] * count) + "."] + ["\t".join(map(line, row)) for row in shown] + [".TE"]
     made = []
     for row in body:
         made += [".TP", line(row[0] or "\\ ")]
