@@ -71,6 +71,28 @@ expect 0 'elements/s' "$tool" bench ntt -s 64 -r 1 -d sim
 expect 1 'cannot be written' timeout 60 "$tool" bench msm -s 2^20 --plot "$scratch/none/x.svg"
 expect 1 'not installed' timeout 60 env PATH=/nowhere "$tool" bench msm -s 2^20 --plot "$scratch/x.svg"
 [ -e "$scratch/x.svg" ] && echo "FAILED: an empty plot was written" && failed=1
+# What cannot succeed is refused before anything is computed: sizes beyond the memory of a device, files and
+# directories that cannot be written. Each of these would take minutes.
+for case in "ntt bn254_fr 2^26 4.0" "extend bn254_fr 2^26 4.0" "ecntt bn254_g1 2^24 2.0" "msm bn254_g1 2^25 2.0" \
+    "poseidon circom-bn254-t3 2^26 4.0" "commit plonky2-goldilocks-t12 2^30 8.0" "fold babybear_x4 2^27 2.0" \
+    "evaluate goldilocks_x2 2^27 2.0" "reverse bn254_fr 2^26 2.0" "vector goldilocks_x2 2^27 4.0" \
+    "copy to-device 2^31 2.0"; do
+    # shellcheck disable=SC2086
+    set -- $case
+    case $1 in
+    msm | ecntt) option=--curve ;;
+    poseidon | commit) option=--set ;;
+    copy) option=--what ;;
+    *) option=--field ;;
+    esac
+    expect 2 "nothing was run: $1 of 2^[0-9]* $2 needs $4 GiB of device memory or more, and device 0 .* has 64.0 MiB" \
+        timeout 60 "$tool" bench "$1" -s "2^10,$3" "$option" "$2" -d sim:1,mem=64M
+done
+expect 2 'nothing was run: ntt of 2^27 ' timeout 60 "$tool" bench share --short msm:2^10 --long ntt:2^27 -d sim:1,mem=64M
+expect 2 'too little for 2^40 elements' timeout 60 "$tool" tune --operation ntt -s 2^40 -d sim -n
+expect 1 'cannot be written' timeout 60 "$tool" tune --operation ntt -s 2^24 -d sim -o "$scratch/none/x"
+expect 1 'cannot be written' timeout 60 env DEVICEPOOL_CACHE_DIR=/proc/none "$tool" tune --operation ntt -s 2^24 -d sim
+expect 1 'no kernels can be stored' timeout 60 env DEVICEPOOL_CACHE_DIR=/proc/none "$tool" warm-up bls12_381_g2 -d sim
 # The median of two runs is their mean.
 expect_json "import json, sys
 row = json.load(sys.stdin)[0]

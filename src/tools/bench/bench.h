@@ -249,6 +249,8 @@ struct bench_operation {
     const char *options; /* of the command that it takes, besides those of all operations */
     bool is_blocking;
     bool needs_powers; /* sizes are powers of two */
+    uint32_t arrays;   /* that are in device memory at the same time, at the least; their items are
+                        * the subject's: elements, affine points of a curve, bytes of a copy */
     bool (*has_subject)(const char *subject);
     uint64_t (*max_size)(const char *subject); /* NULL: unbounded */
     pool_status (*create)(struct bench_run *run);
@@ -293,6 +295,8 @@ bool bench_has_set(const char *subject);
 bool bench_has_extension(const char *subject); /* of a field of at most 64 bits */
 /* The largest transform over the field, or over an extension's base field. */
 uint64_t bench_max_transform(const char *subject);
+/* Device memory that the case needs at the least, for all that is there at the same time. */
+uint64_t bench_device_bytes(const struct bench_operation *operation, const struct bench_case *spec);
 pool_status bench_create_domain(const pool_field *field, uint64_t size, pool_ntt_domain **domain);
 
 /* Items in device memory, in pinned memory, or in shards on the devices of a job. */

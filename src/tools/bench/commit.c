@@ -191,6 +191,7 @@ const struct bench_operation bench_commit = {
     .options = "batch together sharded",
     .unit = "rows",
     .option = "set",
+    .arrays = 1,
     .default_subjects = "poseidon2-plonky3-babybear-t16",
     .default_sizes = "2^8,2^10,2^12",
     .needs_powers = true,

@@ -148,6 +148,7 @@ const struct bench_operation bench_copy = {
     .options = "",
     .unit = "bytes",
     .option = "what",
+    .arrays = 1,
     .default_subjects = "to-device,to-device-pinned,to-host,to-host-pinned,on-device",
     .default_sizes = "64K,1M,16M",
     .has_subject = has_copy,

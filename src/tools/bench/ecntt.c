@@ -173,6 +173,7 @@ const struct bench_operation bench_ecntt = {
     .options = "batch order inverse coset together sharded",
     .unit = "points",
     .option = "curve",
+    .arrays = 2,
     .default_subjects = "bn254_g1,bls12_381_g1",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,

@@ -178,6 +178,7 @@ const struct bench_operation bench_evaluate = {
     .options = "batch layout",
     .unit = "elements",
     .option = "field",
+    .arrays = 1,
     .default_subjects = "babybear_x4",
     .default_sizes = "2^10,2^12,2^14",
     .is_blocking = true,

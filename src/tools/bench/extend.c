@@ -217,6 +217,7 @@ const struct bench_operation bench_extend = {
     .options = "batch order blowup together sharded",
     .unit = "elements",
     .option = "field",
+    .arrays = 2,
     .default_subjects = "koalabear",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,

@@ -290,6 +290,7 @@ const struct bench_operation bench_fold = {
     .options = "arity commit",
     .unit = "elements",
     .option = "field",
+    .arrays = 1,
     .default_subjects = "babybear_x4",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,

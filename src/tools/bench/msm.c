@@ -215,6 +215,7 @@ const struct bench_operation bench_msm = {
     .options = "batch precompute affine together sharded",
     .unit = "points",
     .option = "curve",
+    .arrays = 1,
     .default_subjects = "bn254_g1",
     .default_sizes = "2^8,2^10,2^12",
     .is_blocking = true,

@@ -110,6 +110,7 @@ const struct bench_operation bench_ntt = {
     .options = "batch order inverse coset together sharded",
     .unit = "elements",
     .option = "field",
+    .arrays = 2,
     .default_subjects = "bn254_fr",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,

@@ -137,6 +137,7 @@ const struct bench_operation bench_poseidon = {
     .options = "together sharded",
     .unit = "hashes",
     .option = "set",
+    .arrays = 2,
     .default_subjects = "circom-bn254-t3",
     .default_sizes = "2^8,2^10,2^12",
     .has_subject = bench_has_set,

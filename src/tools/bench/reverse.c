@@ -101,6 +101,7 @@ const struct bench_operation bench_reverse = {
     .options = "batch layout",
     .unit = "elements",
     .option = "field",
+    .arrays = 1,
     .default_subjects = "babybear",
     .default_sizes = "2^10,2^12,2^14",
     .needs_powers = true,

@@ -160,6 +160,7 @@ const struct bench_operation bench_vector = {
     .options = "function montgomery",
     .unit = "elements",
     .option = "field",
+    .arrays = 2,
     .default_subjects = "goldilocks_x2,babybear_x4",
     .default_sizes = "2^10,2^12,2^14",
     .has_subject = has_field,

@@ -276,6 +276,23 @@ static int check_subject(struct bench *bench, const char *subject)
     return CLI_OK;
 }
 
+/* Refuses what cannot fit into the memory of a device, before anything is measured. */
+static int check_memory(struct bench *bench, const char *subject)
+{
+    struct bench_case spec = bench->spec;
+    struct cli_device next = {0};
+
+    spec.subject = subject;
+    while (cli_next_device(bench->pool, &next))
+        for (size_t i = 0; next.is_usable && i < bench->sizes.count; i++) {
+            spec.size = bench->sizes.at[i];
+            if (cli_fits(&next, bench->operation, &spec))
+                continue;
+            return CLI_USAGE;
+        }
+    return CLI_OK;
+}
+
 static const struct cli_column columns[] = {
     {"subject", "subject", CLI_SHOW_STRING},
     {"device", "device", CLI_SHOW_STRING},
@@ -311,7 +328,10 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
         bench->target.pool = bench->pool;
         if (bench->is_together)
             cli_target_all(&bench->target);
-        code = each_subject(bench, measure_subject);
+        /* Jobs over several devices are in the host's memory, or in parts. */
+        code = bench->is_together ? CLI_OK : each_subject(bench, check_memory);
+        if (!code)
+            code = each_subject(bench, measure_subject);
         code = code ? code : bench->wrong_count ? CLI_DEVICE : CLI_OK;
     }
     code = cli_plot_close(&picture, bench->rows, bench->operation->name, code);

@@ -353,6 +353,22 @@ static void choose_parts(struct share *share)
     share->mode_count = 1;
 }
 
+/* Refuses jobs that cannot fit into the memory of the device. */
+static int check_memory(const struct share *share)
+{
+    struct cli_device first = {0};
+
+    if (!cli_next_device(share->pool, &first))
+        return CLI_GO;
+    for (size_t i = 0; i < share->short_count; i++)
+        if (!cli_fits(&first, share->short_jobs[i].kind->operation, &share->short_jobs[i].spec))
+            return CLI_USAGE;
+    for (size_t i = 0; i < share->long_count; i++)
+        if (!cli_fits(&first, share->long_jobs[i].kind->operation, &share->long_jobs[i].spec))
+            return CLI_USAGE;
+    return CLI_GO;
+}
+
 int cli_run_share(
     const struct cli_command *self, const struct cli_share *options, const struct cli_line *line)
 {
@@ -369,6 +385,12 @@ int cli_run_share(
         free(share);
         return code;
     }
+    pool = share->pool;
+    code = check_memory(share);
+    if (code != CLI_GO) {
+        free(share);
+        return cli_close_pool(&pool, code, 0);
+    }
     choose_parts(share);
     share->rows = cJSON_CreateArray();
     cli_watch_begin();
@@ -376,7 +398,6 @@ int cli_run_share(
     cli_watch_end();
     print_report(share, line);
     code = share->code;
-    pool = share->pool;
     if (share->wrong) {
         cli_fail_with("bench share: %llu results were wrong", (unsigned long long)share->wrong);
         code = CLI_DEVICE;

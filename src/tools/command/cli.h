@@ -224,6 +224,14 @@ struct cli_device {
  * a struct of zeros. */
 int cli_next_device(device_pool *pool, struct cli_device *device);
 
+/* Whether a measurement can fit into the memory of the device. Reports it if not. */
+int cli_fits(const struct cli_device *device, const struct bench_operation *operation,
+    const struct bench_case *spec);
+
+/* Whether the directory can be written. It is created as the library creates it: a cache may not
+ * have stored anything yet. */
+int cli_make_directory(const char *path);
+
 /* Adds an empty object to an array and returns it. */
 cJSON *cli_add_row(cJSON *rows);
 

@@ -2,10 +2,12 @@
 /*
  * Shared by all commands: failures, pools, JSON, number formatting.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -242,6 +244,38 @@ int cli_next_device(device_pool *pool, struct cli_device *device)
     snprintf(device->label, sizeof(device->label), "%zu %s", device->position, device->info.name);
     device->position++;
     return 1;
+}
+
+int cli_fits(const struct cli_device *device, const struct bench_operation *operation,
+    const struct bench_case *spec)
+{
+    const uint64_t needed = bench_device_bytes(operation, spec);
+    char strings[3][CLI_NUMBER];
+
+    if (needed <= device->info.total_bytes)
+        return 1;
+    cli_fail_with(
+        "nothing was run: %s of %s %s needs %s of device memory or more, and device %s has "
+        "%s",
+        operation->name, cli_size(spec->size, strings[0], CLI_NUMBER), spec->subject,
+        cli_bytes(needed, strings[1], CLI_NUMBER), device->label,
+        cli_bytes(device->info.total_bytes, strings[2], CLI_NUMBER));
+    return 0;
+}
+
+int cli_make_directory(const char *path)
+{
+    char part[PATH_MAX];
+
+    snprintf(part, sizeof(part), "%s", path);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        (void)mkdir(part, 0700);
+        *slash = '/';
+    }
+    if (mkdir(part, 0700) && errno != EEXIST)
+        return 0;
+    return access(part, W_OK | X_OK) == 0;
 }
 
 cJSON *cli_add_row(cJSON *rows)

@@ -4,6 +4,8 @@
  * numbers that are faster to a file that pools read (devicepool/tuning.h). src/tools/bench/tune.h
  * measures and decides; tune_groups.c lists the candidates.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,8 +170,53 @@ static bool is_same_chip(const pool_device_info *one, const pool_device_info *ot
            one->multiprocessors == other->multiprocessors;
 }
 
-/* Finds the device, and the numbers to begin with. */
-static int begin(struct tuner *tuner, const struct cli_line *line, uint64_t index)
+/* Whether the file can be written at the end; without a name the one that pools read. */
+static int check_output(pool_device *device, const char *output, const struct cli_line *line)
+{
+    struct output_file file;
+    char path[PATH_MAX];
+    char *slash;
+    int code;
+
+    if (output) {
+        code = cli_output_open(output, &file);
+        if (code == CLI_GO)
+            (void)cli_output_close(&file, CLI_FAILED); /* nothing was written */
+        return code;
+    }
+    if (pool_tuning_path(device, path, sizeof(path)))
+        return cli_fail(pool_last_error()->status, line->as_json);
+    slash = strrchr(path, '/');
+    if (slash && slash != path) {
+        *slash = 0;
+        if (!cli_make_directory(path))
+            return cli_fail_with("the directory '%s' cannot be written: %s; --output names another "
+                                 "file",
+                path, strerror(errno));
+    }
+    return CLI_GO;
+}
+
+/* The elements of the smallest fields have four bytes. */
+static int check_sizes(const struct tuner *tuner, const struct cli_device *device)
+{
+    const uint64_t most = device->info.total_bytes / sizeof(uint32_t);
+    char strings[2][CLI_NUMBER];
+
+    for (size_t i = 0; tuner->plan.has_sizes && i < tuner->plan.sizes.count; i++) {
+        if (tuner->plan.sizes.at[i] <= most)
+            continue;
+        cli_fail_with("tune: device %s has %s of memory, too little for %s elements", device->label,
+            cli_bytes(device->info.total_bytes, strings[0], CLI_NUMBER),
+            cli_size(tuner->plan.sizes.at[i], strings[1], CLI_NUMBER));
+        return CLI_USAGE;
+    }
+    return CLI_GO;
+}
+
+/* Finds the device, and the numbers to begin with. `output` is checked unless it is a dry run. */
+static int begin(struct tuner *tuner, const struct cli_line *line, uint64_t index,
+    const char *output, bool is_dry_run)
 {
     struct cli_device next = {0}, other = {0};
     device_pool *pool = NULL;
@@ -193,6 +240,11 @@ static int begin(struct tuner *tuner, const struct cli_line *line, uint64_t inde
             return cli_close_pool(&pool, CLI_USAGE, 0);
         }
     snprintf(tuner->label, sizeof(tuner->label), "%s", next.label);
+    code = check_sizes(tuner, &next);
+    if (code == CLI_GO && !is_dry_run)
+        code = check_output(next.device, output, line);
+    if (code != CLI_GO)
+        return cli_close_pool(&pool, code, 0);
     status = pool_tuning_create(next.device, &tuner->device.numbers);
     code = status ? cli_fail(status, line->as_json) : CLI_GO;
     return code == CLI_GO ? (cli_close_pool(&pool, 0, 0) ? CLI_FAILED : CLI_GO)
@@ -278,7 +330,7 @@ int cli_run_tune(const struct cli_command *self, struct cli_line *line)
     if (code == CLI_GO)
         code = tune_plan_make(self, operations, subjects, &tuner->plan);
     if (code == CLI_GO)
-        code = begin(tuner, line, device);
+        code = begin(tuner, line, device, output, is_dry_run);
     if (code != CLI_GO) {
         free(tuner);
         return code;

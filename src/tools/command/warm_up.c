@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -98,27 +96,13 @@ static pool_status warm_up_device(
     return POOL_OK;
 }
 
-/* Whether the directory can be written. It is created as the library creates it: nothing may have
- * been stored yet, because prebuilt PTX needed no compiler. */
-static int is_usable(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        (void)mkdir(path, 0700);
-        *slash = '/';
-    }
-    if (mkdir(path, 0700) && errno != EEXIST)
-        return 0;
-    return access(path, W_OK | X_OK) == 0;
-}
-
 /* The kernels are of use to later processes only where they can be stored. */
 static int check_cache(void)
 {
     char path[4096];
 
-    if (pool_cache_directory(path, sizeof(path)) || is_usable(path))
-        return CLI_OK; /* disabled on purpose, or usable */
+    if (pool_cache_directory(path, sizeof(path)) || cli_make_directory(path))
+        return CLI_GO; /* disabled on purpose, or usable */
     return cli_fail_with("no kernels can be stored: the cache directory '%s' cannot be used: %s; "
                          "DEVICEPOOL_CACHE_DIR names another one, DEVICEPOOL_CACHE=off none",
         path, strerror(errno));
@@ -135,9 +119,11 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
     struct cli_device next = {0};
     device_pool *pool = NULL;
     pool_status status = POOL_OK;
-    int code = cli_open_pool(line, 0, &pool);
+    int code = check_cache();
     cJSON *rows;
 
+    if (code == CLI_GO)
+        code = cli_open_pool(line, 0, &pool);
     if (code != CLI_GO)
         return code;
     rows = cJSON_CreateArray();
@@ -147,7 +133,7 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
             status = warm_up_device(&next, subjects, line->operand_count, rows);
     cli_watch_end();
     code = cli_print_rows_or_fail(status, rows, columns, CLI_COUNT_OF(columns), line);
-    return cli_close_pool(&pool, code ? code : check_cache(), 0);
+    return cli_close_pool(&pool, code, 0);
 }
 
 static int fail_name(const struct cli_command *self, const char *name)
