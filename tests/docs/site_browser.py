@@ -41,7 +41,7 @@ CHECK = r"""(() => {
     if (contrast < 4.5) found.add(`contrast ${contrast.toFixed(2)} of ${element.tagName}.${element.className}: ${element.textContent.slice(0, 30)}`);
   }
   let level = 0;
-  for (const heading of document.querySelectorAll('main h1, main h2, main h3, main h4')) {
+  for (const heading of document.querySelectorAll('h1, h2, h3, h4')) {
     const own = Number(heading.tagName[1]);
     if (own > level + 1) found.add(`${heading.tagName} after H${level}: ${heading.textContent}`);
     level = own;

@@ -137,7 +137,13 @@ const struct cli_command cli_commands[] = {
         "rates are shown every second until q or Ctrl-C. Otherwise, and with --json, one\n"
         "snapshot is printed as JSON.\n"
         "\n"
-        "  devicepool top /run/prover/devicepool.sock\n",
+        "With --web the page shows the same in a browser, and snapshot.json is a snapshot. "
+        "Everyone\n"
+        "who reaches the address can read it: by default the users and containers of this host\n"
+        "that share its loopback device. There is no encryption and no login.\n"
+        "\n"
+        "  devicepool top /run/prover/devicepool.sock\n"
+        "  devicepool top --web 8080 /run/prover/devicepool.sock\n",
         cli_run_top},
     {"sim", 0, 0, "-- PROGRAM [ARGUMENT...]", CLI_TAKES_DEVICES,
         "run a program that was built for a GPU on simulated devices",

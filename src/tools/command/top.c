@@ -14,24 +14,29 @@
 
 #include "top.h"
 
-#define PATIENCE_SECONDS 10.0
 #define RETRY_SECONDS 0.05 /* between two attempts to connect to a busy service */
 
-enum { MAX_SNAPSHOT = 64 << 20, LINE = 512 };
+#define PATIENCE_SECONDS 10.0
+
+enum { MAX_SNAPSHOT = 64 << 20 };
 
 /* ---- the socket -------------------------------------------------------------------------------
  */
 
+const char *top_reason(int error)
+{
+    return error == ENOENT         ? "there is no such socket"
+           : error == ECONNREFUSED ? "no service is running at this socket"
+           : error == EACCES       ? "permission denied: it is of another user"
+           : error == EAGAIN       ? "the service does not answer"
+           : error == EBADMSG      ? "what it answers is no snapshot"
+                                   : strerror(error);
+}
+
 /* Reports why no snapshot can be read. */
 static int fail_read(const char *path, int error)
 {
-    const char *why = error == ENOENT         ? "there is no such socket"
-                      : error == ECONNREFUSED ? "no service is running at this socket"
-                      : error == EACCES       ? "permission denied: it is of another user"
-                      : error == EAGAIN       ? "the service does not answer"
-                                              : strerror(error);
-
-    return cli_fail_with("'%s' cannot be read: %s", path, why);
+    return cli_fail_with("'%s' cannot be read: %s", path, top_reason(error));
 }
 
 static struct {
@@ -40,6 +45,47 @@ static struct {
 } screen;
 
 static volatile sig_atomic_t is_interrupted;
+
+/* Signals that end the command arrive only while it waits, so that none is missed between a check
+ * and the wait. Before top_catch_signals they end it as they do by default. */
+static sigset_t unblocked;
+static const sigset_t *waiting_mask;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    is_interrupted = 1;
+}
+
+void top_catch_signals(void)
+{
+    const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = interrupt};
+    sigset_t blocked;
+
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < CLI_COUNT_OF(signals); i++) {
+        sigaddset(&blocked, signals[i]);
+        sigaction(signals[i], &action, NULL);
+    }
+    sigprocmask(SIG_BLOCK, &blocked, &unblocked);
+    for (size_t i = 0; i < CLI_COUNT_OF(signals); i++)
+        sigdelset(&unblocked, signals[i]);
+    waiting_mask = &unblocked;
+}
+
+int top_poll(struct pollfd *files, nfds_t count, double seconds)
+{
+    const struct timespec limit = {
+        (time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
+
+    return ppoll(files, count, &limit, waiting_mask);
+}
+
+int top_is_interrupted(void)
+{
+    return is_interrupted;
+}
 
 /* Waits until the socket (-1: none) has data or the time has come, with EAGAIN. ECANCELED: q was
  * pressed, or a signal ends the command. Returns 0 or -1 with errno. */
@@ -56,7 +102,7 @@ static int wait_until(int file, double end)
             errno = EAGAIN;
             return -1;
         }
-        if (poll(files, 2, (int)(1e3 * left) + 1) <= 0)
+        if (top_poll(files, 2, left) <= 0)
             continue;
         if (files[1].revents && (read(STDIN_FILENO, &key, 1) != 1 || key == 'q'))
             break;
@@ -94,12 +140,11 @@ static int connect_to(const char *path, double end)
     return file;
 }
 
-/* Reads until the service closes the connection. NULL with errno; EBADMSG: not a snapshot. */
-static cJSON *read_snapshot(const char *path)
+cJSON *top_read_snapshot(const char *path, double patience)
 {
     size_t size = 0, capacity = 1 << 16;
     char *text = bench_alloc(capacity, 1);
-    const double end = bench_now() + PATIENCE_SECONDS;
+    const double end = bench_now() + patience;
     int error = 0, file = connect_to(path, end);
     cJSON *root = NULL;
     ssize_t count;
@@ -142,19 +187,9 @@ static cJSON *read_snapshot(const char *path)
 /* ---- the terminal -----------------------------------------------------------------------------
  */
 
-static void interrupt(int signal)
-{
-    (void)signal;
-    is_interrupted = 1;
-}
-
 static void begin_screen(void)
 {
-    struct sigaction action = {.sa_handler = interrupt};
-
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    top_catch_signals();
     if (isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &screen.before)) {
         struct termios keys = screen.before;
 
@@ -184,7 +219,7 @@ static int watch(const char *path, cJSON *now)
         before = now;
         if (wait_until(-1, bench_now() + 1) && errno == ECANCELED)
             break;
-        now = read_snapshot(path);
+        now = top_read_snapshot(path, PATIENCE_SECONDS);
         error = now ? 0 : errno;
     } while (now && !is_interrupted);
     end_screen();
@@ -200,8 +235,12 @@ static int watch(const char *path, cJSON *now)
 
 int cli_run_top(const struct cli_command *self, struct cli_line *line)
 {
-    int code = cli_parse(self, NULL, 0, line);
-    const char *path;
+    const char *path, *web = NULL;
+    const struct cli_option options[] = {{'w', "web", "[ADDRESS:]PORT",
+        "serve a page with the same view over HTTP until Ctrl-C;\n"
+        "ADDRESS is 127.0.0.1 by default, PORT 0 is any free one",
+        CLI_STRING, &web, NULL}};
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
     cJSON *snapshot;
 
     if (code != CLI_GO)
@@ -209,12 +248,18 @@ int cli_run_top(const struct cli_command *self, struct cli_line *line)
     path = line->operands[0];
     if (!*path || strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
         return cli_usage(self, "'%s' is too long or too short for the path of a socket", path);
-    snapshot = read_snapshot(path);
+    if (web && line->as_json)
+        return cli_usage(self, "--web and --json exclude each other");
+    snapshot = top_read_snapshot(path, PATIENCE_SECONDS);
     if (!snapshot)
         return errno == EBADMSG
                    ? cli_fail_with(
                          "'%s' is not the status socket of a pool, or refuses this user", path)
                    : fail_read(path, errno);
+    if (web) {
+        cJSON_Delete(snapshot);
+        return top_serve(self, path, web);
+    }
     if (!line->as_json && isatty(STDOUT_FILENO))
         return watch(path, snapshot);
     cli_print_json(snapshot);
