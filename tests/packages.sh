@@ -65,7 +65,7 @@ build_one() {
 build_two() {
     (umask 027 && cp -r $work/src $work/again && cd $work/again &&
         DEB_BUILD_OPTIONS="nocheck parallel=1" TZ=Pacific/Auckland LC_ALL=C LANG=C \
-            sh docs/packaging/deb.sh -o "$work/a longer name/two" -- -us -uc)
+            sh docs/packaging/deb.sh -o $work/longer/name/two -- -us -uc)
 }
 
 # Built only, with Debian's packages in the place of Fedora's: dpkg knows no BuildRequires.
@@ -82,7 +82,7 @@ digests() {
 }
 compare_packages() {
     digests $work/one >$work/one.sums
-    digests "$work/a longer name/two" >$work/two.sums
+    digests $work/longer/name/two >$work/two.sums
     diff $work/one.sums $work/two.sums && test "$(wc -l <$work/one.sums)" -gt 10
 }
 
@@ -130,7 +130,7 @@ purge_packages() {
     diff $work/before $work/after && ! dpkg-query -W -f '${Package} ${Status}\n' '*devicepool*' | grep -v not-installed
 }
 
-rm -rf "$work/one" "$work/a longer name" $work/rpm $work/again $work/tree* $work/other-tree*
+rm -rf "$work/one" $work/longer $work/rpm $work/again $work/tree* $work/other-tree*
 step packages install_needs || exit 1
 step build build_one || exit 1
 step lintian lint

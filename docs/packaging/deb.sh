@@ -30,7 +30,8 @@ for command in dpkg-buildpackage dh; do
     fi
 done
 mkdir -p "$output" && tarball "$output" "$output/devicepool_$version.orig.tar.gz" || exit 1
-cp -r docs/packaging/debian "$tree/debian" && chmod -R u+rwX,go+rX,go-w "$tree/debian" || exit 1
+cp -r docs/packaging/debian "$tree/debian" && chmod -R u+rwX,go+rX,go-w "$tree/debian" &&
+    find "$tree/debian" -exec touch -h -d "$time" {} + || exit 1
 [ $is_source_only = 0 ] || exit 0
 
 cd "$tree" || exit 1

@@ -30,9 +30,9 @@ mkdir -p "$output" || exit 1
 # library DIRECTORY SOURCE: with debugging information, from which abidiff reads the types
 library() {
     meson setup "$1" "$2" -Dtests=disabled -Dcli=false -Dmpi=disabled -Ddefault_library=shared -Ddebug=true \
-        -Doptimization=1 --wipe >"$1.log" 2>&1 ||
+        -Doptimization=0 --wipe >"$1.log" 2>&1 ||
         meson setup "$1" "$2" -Dtests=disabled -Dcli=false -Dmpi=disabled -Ddefault_library=shared -Ddebug=true \
-            -Doptimization=1 >"$1.log" 2>&1 || {
+            -Doptimization=0 >"$1.log" 2>&1 || {
         cat "$1.log"
         exit 1
     }

@@ -8,15 +8,18 @@ usage: packages.py files SOURCE TREE PREFIX LIBDIR
            the version in every place where it is written
        packages.py bill SOURCE FILE
            the bill of materials is well-formed and names each dependency of the build and each library that is opened
-       packages.py npm SOURCE NPM
-           the npm package of the binding for Node has the files that are installed
+       packages.py npm SOURCE NPM [BUILD]
+           the npm package of the binding for Node has the files that are installed; or it is installed, and used with
+           the library of a build
 """
 import fnmatch
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 
 def lines(path):
@@ -116,7 +119,31 @@ def check_versions(source):
     return wrong
 
 
-def check_npm(source, npm):
+def install_npm(source, npm, build, directory):
+    """Packs the package, installs it in another one, and runs the example from there."""
+    environment = {**os.environ, "npm_config_cache": f"{directory}/cache", "DEVICEPOOL_FLAGS":
+                   f"-I{source.resolve()}/include -L{build}/src -Wl,-rpath,{build}/src -ldevicepool"}
+
+    def run(*command):
+        done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
+        if "node_api.h is not found" in done.stderr:
+            print(f"skipped: {done.stderr}")
+            sys.exit(77)
+        if done.returncode:
+            sys.exit(f"{' '.join(command)}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    tarball = run(npm, "pack", str((source / "src/bindings/node").resolve())).split()[-1]
+    pathlib.Path(directory, "package.json").write_text('{"name": "user", "version": "1.0.0", "private": true}')
+    run(npm, "install", "--offline", "--no-audit", "--no-fund", f"./{tarball}")
+    print(run("node", "node_modules/devicepool/examples/msm.js", "sim"))
+    return []
+
+
+def check_npm(source, npm, build=None):
+    if build:
+        with tempfile.TemporaryDirectory() as directory:
+            return install_npm(source, npm, pathlib.Path(build).resolve(), directory)
     node = source / "src/bindings/node"
     out = subprocess.run([npm, "pack", "--dry-run", "--json", "--ignore-scripts", "--offline"], cwd=node, check=True,
                          capture_output=True, text=True).stdout
