@@ -177,6 +177,27 @@ assert sum['terms'] == 4096 and not sum['infinity'] and len(sum['x']) == 1, sum"
     "$tool" msm "$setup" "$vectors/kzg/valid_blob_3.blob" --big-endian --bit-reverse --json
 expect 1 'lagrange with .*valid_blob_2.blob: .*not below the order' \
     "$tool" msm "$setup" "$vectors/kzg/valid_blob_2.blob"
+# Both at once: published commitments again, and in the file the points in the order of the blobs.
+cat "$vectors/kzg/valid_blob_2.blob" "$vectors/kzg/valid_blob_3.blob" >"$scratch/blobs"
+batch() {
+    "$tool" msm "$setup" "$scratch/blobs" --big-endian --bit-reverse --batch 2 "$@"
+}
+expect_json "import json, sys
+sums = json.load(sys.stdin)
+assert sums['terms'] == 4096, sums
+assert [point['compressed'][:32] for point in sums['results']] == \\
+    ['a421e229565952cfff4ef3517100a97d', 'b49d88afcd7f6c61a8ea69eff5f609d2'], sums" batch --json -d sim:2 --together
+expect 0 '^compressed b49d88afcd7f6c61a8ea69eff5f609d2' batch
+also '^compressed a421e229565952cfff4ef3517100a97d'
+batch -o "$scratch/sums"
+"$tool" msm "$setup" "$vectors/kzg/valid_blob_2.blob" --big-endian --bit-reverse -o "$scratch/sum_2"
+"$tool" msm "$setup" "$vectors/kzg/valid_blob_3.blob" --big-endian --bit-reverse -o "$scratch/sum_3"
+cat "$scratch/sum_2" "$scratch/sum_3" >"$scratch/got"
+same "msm --batch --output" "$scratch/got" "$scratch/sums"
+expect 2 'not a multiple of the batch of 3' "$tool" msm "$setup" "$scratch/blobs" --big-endian --batch 3
+expect 2 'batch must be at least 1' "$tool" msm "$setup" "$scratch/blobs" --batch 0
+expect 2 'there are 4096 scalars in each MSM but only 31 points' \
+    "$tool" msm "ptau:$vectors/iden3/bls12_381_04.ptau:tauG1" "$scratch/blobs" --big-endian --batch 2
 # A polynomial at tau: by its coefficients, and by its values with the Lagrange points.
 ptau=ptau:$vectors/iden3/powersOfTau28_hez_final_08.ptau
 "$tool" msm "$ptau:tauG1" "$scratch/little" >"$scratch/coefficients"

@@ -200,25 +200,28 @@ int cli_check_byte_order(const struct cli_command *command, int is_big_endian, i
     return cli_usage(command, "--big-endian requires --form standard, not montgomery");
 }
 
-int cli_source_reverse(struct cli_source *source)
+int cli_source_reverse(struct cli_source *source, uint64_t batch)
 {
     pool_span *span = &source->section.span;
-    uint64_t count = span->count;
+    const uint64_t count = span->count / batch;
     uint8_t *owned;
-    uint64_t reversed = 0;
 
     if (!count || (count & (count - 1)))
         return 0;
-    owned = bench_alloc(count, span->stride);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t bit = count >> 1;
+    owned = bench_alloc(span->count, span->stride);
+    for (uint64_t vector = 0; vector < batch; vector++) {
+        uint64_t reversed = 0;
 
-        memcpy(owned + reversed * span->stride, (const uint8_t *)span->data + i * span->stride,
-            span->stride);
-        /* Increments the bit-reversed counter. */
-        for (; reversed & bit; bit >>= 1)
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t bit = count >> 1;
+
+            memcpy(owned + (vector * count + reversed) * span->stride,
+                (const uint8_t *)span->data + (vector * count + i) * span->stride, span->stride);
+            /* Increments the bit-reversed counter. */
+            for (; reversed & bit; bit >>= 1)
+                reversed ^= bit;
             reversed ^= bit;
-        reversed ^= bit;
+        }
     }
     free(source->owned);
     source->owned = owned;

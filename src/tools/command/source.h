@@ -41,8 +41,9 @@ int cli_source_expect(const struct cli_command *command, const char *name,
 /* Returns CLI_GO unless big-endian integers are requested together with Montgomery form. */
 int cli_check_byte_order(const struct cli_command *command, int is_big_endian, int form);
 
-/* Puts the elements into bit-reversed order. Returns 0 if their number is not a power of two. */
-int cli_source_reverse(struct cli_source *source);
+/* Puts the elements of each of `batch` vectors into bit-reversed order. Returns 0 if a vector's
+ * length is not a power of two. */
+int cli_source_reverse(struct cli_source *source, uint64_t batch);
 
 /* The values of --layout and --form, in the order of their enums, terminated by NULL. */
 extern const char *const cli_layouts[];
