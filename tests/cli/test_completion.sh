@@ -110,6 +110,7 @@ proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circo
 proposes "devicepool devices --devices s" sim
 proposes "devicepool warm-up bn254_fr gold" goldilocks
 proposes "devicepool selftest -o " copy vector
+proposes "devicepool top --" --web --json
 proposes "devicepool completion " bash zsh fish
 [ $failed = 0 ] && echo "ok: $shell"
 exit $failed

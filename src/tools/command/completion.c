@@ -276,7 +276,9 @@ static void print_zsh_values(const struct values *values)
 {
     char words[sizeof(values->words)], *rest = words, *word;
 
-    printf(":%s:", values->name);
+    putchar(':');
+    print_escaped(values->name, ":");
+    putchar(':');
     switch (values->kind) {
     case WORDS:
         snprintf(words, sizeof(words), "%s", values->words);

@@ -237,8 +237,9 @@ int cli_run_top(const struct cli_command *self, struct cli_line *line)
 {
     const char *path, *web = NULL;
     const struct cli_option options[] = {{'w', "web", "[ADDRESS:]PORT",
-        "serve a page with the same view over HTTP until Ctrl-C;\n"
-        "ADDRESS is 127.0.0.1 by default, PORT 0 is any free one",
+        "serve a page with the same view over HTTP until\n"
+        "Ctrl-C; ADDRESS is 127.0.0.1 by default, PORT 0 is\n"
+        "any free one",
         CLI_STRING, &web, NULL}};
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
     cJSON *snapshot;
