@@ -2,7 +2,7 @@
 /*
  * Commitments to matrices, as STARK provers make them: each row is hashed by a sponge, and the
  * digests are the leaves of a Merkle tree. Matrices of several heights share one tree. The trees
- * are those of Plonky3's MerkleTreeMmcs and of plonky2's MerkleTree.
+ * are as in Plonky3's MerkleTreeMmcs and plonky2's MerkleTree.
  */
 #ifndef DEVICEPOOL_COMMIT_H
 #define DEVICEPOOL_COMMIT_H
@@ -37,13 +37,13 @@ typedef struct pool_matrix {
 } pool_matrix;
 
 /*
- * The tree. With H the greatest height, level 0 has H digests, level i has H / 2^i. The digest of a
- * row is that of a sponge with the set's rate whose blocks overwrite the state elements, without
- * padding; the rows of matrices of equal height are one row, in the order of the matrices. Level 0
- * has the digests of the tallest matrices' rows. A node of the next level is the fixed-length hash
- * c(l, r) of the two digests below it, and where matrices have as many rows as the level has nodes,
- * node j is c(c(l, r), d) with the digest d of their row j. Plonky3's names are PaddingFreeSponge
- * and TruncatedPermutation. Zero is the default of every member but struct_size and `set`.
+ * The tree. With H the greatest height, level 0 has H digests, level i has H / 2^i. A row is hashed
+ * by a sponge with the set's rate whose blocks overwrite state elements, without padding; the rows
+ * of matrices of equal height are one row, in the order of the matrices. Level 0 has the digests of
+ * the tallest matrices' rows. A node of the next level is the fixed-length hash c(l, r) of the two
+ * digests below it, and where matrices have as many rows as the level has nodes, node j is c(c(l,
+ * r), d) with the digest d of their row j. Plonky3's names are PaddingFreeSponge and
+ * TruncatedPermutation. Zero is the default of every member but struct_size and `set`.
  */
 typedef struct pool_matrix_commit_params {
     size_t struct_size;
@@ -124,7 +124,7 @@ POOL_API pool_status pool_matrix_commit_workspace(const pool_matrix_commit_param
  * is the same on all devices; the first device has the levels above that behind them, up to the
  * cap. The division follows the devices' rates, the heights, and the shards of rows: for
  * pool_extend_commit `matrices` are the extensions' heights and widths, with spans in host memory.
- * The data of spans is not read (except for the array of shards) and may be NULL. Errors: those of
+ * The data of spans is not read (except for the array of shards) and may be NULL. Errors: as of
  * pool_matrix_commit_workspace for these arguments. Any thread.
  */
 POOL_API pool_status pool_matrix_commit_shards(const pool_matrix_commit_params *params,
@@ -148,10 +148,10 @@ typedef struct pool_extension {
  * the next chunk is uploaded and extended while one is hashed. Otherwise a matrix is extended as a
  * whole. Of `exec` the same members are used as for pool_matrix_commit; the check applies to the
  * traces. Progress counts elements of the extensions and nodes above level 0. With
- * exec->device_count columns are dealt out over the devices, as by pool_ntt_extend, and all have
- * been extended before rows are hashed: extensions that are not kept need device memory until then.
+ * exec->device_count columns are distributed over the devices, as by pool_ntt_extend, and all are
+ * extended before rows are hashed: extensions that are not kept need device memory until then.
  *
- * The errors are those of both functions; POOL_ERR_UNSUPPORTED for another layout. No extension may
+ * Errors: as of both functions; POOL_ERR_UNSUPPORTED for another layout. No extension may
  * overlap another one, or another one's trace. After a failure `levels` and extensions are
  * undefined. pool_matrix_commit_warm_up and pool_ntt_extend_warm_up compile its kernels. Any
  * thread.

@@ -140,8 +140,8 @@ POOL_API const char *pool_device_uuid(const pool_device *device);
  * Raw handles with the types of cuda.h, for code that calls the driver or the runtime API itself on
  * the bound context. The context remains owned by the pool (or, if adopted, by its creator): do not
  * destroy it. pool_device_context creates the context of a lazy device. POOL_ERR_UNSUPPORTED for a
- * device in a worker process, as of every function that gives or takes a raw handle; but the
- * ordinal that pool_device_handle gives is that of the pool's table of driver functions there.
+ * device in a worker process, as of every function that gives or takes a raw handle;
+ * pool_device_handle returns the ordinal in the pool's table of driver functions there.
  */
 POOL_API pool_status pool_device_handle(pool_device *device, CUdevice *handle);
 POOL_API pool_status pool_device_context(pool_device *device, CUcontext *context);
@@ -154,10 +154,10 @@ typedef enum pool_limit {
 } pool_limit;
 
 /*
- * The limit in effect, and a change of it. A limit belongs to the context, a primary one therefore
- * to all of the process. The driver may round a value, and refuses one that is too large
- * (POOL_ERR_DRIVER); the heap's limit cannot be changed any more once a module was loaded
- * that uses it. On simulated devices only the stack's limit has an effect.
+ * The limit in effect, and a change of it. A limit belongs to the context; with a primary context
+ * all of the process has it. The driver may round a value, and rejects a value that is too large
+ * (POOL_ERR_DRIVER). The heap's limit cannot be changed after a module that uses it was loaded. On
+ * simulated devices only the stack's limit has an effect.
  */
 POOL_API pool_status pool_device_get_limit(pool_device *device, pool_limit limit, uint64_t *bytes);
 POOL_API pool_status pool_device_set_limit(pool_device *device, pool_limit limit, uint64_t bytes);
@@ -176,13 +176,13 @@ POOL_API pool_status pool_device_get_rate(pool_device *device, uint64_t *rate);
 POOL_API pool_status pool_device_set_rate(pool_device *device, uint64_t rate);
 
 /*
- * Measures the rates of all devices of a pool that are POOL_DEVICE_READY, one after another, and
- * sets them: Poseidon permutations over a field of 256 bits, whose duration, as that of most
- * kernels of MSMs and transforms, is the one of their multiplications. Jobs over devices of
- * different speed are then divided by what was measured. Blocks for some milliseconds per device,
- * at the first call also until the kernel is compiled; some MiB are allocated for the time. No
- * other work should run on the devices meanwhile. The rates keep their sum, so that they compare
- * with those of the devices that were not measured. After a failure no rate has changed. Any
+ * Measures the rates of all devices of a pool that are POOL_DEVICE_READY, one after
+ * another, and sets them, by Poseidon permutations over a field of 256 bits: like most
+ * kernels of MSMs and transforms they mostly multiply. Jobs over devices of different speed
+ * are then divided by these rates. Blocks for some milliseconds per device, at the first
+ * call also until the kernel is compiled; some MiB are allocated for the time. No other
+ * work should run on the devices meanwhile. The rates keep their sum, so that they compare
+ * with rates of devices that were not measured. After a failure no rate has changed. Any
  * thread.
  */
 POOL_API pool_status pool_measure_rates(struct device_pool *pool);

@@ -60,15 +60,15 @@ POOL_API void pool_ecntt_params_init(pool_ecntt_params *params, size_t struct_si
  *
  * Of `exec` all members but on_host are used. Checks: POOL_CHECK_ON_CURVE and
  * POOL_CHECK_SUBGROUP, which costs as much as three or four stages of the transform where the
- * curve has a cofactor. The workspace must
- * be aligned to 256 bytes, have the size that pool_ecntt_workspace reports, and not overlap the
- * spans. Batches of rows are divided into chunks of at most 2^20 points, or as few transforms as
- * memory_limit requires, at least one; batches of columns are one chunk. Progress counts points,
- * chunk by chunk; a request to cancel is examined before each chunk. With is_async the call still
- * waits for results in host memory that is pageable or strided. The first use of a curve on a
- * device compiles its kernels, which blocks, also with is_async. Over several devices whole
- * transforms are dealt out; those of POOL_NTT_COLUMNS must be sharded unless batch is 1
- * (POOL_ERR_UNSUPPORTED), and shards of input and output have the same transforms.
+ * curve has a cofactor. The workspace must be aligned to 256 bytes, have the size that
+ * pool_ecntt_workspace reports, and not overlap the spans. Batches of rows are divided into
+ * chunks of at most 2^20 points, or as few transforms as memory_limit requires, at least one;
+ * batches of columns are one chunk. Progress counts points, chunk by chunk; a request to cancel
+ * is examined before each chunk. With is_async the call still waits for results in host memory
+ * that is pageable or strided. The first use of a curve on a device compiles its kernels, which
+ * blocks, also with is_async. Over several devices whole transforms are distributed;
+ * POOL_NTT_COLUMNS must be sharded unless batch is 1 (POOL_ERR_UNSUPPORTED), and shards of input
+ * and output have the same transforms.
  *
  * POOL_ERR_INVALID_ARGUMENT: no curve or domain, a domain of another modulus than the curve's
  * order, a count of `in` or `out` other than batch * 2^log_size, a product of batch, size and
@@ -86,14 +86,14 @@ POOL_API pool_status pool_ecntt(const pool_ecntt_params *params, const pool_exec
 /*
  * The exact number of device bytes that pool_ecntt uses for these spans, params and exec: the size
  * of its workspace, at most exec->memory_limit, unless that is 0. The spans' data is not read and
- * may be NULL, but for the array of shards. Requires exec->device, or a device that the calling
+ * may be NULL, except for the array of shards. Requires exec->device, or a device that the calling
  * thread has bound; with exec->device_count writes one number per device.
  */
 POOL_API pool_status pool_ecntt_workspace(const pool_ecntt_params *params, const pool_exec *exec,
     const pool_span *in, const pool_span *out, uint64_t *bytes);
 
-/* Compiles the curve's kernels for a device, those of checks included, so that no later call waits
- * for the compiler. Blocks. Of `exec` cancel, device, lease and timeout_ns. */
+/* Compiles the curve's kernels for a device, including checks, so that no later call waits for the
+ * compiler. Blocks. Of `exec` cancel, device, lease and timeout_ns. */
 POOL_API pool_status pool_ecntt_warm_up(const pool_curve *curve, const pool_exec *exec);
 
 #ifdef __cplusplus

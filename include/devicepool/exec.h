@@ -57,7 +57,7 @@ typedef struct pool_exec {
     uint64_t timeout_ns;    /* POOL_ERR_TIMEOUT 0.2 s after this time at the latest; 0: none */
     pool_error_slot *error; /* filled when the call fails, as pool_last_error; see status.h */
     /* The longest time that one launch of this call should fill a device; a blocking call enqueues
-     * at most two of them ahead. 0: that of the pool, pool_params.slice_ns. UINT64_MAX: no limit.
+     * at most two of them ahead. 0: as the pool, pool_params.slice_ns. UINT64_MAX: no limit.
      */
     uint64_t slice_ns;
 } pool_exec;

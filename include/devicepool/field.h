@@ -8,8 +8,8 @@
  * 64 bits. In POOL_FORM_MONTGOMERY that integer is x * R mod p with R = 2^(8 * element bytes); this
  * is how arkworks, gnark, blst and snarkjs store elements in 64-bit limbs.
  *
- * An element of an extension base[x] / (x^d - w) is the array of its d coordinates, that of x^0
- * first, each an element of the base field in the same form. "Below the modulus" then means all
+ * An element of an extension base[x] / (x^d - w) is the array of its d coordinates, x^0's first,
+ * each an element of the base field in the same form. "Below the modulus" then means all
  * coordinates. Extensions are fields for the functions of vector.h and fri.h, for kernels
  * (module.h), and here for pool_random_scalars, pool_field_check and the conversions between forms;
  * everything else that needs a prime field fails with POOL_ERR_UNSUPPORTED.
@@ -106,8 +106,8 @@ POOL_API size_t pool_field_element_bytes(const pool_field *field);
 POOL_API uint32_t pool_field_two_adicity(
     const pool_field *field); /* largest s with 2^s dividing p - 1 */
 
-/* The coordinates of an element: 1 for a prime field. pool_field_bits is that of the number of
- * elements of the field. */
+/* The coordinates of an element: 1 for a prime field. pool_field_bits has the bits of the number of
+ * elements. */
 POOL_API uint32_t pool_field_degree(const pool_field *field);
 /* The field of the coordinates; `field` itself if it is a prime field, NULL for NULL. */
 POOL_API const pool_field *pool_field_base(const pool_field *field);

@@ -43,7 +43,7 @@ POOL_API void pool_fri_fold_params_init(pool_fri_fold_params *params, size_t str
  * Folds the values of a polynomial f: with f(x) = sum over j < k = 2^log_arity of x^j f_j(x^k), the
  * results are the values of sum_j challenge^j f_j at the k-th powers of the points (Ben-Sasson and
  * others, FRI, 2018). A fold by 8 is three folds by 2 with the challenge, its square and its fourth
- * power; so are plonky2's and Plonky3's, which interpolate.
+ * power, as in plonky2 and Plonky3, which interpolate.
  *
  * `in` has 2^(log_size - log_folded) packed elements of `field`, `out` 2^log_arity times fewer; in
  * host or device memory, in the same form, not overlapping. In bit-reversed order host memory
@@ -82,8 +82,8 @@ POOL_API pool_status pool_fri_layer(const pool_field *field, const pool_span *la
 /*
  * pool_fri_fold, and pool_matrix_commit to the results as a layer for a fold by 2^next_log_arity.
  * The set is over the base field of params->field. A call whose results are in host memory is not
- * asynchronous. Progress is that of the fold and then that of the commitment. The errors are those
- * of both functions; what can be refused is refused before the fold.
+ * asynchronous. Progress counts the fold, then the commitment. Errors: as of both functions;
+ * arguments are checked before the fold.
  */
 POOL_API pool_status pool_fri_fold_commit(const pool_fri_fold_params *params,
     uint32_t next_log_arity, const pool_matrix_commit_params *commit, const pool_exec *exec,
@@ -111,7 +111,7 @@ POOL_API void pool_matrix_evaluate_params_init(
 
 /*
  * Evaluates all columns of a matrix at `count` points z, at least 1 and at most 64: value c of
- * point k, at index k width + c of `values`, is that of column c. Points and values are packed
+ * point k, at index k width + c of `values`, belongs to column c. Points and values are packed
  * elements of params->field in host memory, in standard form. Values at points x_i of the domain, N
  * of them with the shift s, are interpolated by the barycentric formula (Berrut, Trefethen,
  * "Barycentric Lagrange Interpolation", SIAM Review 46, 2004), for a coset p(z) = ((z / s)^N - 1) /

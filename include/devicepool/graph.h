@@ -12,23 +12,23 @@
  * the host. MSMs and NTTs take their scratch memory from pool_exec.workspace. Tables of a domain
  * must be on the device before: pool_ntt_warm_up, or an earlier call.
  *
- * What cannot: waits and queries of the stream, host functions, allocations and frees in the order
+ * Not possible: waits and queries of the stream, host functions, allocations and frees in the order
  * of the stream, copies of pageable memory, checks of inputs, results in host memory, work on
- * another device. Such a call fails with POOL_ERR_UNSUPPORTED, and so does the end of the capture,
- * so that no graph lacks a part of what was to be in it.
+ * another device. Such a call and the end of the capture fail with POOL_ERR_UNSUPPORTED, so that no
+ * graph lacks a part of the captured work.
  *
- * What a graph keeps of its capture. Its launches have the slices (pool_exec.slice_ns), the number
- * of multiprocessors and the priority of the streams of the capture, whatever stream and lease they
- * are launched on later; drivers before CUDA 11.8 give them the priority of that stream. Nothing
- * that it uses is charged to the lease of a launch: memory that was allocated under a lease, too,
+ * A graph keeps properties of its capture. Its launches have the slices (pool_exec.slice_ns), the
+ * number of multiprocessors and the priority of the streams of the capture, whatever stream and
+ * lease they are launched on later; drivers before CUDA 11.8 give them the priority of that stream.
+ * Its memory is not charged to the lease of a launch: also memory that was allocated under a lease
  * stays with the graph's owner after the release. A graph is launched as a whole: `is_async` calls
  * and graphs have no limit on what they enqueue ahead of the device.
  *
- * A graph has no memory of the library's: neither scratch memory nor staging, as operands and
- * results are in device or pinned memory of the caller, and every launch writes its results to the
- * same place. Copies that read them are enqueued behind the launch on the same stream; the next
- * launch goes to that stream, or to one that waits for those copies, and then overwrites nothing
- * that has not been read.
+ * A graph has no memory of the library, neither scratch memory nor staging: operands and results
+ * are in device or pinned memory of the caller, and every launch writes its results to the same
+ * place. Copies that read them are enqueued behind the launch on the same stream; the next launch
+ * goes to that stream, or to one that waits for those copies, and then overwrites nothing that has
+ * not been read.
  *
  * Buffers, pinned memory, modules, domains and whatever else the captured work uses must not be
  * destroyed before the graph. While a device has a graph or a capture, the library evicts none of
@@ -80,10 +80,10 @@ POOL_API pool_status pool_stream_end_capture(pool_stream *stream, pool_graph **g
 POOL_API pool_status pool_graph_launch(pool_graph *graph, pool_stream *stream);
 
 /*
- * Ends the capture that began on the stream and replaces the graph's arguments and addresses by
- * the captured ones; launches that are already enqueued are not affected. INVALID_ARGUMENT if the
+ * Ends the capture that began on the stream and replaces the graph's arguments and addresses by the
+ * captured ones; launches that are already enqueued are not affected. INVALID_ARGUMENT if the
  * captured work differs in number, kind or order: the graph is then as before. Capture it on
- * streams of the same priorities; a driver may refuse others in the same way. Other errors as of
+ * streams of the same priorities; a driver may reject others in the same way. Other errors as of
  * pool_stream_end_capture; UNSUPPORTED if the driver is older than CUDA 12.
  */
 POOL_API pool_status pool_graph_update(pool_graph *graph, pool_stream *stream);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leases: the admission of jobs to devices. A request asks for bytes of memory and slots on one or
+ * Leases: the admission of jobs to devices. A request names bytes of memory and slots on one or
  * several devices; the pool chooses the devices and reserves both in one step, at once or when
  * other leases have been released. docs/scheduling.md explains the model.
  *
@@ -29,7 +29,7 @@ struct pool_resident; /* pool_resident of resident.h */
 
 /*
  * Bytes and slots that are reserved on one or several devices, from the grant to pool_release. Any
- * thread may use a lease, several at once too; only its release must not race with another use. It
+ * number of threads may use a lease at once; only its release must not race with another use. It
  * belongs to its pool. A released lease is recognised in every call until at least 256 others have
  * been released after it.
  */
@@ -90,9 +90,9 @@ typedef struct pool_request {
 POOL_API void pool_request_init(pool_request *request, size_t struct_size);
 
 /*
- * Waits until what `request` asks for is reserved. The caller releases the lease with pool_release.
- * A thread that holds a lease and waits for another one can wait for itself: ask for several
- * devices in one request, or set a deadline. Errors:
+ * Waits until the devices have what `request` needs, and reserves it. The caller releases the lease.
+ * A thread that holds a lease and waits for another one can wait for itself: request several
+ * devices at once, or set a deadline. Errors:
  *   TIMEOUT               not granted in time (not logged where timeout_ns is 0); the message says
  *                         what was free and how many requests were ahead
  *   CANCELLED             `cancel` was requested
@@ -148,8 +148,8 @@ POOL_API pool_status pool_ticket_destroy(pool_ticket **ticket);
  * Returns the reservation and sets *lease to NULL; NULL and a pointer to NULL are no-ops. Any
  * thread may do it. It does not wait and makes no driver call: work that is still enqueued
  * continues, so release when the job's results are there. Buffers that were allocated under the
- * lease stay valid. Works on devices that failed and after a sticky fault too. INVALID_ARGUMENT for
- * a lease that has been released.
+ * lease stay valid. Also works on devices that failed and after a sticky fault. INVALID_ARGUMENT
+ * for a lease that has been released.
  */
 POOL_API pool_status pool_release(pool_lease **lease);
 

@@ -36,8 +36,8 @@ extern "C" {
 #endif
 
 /*
- * A range of device memory: allocated, adopted, or a slice of another buffer. Any thread may use
- * it, several at once too; only freeing it must not race with another use of the same handle.
+ * A range of device memory: allocated, adopted, or a slice of another buffer. Any number of threads
+ * may use it at once; only freeing it must not race with another use of the same handle.
  */
 typedef struct pool_buffer pool_buffer;
 
@@ -135,8 +135,8 @@ POOL_API pool_status pool_buffer_destroy_on(pool_buffer **buffer, pool_stream *s
 
 /*
  * A buffer's memory by which another process can open it; 80 bytes without pointers, to be sent as
- * they are. Who has them can read and write the memory, and all of the allocation that the buffer
- * is a part of.
+ * they are. A process that has them can read and write the memory, and all of the allocation that
+ * the buffer is a part of.
  */
 typedef struct pool_shared_buffer {
     unsigned char handle[64]; /* the driver's: CUipcMemHandle */
@@ -156,8 +156,8 @@ POOL_API pool_status pool_buffer_share(pool_buffer *buffer, pool_shared_buffer *
  * A buffer of memory that another process has shared, on the device that it belongs to or one that
  * can address it. It does not count as used memory. pool_buffer_destroy waits for the device's work
  * and closes it; work of the two processes is ordered only by shared events and by messages between
- * them. A process cannot open its own memory; with devices in worker processes, a device can open
- * that of another worker, too. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER.
+ * them. A process cannot open its own memory; with devices in worker processes, a device can also
+ * open memory of another worker. Errors: INVALID_ARGUMENT, UNSUPPORTED, DRIVER.
  */
 POOL_API pool_status pool_buffer_open(
     pool_device *device, const pool_shared_buffer *shared, pool_buffer **buffer);
@@ -349,9 +349,9 @@ POOL_API pool_status pool_memory_handle(pool_device *device, CUmemoryPool *handl
  * Memory that exists stays in the pool that it came from. The library neither destroys the pool nor
  * changes its attributes, and trims it down to its release threshold at most; devices that may
  * address this device's memory (pool_device_enable_peer) are granted access to it. Allocates and
- * frees one byte to find out the pool's device, and waits for pending frees as pool_memory_trim
- * does: adopt before there is work. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle
- * that the driver refuses or a pool of host memory; UNSUPPORTED without memory pools.
+ * frees one byte to find the pool's device, and waits for pending frees as pool_memory_trim does:
+ * adopt before there is work. Errors: WRONG_DEVICE; INVALID_ARGUMENT for a handle that the driver
+ * rejects or a pool of host memory; UNSUPPORTED without memory pools.
  */
 POOL_API pool_status pool_memory_adopt(pool_device *device, CUmemoryPool handle);
 

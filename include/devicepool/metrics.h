@@ -28,8 +28,8 @@ POOL_API pool_status pool_metrics(device_pool *pool, pool_metrics_format format,
 
 /*
  * 1: the phases of MSM and NTT are timed on the device (devicepool_phase_seconds_total), which
- * costs two events per phase, some 2 microseconds of the enqueuing thread. 2: every launch of a
- * kernel, too, by events of its own, so that launches no longer overlap;
+ * costs two events per phase, some 2 microseconds of the enqueuing thread. 2: also every launch of
+ * a kernel, by events of its own, so that launches no longer overlap;
  * devicepool_longest_launch_seconds starts from 0 at each call with 2. Launches of graphs are not
  * timed. 0, the default: nothing is. Any thread, at any time; operations in progress may finish as
  * they began.

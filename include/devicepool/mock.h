@@ -44,8 +44,8 @@ typedef struct pool_mock_params {
     int32_t no_log;         /* 1: pool_mock_log stays empty, for tests that measure nanoseconds */
     /*
      * Behaviour after a sticky fault. 0: every function that accesses a device returns the fault's
-     * code, while the thread's context stack, device queries and versions still work; 1: those
-     * return the code too.
+     * code, while the thread's context stack, device queries and versions still work; 1: these
+     * return the code as well.
      */
     int32_t sticky_everywhere;
 } pool_mock_params;
@@ -71,7 +71,7 @@ const pool_cuda_api *pool_mock_table(pool_mock *mock);
 
 /* Sets the memory that is free now, at most the total; later allocations of the mock reduce it. */
 pool_status pool_mock_set_free_memory(pool_mock *mock, int device, uint64_t free_bytes);
-/* Sets the device's total memory, all of which is free but for what the mock has allocated. */
+/* Sets the device's total memory; all of it is free, except allocations of the mock. */
 pool_status pool_mock_set_memory(pool_mock *mock, int device, uint64_t total_bytes);
 /*
  * What pool_mock_host_memory reports: the memory that is available on the host, for integrated

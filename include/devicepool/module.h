@@ -104,8 +104,8 @@ typedef enum pool_image_form {
  * Compiles without a device or a driver, for files that pool_module_load_file and other programs
  * load: for chips of `compute_capability` (90 is 9.0). The image comes from the same caches as
  * pool_module_compile's; *size does not include the NUL that follows it. Name expressions follow it
- * as comments, so that a loaded image has them too. The caller frees *image with pool_image_free.
- * Errors: as pool_module_compile, and POOL_ERR_UNSUPPORTED if NVRTC does not know the chip.
+ * as comments, so that a loaded image has them. The caller frees *image with pool_image_free.
+ * Errors: as pool_module_compile, and POOL_ERR_UNSUPPORTED if NVRTC does not support the chip.
  */
 POOL_API pool_status pool_module_build(const pool_module_params *params, int32_t compute_capability,
     pool_image_form form, void **image, size_t *size);

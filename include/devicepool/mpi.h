@@ -3,11 +3,11 @@
  * Operations over the ranks of an MPI communicator, each with a pool of its own: a library beside
  * devicepool (libdevicepool-mpi, pkg-config devicepool-mpi), built where MPI is found.
  *
- * All functions that take a pool_mpi, but for pool_mpi_get_info and pool_mpi_destroy, are
+ * All functions that take a pool_mpi, except pool_mpi_get_info and pool_mpi_destroy, are
  * collective: every rank calls the same ones in the same order. Arguments that must be the same on
- * all ranks are compared before any data is transferred; where they differ, or where a rank's own
- * arguments are invalid, every rank returns the same status and a message that names the rank. So
- * does a failure of one rank while it computes. See docs/hosts.md.
+ * all ranks are compared before any data is transferred; if they differ, a rank's own arguments are
+ * invalid or a rank fails while it computes, every rank returns the same status and a message that
+ * names the rank. See docs/hosts.md.
  */
 #ifndef DEVICEPOOL_MPI_H
 #define DEVICEPOOL_MPI_H
@@ -56,7 +56,7 @@ typedef struct pool_mpi_params {
     /*
      * The longest time without a message from another rank after which it counts as failed; 0: two
      * minutes. Has to be longer than the ranks' computations differ. A call returns
-     * POOL_ERR_TIMEOUT at the latest after seven times as long, besides its own computation.
+     * POOL_ERR_TIMEOUT at the latest after seven times as long, plus its own computation.
      */
     uint64_t timeout_ns;
     uint64_t chunk_bytes; /* of messages between hosts' memories; 0: 4 MiB */
@@ -95,8 +95,8 @@ typedef struct pool_mpi_info {
     /* POOL_OK, or the first failure after which messages may be outstanding: every later collective
      * call returns it. */
     pool_status status;
-    /* The lowest rank whose process has ended, where MPI reports that, else the one that did not
-     * answer: the same on all ranks that know one. -1: none, or unknown. */
+    /* The lowest rank whose process has ended, where MPI reports that, else the rank that did not
+     * reply: the same on all ranks that know one. -1: none, or unknown. */
     int32_t failed_rank;
     pool_device *device;
     int32_t local_rank;  /* the number of this rank among those of its host */
@@ -113,21 +113,21 @@ POOL_API pool_status pool_mpi_get_info(const pool_mpi *mpi, pool_mpi_info *info)
 POOL_API const char *pool_mpi_transport_name(pool_mpi_transport transport);
 
 /*
- * After a failure in which a rank did not answer: replaces *mpi by one of the ranks that are left,
+ * After a failure in which a rank did not reply: replaces *mpi by one of the remaining ranks,
  * numbered in the same order, with the same device and params. Where the MPI library has User-Level
  * Failure Mitigation and it is switched on (Open MPI from 5.0 on: `mpirun --with-ft ulfm`);
- * POOL_ERR_UNSUPPORTED elsewhere, and *mpi stays. All ranks that are left call it: it waits without
- * a deadline for those that MPI does not know to have ended.
+ * POOL_ERR_UNSUPPORTED elsewhere, and *mpi stays. All remaining ranks call it: it waits without a
+ * deadline for ranks that MPI does not report as ended.
  *
- * `survivors` (NULL: not wanted) takes a communicator of the ranks that are left, in the same
- * order, whose errors are returned; the caller frees it. `ended` (NULL: not wanted) takes the ranks
- * of the replaced *mpi that are gone, ascending, at most pool_mpi_info.ranks, and `ended_count`
- * (required with `ended`) how many they are.
+ * `survivors` (NULL: not wanted) takes a communicator of the remaining ranks, in the same order,
+ * whose errors are returned; the caller frees it. `ended` (NULL: not wanted) takes the lost ranks
+ * of the replaced *mpi, ascending, at most pool_mpi_info.ranks, and `ended_count` (required with
+ * `ended`) how many they are.
  *
- * POOL_ERR_IO on all ranks that are left: another process has ended meanwhile; the message has its
- * rank in the replaced *mpi. After any failure *mpi stays, and this function can be called again.
- * Buffers, bases and trees belong to the device and stay valid; how the data of the job is divided
- * over the ranks is the caller's to restore. Other errors: those of pool_mpi_create.
+ * POOL_ERR_IO on all remaining ranks: another process has ended meanwhile; the message has its rank
+ * in the replaced *mpi. After any failure *mpi stays, and this function can be called again.
+ * Buffers, bases and trees belong to the device and stay valid; the caller restores the division of
+ * the job's data over the ranks. Other errors: as of pool_mpi_create.
  */
 POOL_API pool_status pool_mpi_shrink(
     pool_mpi **mpi, MPI_Comm *survivors, int32_t *ended, int32_t *ended_count);
@@ -137,8 +137,8 @@ POOL_API pool_status pool_mpi_shrink(
 /*
  * Divides `jobs` independent jobs of a batch over the ranks in proportion to their measured rates:
  * this rank's are jobs *first ... *first + *count - 1. In repeated rounds each rank passes how many
- * jobs it has computed since the last call and how long it took, besides waiting; half of a new
- * measurement and half of those before are the rate. `done` 0: no new measurement. A rank that has
+ * jobs it has computed since the last call and how long it took, without waiting; the rate is half
+ * of a new measurement and half of the earlier ones. `done` 0: no new measurement. A rank that has
  * none counts as the mean of those that have one, so the first shares are equal. Shares differ by
  * less than one job from the exact ones, and a rank may have none. `jobs`, at most 2^48, must be
  * the same on all ranks. The jobs are the caller's: the library transfers nothing of them.
@@ -150,10 +150,10 @@ POOL_API pool_status pool_mpi_divide(pool_mpi *mpi, uint64_t jobs, uint64_t done
 
 /*
  * pool_msm over the points of all ranks: each one computes the sums over its own points and
- * scalars, in numbers of the caller's choice (0 too), as pool_msm does with the same arguments, on
- * one device or several; every rank receives the sums of all. Curve and batch must be the same on
- * all ranks. `results` has as many points as there are MSMs, in host memory. is_async must be 0.
- * Errors: those of pool_msm of any rank.
+ * scalars, as many as the caller chooses (also 0), as pool_msm does with the same arguments, on one
+ * device or several; every rank receives the sums of all. Curve and batch must be the same on all
+ * ranks. `results` has as many points as there are MSMs, in host memory. is_async must be 0.
+ * Errors: as of pool_msm, of any rank.
  */
 POOL_API pool_status pool_mpi_msm(pool_mpi *mpi, const pool_msm_params *params,
     const pool_exec *exec, const pool_span *points, const pool_span *scalars,
@@ -172,14 +172,14 @@ typedef enum pool_mpi_distribution {
  * Transforms of 2^log_size elements over the ranks, whose number R is a power of two, with R^2 at
  * most 2^log_size. Each rank has n/R elements of each transform, one transform after the other: of
  * a bit-reversed order the r-th n/R, of the natural order what `distribution` says, so that the
- * concatenation of the ranks' elements is that of the shards of docs/several-devices.md. Params
- * (layout POOL_NTT_ROWS) and distribution must be the same on all ranks; domains may be different
- * handles of the same one. Spans are packed, in host memory or in that of the device, in either
- * form; `out` may be `in`; they must not overlap otherwise. Of `exec` device, stream, checks
- * (POOL_CHECK_CANONICAL), cancel and lease are used. Allocates 2 n/R elements of device memory, and
- * once more for spans in host memory. For a batch it allocates twice as much where all ranks have
- * it, so that the exchange of one transform overlaps with the computation of the next. Errors:
- * those of pool_ntt of any rank.
+ * ranks' elements are distributed as shards (docs/several-devices.md). Params (layout
+ * POOL_NTT_ROWS) and distribution must be the same on all ranks; domains may be different handles
+ * of the same one. Spans are packed, in host memory or the device's, in either form; `out` may be
+ * `in`; they must not overlap otherwise. Of `exec` device, stream, checks (POOL_CHECK_CANONICAL),
+ * cancel and lease are used. Allocates 2 n/R elements of device memory, and once more for spans in
+ * host memory. For a batch it allocates twice as much where all ranks have it, so that the
+ * exchange of one transform overlaps with the computation of the next. Errors: as of pool_ntt, of
+ * any rank.
  */
 POOL_API pool_status pool_mpi_ntt(pool_mpi *mpi, const pool_ntt_params *params,
     const pool_exec *exec, pool_mpi_distribution distribution, const pool_span *in,

@@ -65,11 +65,11 @@ POOL_API pool_status pool_bases_create(const pool_bases_params *params, const po
     const pool_span *points, pool_bases **bases);
 
 /*
- * The exact device memory that pool_bases_create and pool_bases_load take with the same arguments:
+ * The exact device memory that pool_bases_create and pool_bases_load use with the same arguments:
  * *bases_bytes until the bases are destroyed (pool_bases_bytes), *bytes at most at a time, the
- * bases included. The points' data is not read and may be NULL; of a file the header is read.
+ * bases included. The points' data is not read and may be NULL; only the header of a file is read.
  * Kernels do not count. pool_bases_create_workspace requires exec->device, or a device that the
- * calling thread has bound. Errors: those of the call for the same arguments.
+ * calling thread has bound. Errors: as of the call for the same arguments.
  */
 POOL_API pool_status pool_bases_create_workspace(const pool_bases_params *params,
     const pool_exec *exec, const pool_span *points, uint64_t *bases_bytes, uint64_t *bytes);
@@ -188,9 +188,9 @@ POOL_API void pool_msm_params_init(pool_msm_params *params, size_t struct_size);
  * pool_msm_workspace reports, and not overlap the spans. The smallest chunk has 2^10 points.
  * Progress counts scalars. With is_async the call still waits for results in pageable memory.
  *
- * With exec->device_count MSMs are dealt out whole as long as there is one for each device; the
- * others are split between their points and their parts' results are added on the host. Results are
- * in host memory then, points and scalars too unless there is one MSM, whose scalars and span of
+ * With exec->device_count MSMs are distributed whole as long as there is one for each device; the
+ * others are split between their points, and the host adds the results of the parts. Results are in
+ * host memory then, points and scalars too unless there is one MSM, whose scalars and span of
  * points may be sharded alike. is_async is not supported where MSMs are split
  * (POOL_ERR_UNSUPPORTED). See docs/several-devices.md.
  *

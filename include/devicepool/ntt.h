@@ -82,8 +82,8 @@ POOL_API pool_status pool_ntt_domain_coset(
 /*
  * The domain of 2^log_size points whose root and coset generator are those of `domain` to the power
  * of 2^(its log_size - log_size), as the columns and the rows of a larger transform need them. It
- * belongs to `domain`, which destroys it, is valid as long as that, and is made at the first call;
- * of the domain's own size it is `domain`. Any thread.
+ * belongs to `domain`, which destroys it, and is made at the first call; of the domain's own size
+ * it is `domain`. Any thread.
  */
 POOL_API pool_status pool_ntt_domain_power(
     pool_ntt_domain *domain, uint32_t log_size, pool_ntt_domain **power);
@@ -139,8 +139,8 @@ POOL_API void pool_ntt_params_init(pool_ntt_params *params, size_t struct_size);
  * compiles its kernels and the first use of a domain computes its tables there; both block, also
  * with is_async.
  *
- * With exec->device_count at least as many transforms as devices are dealt out whole: spans are in
- * host memory (a batch in rows) or sharded between transforms. Fewer are split, one after the
+ * With exec->device_count at least as many transforms as devices are distributed whole: spans are
+ * in host memory (a batch in rows) or sharded between transforms. Fewer are split, one after the
  * other, over the largest power of two of the devices. Shard d of k then has, of each transform,
  * the d-th n/k elements of a bit-reversed order, or elements d, d + k, d + 2 k ... of the natural
  * order; k must be a power of two up to 16 and the square root of n. See docs/several-devices.md.
@@ -209,8 +209,8 @@ POOL_API void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t
  * The low-degree extension of a batch of columns, as STARK provers commit to it: for each column
  * the polynomial of degree below n whose values at 1, v, v^2, ... with v = w^(2^b) are the column,
  * evaluated at g w^k for all k < N. These points are the 2^b cosets g w^c <v>. In bit-reversed
- * order the results of a coset are adjacent: those of coset c begin at n times c bit-reversed, and
- * are in bit-reversed order themselves.
+ * order the results of a coset are adjacent: coset c begins at n times c bit-reversed, and is in
+ * bit-reversed order itself.
  *
  * `in` has batch * n elements, `out` batch * N. `coefficients`, NULL or batch * n elements, takes
  * the coefficients in natural order; with from_coefficients it must be NULL. All three are packed,
@@ -223,13 +223,13 @@ POOL_API void pool_ntt_extend_params_init(pool_ntt_extend_params *params, size_t
  * fastest order: natural results need memory for another batch * N elements.
  *
  * Of `exec` all members but on_host are used; a workspace takes all device memory of the call, as
- * pool_ntt_extend_workspace reports it. Checks: POOL_CHECK_CANONICAL. With exec->device_count whole
- * columns are dealt out: spans are in host memory, in the layout POOL_NTT_ROWS, or sharded with the
- * same columns on each device, in either layout (see docs/several-devices.md).
+ * pool_ntt_extend_workspace reports it. Checks: POOL_CHECK_CANONICAL. With exec->device_count
+ * whole columns are distributed: spans are in host memory, in the layout POOL_NTT_ROWS, or
+ * sharded with the same columns on each device, in either layout (see docs/several-devices.md).
  * Batches of rows pass through the device in chunks where the input, the output and the
- * coefficients, if they are kept, are in host memory; the smallest chunk is one column. Other calls
- * need device memory for everything. Progress counts results. What blocks at the first use, and the
- * errors, are those of pool_ntt; besides, POOL_ERR_UNSUPPORTED for a span that is not packed or
+ * coefficients, if they are kept, are in host memory; the smallest chunk is one column. Other
+ * calls need device memory for everything. Progress counts results. The first use blocks as for
+ * pool_ntt. Errors: as of pool_ntt, and POOL_ERR_UNSUPPORTED for a span that is not packed or
  * aligned. Any thread.
  */
 POOL_API pool_status pool_ntt_extend(const pool_ntt_extend_params *params, const pool_exec *exec,
@@ -247,9 +247,9 @@ POOL_API pool_status pool_ntt_extend_workspace(const pool_ntt_extend_params *par
 
 /*
  * Compiles the kernels and computes the tables of extensions with these params, of any order,
- * layout and batch, so that no later call waits for them: those of the domain forward, and those of
- * the columns' domain, which belongs to it, in the other direction. Blocks. Of `exec` cancel,
- * device, lease and timeout_ns.
+ * layout and batch, so that no later call waits for them: of the domain forward, and of the
+ * columns' domain, which belongs to it, in the other direction. Blocks. Of `exec` cancel, device,
+ * lease and timeout_ns.
  */
 POOL_API pool_status pool_ntt_extend_warm_up(
     const pool_ntt_extend_params *params, const pool_exec *exec);

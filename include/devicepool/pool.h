@@ -106,11 +106,11 @@ typedef struct pool_params {
      * context cannot be created is unusable from then on, for the reason in its info. */
     int32_t lazy;
     /* For POOL_CONTEXT_ADOPT: one per device. `devices` must be NULL, or the "sim…" of the
-     * simulated devices that the contexts belong to. A green context is planned for with the
-     * multiprocessors that it has. Several green contexts of a device, one behind the other, are
-     * parts of it (pool_device_gpu), and the end of one of them is that of all.
-     * POOL_ERR_INVALID_ARGUMENT: a context has been destroyed or is there twice, or contexts of a
-     * device do not share its memory. */
+     * simulated devices that the contexts belong to. Plans for a green context are made for its
+     * multiprocessors. Several green contexts of a device, one behind the other, are its parts
+     * (pool_device_gpu), and the end of one of them is the end of all. POOL_ERR_INVALID_ARGUMENT: a
+     * context has been destroyed or is there twice, or contexts of a device do not share its
+     * memory. */
     const CUcontext *contexts;
     size_t context_count;
     pool_fault_hook fault_hook;
@@ -164,12 +164,12 @@ typedef struct pool_params {
     /*
      * The tuning parameters of all devices, see tuning.h; the pool copies them.
      * POOL_ERR_UNSUPPORTED: they belong to another chip or driver, or the devices are of several
-     * kinds (numbers for every chip are not refused). POOL_ERR_INVALID_ARGUMENT: they contradict
-     * each other. NULL: those of the file that DEVICEPOOL_TUNING names, or, when that is not set,
-     * of the file for this chip in the cache directory. With DEVICEPOOL_TUNING=off, without a file,
-     * and where a file is damaged, of another version of the library, of another chip or driver, or
-     * the devices are of several kinds, the defaults are used; a file that is not used is logged
-     * once as a warning, with the reason.
+     * kinds (parameters for every chip are valid). POOL_ERR_INVALID_ARGUMENT: they contradict each
+     * other. NULL: the file that DEVICEPOOL_TUNING names or, if that is not set, the file for this
+     * chip in the cache directory. With DEVICEPOOL_TUNING=off, without a file, and where a file is
+     * damaged, of another version of the library, of another chip or driver, or the devices are of
+     * several kinds, the defaults are used; a file that is not used is logged once as a warning,
+     * with the reason.
      */
     const struct pool_tuning *tuning;
     /*
@@ -178,18 +178,18 @@ typedef struct pool_params {
      * out the page cache that an allocation reclaims. Any thread; it must not block. A result of 0:
      * not known, the driver's number counts. NULL: the smaller of MemAvailable of /proc/meminfo and
      * of what the process's memory cgroups leave. All integrated devices of a pool share one
-     * account: what a lease reserves on one of them is missing on the others, and `memory_limit`
-     * is that of the account.
+     * account: what a lease reserves on one of them is missing on the others, and `memory_limit` is
+     * the account's.
      */
     uint64_t (*host_memory)(void *user);
     void *host_memory_user;
     /*
-     * From which classes of leases (pool_request.priority) on their streams are more or less urgent
-     * on the device than those of class 0 and of calls without a lease, which have the middle one
-     * of the driver's priorities. Streams of classes from urgent_classes[0] up are one level more
-     * urgent, from [1] up two, from [2] up three; those from background_classes[0] down one level
-     * less, from [1] down two. Priorities of CUDA are 0, the least urgent, to -5: level 0 is -2. A
-     * driver with fewer has fewer levels. All 0: 1, 10, 100 and -1, -100. INVALID_ARGUMENT:
+     * From which classes of leases (pool_request.priority) on their streams are more or less
+     * urgent on the device than class 0 and calls without a lease, which have the middle one of
+     * the driver's priorities. Streams of classes from urgent_classes[0] up are one level more
+     * urgent, from [1] up two, from [2] up three; classes from background_classes[0] down one
+     * level less, from [1] down two. Priorities of CUDA are 0, the least urgent, to -5: level 0 is
+     * -2. A driver with fewer has fewer levels. All 0: 1, 10, 100 and -1, -100. INVALID_ARGUMENT:
      * an urgent class below 1, a background class above -1, or one that is closer to 0 than the
      * one before.
      */
@@ -261,11 +261,11 @@ POOL_API device_pool *pool_retain(device_pool *pool);
  * Releases a reference and sets *pool to NULL; NULL and a pointer to NULL are no-ops. While others
  * hold references that is all, also if bindings, buffers, streams and modules exist: their owner is
  * one of the others, and the pool and its devices stay valid. The last reference destroys the pool.
- * That is refused with POOL_ERR_BUSY, and the pool and the reference remain, while threads hold a
+ * This fails with POOL_ERR_BUSY, and the pool and the reference remain, while threads hold a
  * binding or buffers, streams or modules of the pool exist; the message counts them. Work that is
- * still enqueued ends first, as the driver waits for it: a kernel that never ends keeps this from
- * returning. After a sticky fault, in a forked child and during process exit only host memory is
- * freed.
+ * still enqueued ends first, because the driver waits for it: a kernel that never ends keeps this
+ * from returning. After a sticky fault, in a forked child and during process exit only host memory
+ * is freed.
  */
 POOL_API pool_status pool_destroy(device_pool **pool);
 
@@ -276,9 +276,9 @@ POOL_API size_t pool_usable_count(const device_pool *pool);
 /*
  * A device by index (0 … count-1, in the order of `devices`), ordinal, unique prefix of a UUID
  * ("GPU-" may be omitted), or PCI address "0000:06:00.0" (domain and function may be omitted).
- * Unusable devices are found too; of the parts of a GPU the first one is found, but by index.
- * POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT
- * when several devices match or the address is malformed.
+ * Unusable devices are found as well; of the parts of a GPU all but an index find the first one.
+ * POOL_ERR_NOT_FOUND when there is none, POOL_ERR_INVALID_ARGUMENT when several devices match or
+ * the address is malformed.
  */
 POOL_API pool_status pool_device_at(device_pool *pool, size_t index, pool_device **device);
 POOL_API pool_status pool_device_by_ordinal(device_pool *pool, int ordinal, pool_device **device);

@@ -157,14 +157,14 @@ POOL_API pool_status pool_poseidon_warm_up(const pool_poseidon *set, const pool_
  * to 32 MiB, so they may be larger than its memory. A memory limit reduces the chunks, down to one
  * item, or the children of one node of a tree; the levels of a tree are not divided. After a
  * failure the results may have been written in part. With exec->device_count consecutive items, or
- * subtrees, are dealt out over the devices, and the levels of a tree are in host memory or stay on
- * the devices (pool_poseidon_merkle_shards). See docs/several-devices.md.
+ * subtrees, are distributed over the devices, and the levels of a tree are in host memory or stay
+ * on the devices (pool_poseidon_merkle_shards). See docs/several-devices.md.
  *
  * Each has a function that reports the exact number of device bytes that a call with the same
  * arguments allocates, or its workspace must have (0 on the host): at most exec->memory_limit,
  * unless that is 0. The spans' data is not read and may be NULL; a device is not needed. Kernels
  * that the first call loads do not count. With exec->device_count it sets bytes[i] for device i.
- * Errors: those of the call, for the same arguments.
+ * Errors: as of the call, for the same arguments.
  */
 
 /* Permutes states->count states of t elements each. Both spans may be the same memory. */

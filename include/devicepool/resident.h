@@ -32,9 +32,9 @@ typedef enum pool_resident_flag {
 #define POOL_RESIDENT_NAME_BYTES 64 /* of a name, with its end */
 
 /*
- * A source of the caller's: allocates a buffer on exec->device and fills it, by work that is done
+ * A source of the caller: allocates a buffer on exec->device and fills it, by work that is done
  * when it returns or enqueued on exec->stream. The buffer is the object's from then on. Called on
- * the thread that needs the copy, for different devices at once too; it must not use the object
+ * the thread that needs the copy, also for different devices at once; it must not use the object
  * itself.
  *
  * On devices in worker processes (docs/workers.md) a buffer with POOL_BUFFER_DURABLE outlives the
@@ -83,12 +83,12 @@ POOL_API pool_status pool_resident_destroy(pool_resident **resident);
 
 /*
  * Opens a use on exec->device (NULL: the first device of exec->lease, else the device that the
- * thread has bound), loading the copy if the device has none; threads that ask at once wait for one
- * load. Only `device`, `stream`, `lease`, `checks` (of bases), `cancel` and `progress` of `exec`
- * are used. Under a lease the bytes of the copy are charged to its budget for as long as the use is
- * open, whether they had to be loaded or not, so a request asks for the bytes of what its job uses
- * besides its workspace (pool_resident_bytes); copies that are POOL_RESIDENT_PINNED are not charged
- * once they are loaded. Errors: OUT_OF_DEVICE_MEMORY, those of the source.
+ * thread has bound), loading the copy if the device has none; threads that open at once wait for
+ * one load. Only `device`, `stream`, `lease`, `checks` (of bases), `cancel` and `progress` of
+ * `exec` are used. Under a lease the bytes of the copy are charged to its budget for as long as the
+ * use is open, whether they had to be loaded or not, so a request includes the bytes of the copies
+ * that its job uses (pool_resident_bytes); copies that are POOL_RESIDENT_PINNED are not charged
+ * once they are loaded. Errors: OUT_OF_DEVICE_MEMORY, and the source's.
  */
 POOL_API pool_status pool_resident_open(
     pool_resident *resident, const pool_exec *exec, pool_resident_use **use);

@@ -49,8 +49,8 @@ typedef struct pool_stream_params {
     size_t struct_size;
     /*
      * As in CUDA: lower is more urgent. Values outside the range of pool_stream_get_priority_range
-     * are clamped to it, so that 1 is the least urgent one. 0: that of leases of class 0, the
-     * middle of the range (-2 of 0 to -5).
+     * are clamped to it, so that 1 is the least urgent one. 0: as leases of class 0, the middle of
+     * the range (-2 of 0 to -5).
      */
     int32_t priority;
     uint32_t flags; /* POOL_STREAM_… */

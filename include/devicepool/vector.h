@@ -10,8 +10,8 @@
  * arguments (same data, same stride) unless the function says otherwise; other overlaps are errors.
  * POOL_ERR_INVALID_ARGUMENT: counts that do not match, strides that are smaller than an element or
  * not a multiple of 4, device memory that is not aligned to 4 bytes, and NULL. The first use of a
- * field on a device compiles its kernels. Elements must be below the modulus; those of arguments
- * are checked with POOL_CHECK_CANONICAL, single elements always (POOL_ERR_BAD_DATA). Any thread.
+ * field on a device compiles its kernels. Elements must be below the modulus; arguments are checked
+ * with POOL_CHECK_CANONICAL, single elements always (POOL_ERR_BAD_DATA). Any thread.
  *
  * Of `exec` all members but on_host and workspace are used. A memory limit reduces the chunks, down
  * to one element; pool_vector_bit_reverse and pool_vector_transpose use one chunk. Progress counts
@@ -88,7 +88,7 @@ typedef enum pool_vector_operation {
  * exec allocates: at most exec->memory_limit, unless that is 0. Spans that the function does not
  * have are NULL, and `b` is `a` where the call passes one span as both. The spans' data is not read
  * and may be NULL; a device is not needed. Kernels that the first call loads do not count. Errors:
- * those of the call for its spans and exec.
+ * as of the call for its spans and exec.
  */
 POOL_API pool_status pool_vector_workspace(const pool_field *field, const pool_exec *exec,
     pool_vector_operation operation, const pool_span *a, const pool_span *b, const pool_span *out,

@@ -16,11 +16,11 @@
  * physical_bytes) and against the memory limit until neither a handle nor a mapping is left. It is
  * no part of a lease's budget. Imported memory is not counted: it was where it was created.
  *
- * All functions but those that return a property fail with POOL_ERR_UNSUPPORTED where the driver or
- * the device has no virtual memory. On devices in worker processes, memory is mapped to addresses
- * of its own device only, and when the process of a device has ended, its ranges and physical
- * memory fail with POOL_ERR_DEVICE_LOST and can only be destroyed. Every function leaves the
- * calling thread's current context unchanged.
+ * All functions except queries of a property fail with POOL_ERR_UNSUPPORTED where the driver or the
+ * device has no virtual memory. On devices in worker processes, memory is mapped to addresses of
+ * its own device only, and when the process of a device has ended, its ranges and physical memory
+ * fail with POOL_ERR_DEVICE_LOST and can only be destroyed. Every function leaves the calling
+ * thread's current context unchanged.
  */
 #ifndef DEVICEPOOL_VIRTUAL_H
 #define DEVICEPOOL_VIRTUAL_H
@@ -37,8 +37,8 @@
 extern "C" {
 #endif
 
-/* Physical memory of a device. Any thread may use it, several at once too; only its destruction
- * must not race with another use of the handle. It must be destroyed before its pool. */
+/* Physical memory of a device. Any number of threads may use it at once; only its destruction must
+ * not race with another use of the handle. It must be destroyed before its pool. */
 typedef struct pool_physical pool_physical;
 
 /* Reserved addresses of a device. Thread-safety as for pool_physical. */
