@@ -90,7 +90,7 @@ typedef struct pool_request {
 POOL_API void pool_request_init(pool_request *request, size_t struct_size);
 
 /*
- * Waits until the devices have what `request` needs, and reserves it. The caller releases the lease.
+ * Waits until devices have what `request` needs, and reserves it. The caller releases the lease.
  * A thread that holds a lease and waits for another one can wait for itself: request several
  * devices at once, or set a deadline. Errors:
  *   TIMEOUT               not granted in time (not logged where timeout_ns is 0); the message says
