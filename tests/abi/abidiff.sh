@@ -27,27 +27,29 @@ if [ -z "$revision" ]; then
 fi
 mkdir -p "$output" || exit 1
 
-# library DIRECTORY SOURCE: with debugging information, from which abidiff reads the types
+# library DIRECTORY SOURCE: sets $built to the library, with debugging information, from which abidiff reads the types
 library() {
+    rm -rf "$1"
     meson setup "$1" "$2" -Dtests=disabled -Dcli=false -Dmpi=disabled -Ddefault_library=shared -Ddebug=true \
-        -Doptimization=0 --wipe >"$1.log" 2>&1 ||
-        meson setup "$1" "$2" -Dtests=disabled -Dcli=false -Dmpi=disabled -Ddefault_library=shared -Ddebug=true \
-            -Doptimization=0 >"$1.log" 2>&1 || {
+        -Doptimization=0 >"$1.log" 2>&1 || {
         cat "$1.log"
         exit 1
     }
-    ninja -C "$1" src/libdevicepool.so >"$1.log" 2>&1 || {
+    built=$(ninja -C "$1" -t targets all | sed -n 's|^\(src/libdevicepool\.so\.[0-9.]*\): .*|\1|p' | head -n 1)
+    ninja -C "$1" "$built" >"$1.log" 2>&1 || {
         tail -n 40 "$1.log"
         exit 1
     }
+    built=$1/$built
 }
 
 rm -rf "$output/source"
 mkdir "$output/source" && git archive "$revision" | tar -x -C "$output/source" || exit 1
 library "$output/old" "$output/source"
+old=$built
 library "$output/new" "$PWD"
 abidiff --no-added-syms --suppressions tests/abi/abidiff.ini --headers-dir1 "$output/source/include" \
-    --headers-dir2 include "$output/old/src/libdevicepool.so" "$output/new/src/libdevicepool.so"
+    --headers-dir2 include "$old" "$built"
 code=$?
 if [ $code != 0 ]; then
     echo "the binary interface differs from that of $revision in the ways above (abidiff's status $code)"
