@@ -84,10 +84,10 @@ typedef struct pool_params {
      * The devices and their order, a comma-separated list of: "all"; ordinals and ranges, "0,2-3";
      * "GPU-" or "MIG-" and a unique prefix of a UUID; a complete UUID; "MIG-GPU-…/1/2", as
      * old drivers name a MIG instance, if one of that GPU is visible; a PCI address,
-     * "0000:06:00.0". Or "sim" or
-     * "sim:4,mem=24G,cc=90" for simulated devices. "workers:" in front of any of these: each device
-     * in a process of its own, see `isolation`. Behind an element the parts of its GPUs, each of
-     * which is a device with multiprocessors of its own: "0/16+116", "all/2", "sim:4/2", see
+     * "0000:06:00.0". Or "sim" or "sim:4,mem=24G,cc=90" for simulated devices, "sim:4@0,2" for some
+     * of them (docs/testing.md). "workers:" in front of any of these: each device in a process of
+     * its own, see `isolation`. Behind an element the parts of its GPUs, each of which is a device
+     * with multiprocessors of its own: "0/16+116", "all/2", "sim:4/2", see
      * `partitions`. NULL: the setting
      * DEVICEPOOL_DEVICES (docs/configuration.md), or "all" if that is not set. Ordinals count the
      * devices that CUDA_VISIBLE_DEVICES leaves visible. Naming a device twice and a prefix of

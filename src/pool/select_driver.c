@@ -465,24 +465,26 @@ static pool_status check_isolation(const pool_params *params)
     return POOL_OK;
 }
 
-/* A device string of simulated devices without its parts, and these as those of a list: "sim:4/2"
- * as "sim:4" and "all/2". */
+/* A device string of simulated devices, and which of them the pool has, as a list: "sim:4/2" as
+ * "sim:4" and "all/2", "sim:4@0,2/2" as "sim:4" and "0,2/2". */
 struct simulated_spec {
-    char devices[256];
-    char parts[400];
+    char devices[1024];
+    char list[1024];
 };
 
 static pool_status read_simulated(const char *text, struct simulated_spec *spec)
 {
-    const size_t length = strcspn(text, "/");
+    const size_t length = strcspn(text, "@/");
+    const bool is_chosen = text[length] == '@';
 
-    if (length >= sizeof(spec->devices) || strlen(text + length) + 4 > sizeof(spec->parts))
+    if (length >= sizeof(spec->devices) || strlen(text + length) + 4 > sizeof(spec->list))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "the device string \"%.20s…\" is too long: simulated devices have at most %zu bytes "
-            "before \"/\"",
+            "the device string \"%.20s…\" is too long: simulated devices have at most %zu bytes, "
+            "and as many behind \"@\" or \"/\"",
             text, sizeof(spec->devices) - 1);
     snprintf(spec->devices, sizeof(spec->devices), "%.*s", (int)length, text);
-    snprintf(spec->parts, sizeof(spec->parts), "all%s", text + length);
+    snprintf(
+        spec->list, sizeof(spec->list), "%s%s", is_chosen ? "" : "all", text + length + is_chosen);
     return POOL_OK;
 }
 
@@ -528,7 +530,7 @@ pool_status device_source_open(const pool_params *params, struct device_source *
     if (!status && text && sim_spec_is_sim(text)) {
         status = read_simulated(text, &simulated);
         text = simulated.devices;
-        list = simulated.parts;
+        list = simulated.list;
     }
     /* A malformed string is reported before the driver is started, which can take a second. */
     if (!status && list)

@@ -10,6 +10,25 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static void check_devices(const struct sim_config *config)
+{
+    for (uint32_t i = 0; i < config->device_count; i++) {
+        const struct sim_device_config *device = &config->devices[i];
+
+        if (device->free_bytes > device->memory_bytes || device->name[0] == '\0' ||
+            !memchr(device->name, 0, sizeof device->name) || device->identity >= SIM_MAX_DEVICES ||
+            device->peers >> device->identity & 1)
+            abort();
+    }
+}
+
+static void check(const struct sim_config *config)
+{
+    if (config->device_count == 0 || config->device_count > SIM_MAX_DEVICES)
+        abort();
+    check_devices(config);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sim_config config;
@@ -19,11 +38,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
-    if (sim_config_parse(text, &config) == POOL_OK &&
-        (config.device_count == 0 || config.device_count > SIM_MAX_DEVICES ||
-            config.free_bytes > config.memory_bytes || config.name[0] == '\0' ||
-            !memchr(config.name, 0, sizeof config.name)))
-        abort();
+    if (sim_config_parse(text, &config) == POOL_OK) {
+        check(&config);
+        sim_config_restrict(&config, text + strcspn(text, ","));
+        check_devices(&config);
+    }
     free(text);
     return 0;
 }

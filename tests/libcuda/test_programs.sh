@@ -51,6 +51,11 @@ expect 0 '^\[801, 801\]$' simulated -q -- "$python" -c "$absent"
 opened='import ctypes; print(ctypes.CDLL("libcuda.so.1").cuInit(0))'
 expect 0 'DEVICEPOOL_SIM: device string: .*' env LD_LIBRARY_PATH="$library" DEVICEPOOL_SIM=sim:mem=x "$python" -c "$opened"
 also '^100$'
+count='import ctypes; cuda = ctypes.CDLL("libcuda.so.1"); print("init", cuda.cuInit(0)); n = ctypes.c_int(9)
+cuda.cuDeviceGetCount(ctypes.byref(n)); bytes = ctypes.c_size_t(); cuda.cuDeviceTotalMem_v2(ctypes.byref(bytes), 0); print(n.value, bytes.value >> 20)'
+expect 0 '^3 512$' simulated --devices 'sim:mem=512M;2,mem=1G' -- "$python" -c "$count"
+expect 0 '^2 1024$' env CUDA_VISIBLE_DEVICES=1,0 "$tool" sim --library "$library" --devices 'sim:mem=512M;2,mem=1G' -- "$python" -c "$count"
+expect 0 '^init 100$' env CUDA_VISIBLE_DEVICES= "$tool" sim --library "$library" --devices sim -- "$python" -c "$count"
 leak='import ctypes; cuda = ctypes.CDLL("libcuda.so.1"); cuda.cuInit(0); cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0)
 print(cuda.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(4096)))'
 expect 0 'left behind: context on device 0' simulated --devices sim:report=leak -- "$python" -c "$leak"

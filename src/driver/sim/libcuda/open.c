@@ -47,7 +47,8 @@ static void open_devices(void)
     const pool_cuda_api *table;
 
     pool_log_set(write_record, NULL, POOL_LOG_WARN);
-    is_open = sim_open(spec ? spec : "sim", &table) == POOL_OK;
+    is_open =
+        sim_open_visible(spec ? spec : "sim", getenv("CUDA_VISIBLE_DEVICES"), &table) == POOL_OK;
     /* cuInit returns 100, no device. */
     if (!is_open)
         libcuda_log("DEVICEPOOL_SIM: %s", pool_last_error()->message);

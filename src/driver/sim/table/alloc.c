@@ -22,7 +22,7 @@ pool_cu_result sim_cu_MemGetInfo(size_t *free_bytes, size_t *total_bytes)
     if (!free_bytes || !total_bytes)
         return sim_leave(POOL_CU_INVALID_VALUE);
     *free_bytes = sim_memory_free_bytes(call.context->device);
-    *total_bytes = sim_state.config.memory_bytes;
+    *total_bytes = sim_config_of(call.context->device)->memory_bytes;
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -36,7 +36,7 @@ pool_cu_result sim_cu_MemAlloc(CUdeviceptr *address, size_t bytes)
         return code;
     if (!address || bytes == 0)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    if (bytes > sim_state.config.memory_bytes)
+    if (bytes > sim_config_of(call.context->device)->memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     uint64_t charged = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
     bool is_shareable = bytes % SIM_SHARED_GRANULARITY == 0;

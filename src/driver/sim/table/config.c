@@ -2,7 +2,9 @@
 /*
  * Parses the device string of simulated devices, independently of the driver's state.
  */
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include <devicepool/sim.h>
 
@@ -21,13 +23,15 @@
 #define MAX_THREADS 1024u
 
 enum key {
+    /* of the devices of a group */
     KEY_MEM,
     KEY_FREE,
     KEY_CC,
     KEY_SMS,
+    KEY_NAME,
+    /* of all devices */
     KEY_THREADS,
     KEY_LIMIT,
-    KEY_NAME,
     KEY_REPORT,
     KEY_P2P,
     KEY_WAITS,
@@ -37,7 +41,7 @@ enum key {
     KEYS
 };
 
-static const char *const key_names[KEYS] = {"mem", "free", "cc", "sms", "threads", "limit", "name",
+static const char *const key_names[KEYS] = {"mem", "free", "cc", "sms", "name", "threads", "limit",
     "report", "p2p", "waits", "serial", "mps", "cuda"};
 
 /* A substring of the device string. */
@@ -220,27 +224,40 @@ static pool_status read_reports(struct substring value, uint32_t *reports)
     }
 }
 
-static pool_status read_value(enum key key, struct substring value, struct sim_config *config)
+struct reader {
+    struct sim_config config;
+    struct sim_device_config device; /* of the group that is being read */
+    uint32_t count;                  /* of its devices */
+    uint32_t groups;
+    unsigned seen; /* bit i: key i of this group, or of all devices */
+    struct substring peers;
+};
+
+static pool_status read_value(struct reader *reader, enum key key, struct substring value)
 {
+    struct sim_config *config = &reader->config;
+    struct sim_device_config *device = &reader->device;
+
     switch (key) {
     case KEY_MEM:
-        return read_memory("mem", value, &config->memory_bytes);
+        return read_memory("mem", value, &device->memory_bytes);
     case KEY_FREE:
-        return read_memory("free", value, &config->free_bytes);
+        return read_memory("free", value, &device->free_bytes);
     case KEY_CC:
-        return read_capability(value, &config->capability);
+        return read_capability(value, &device->capability);
     case KEY_SMS:
-        return read_bounded("sms", value, 1, MAX_MULTIPROCESSORS, &config->multiprocessors);
+        return read_bounded("sms", value, 1, MAX_MULTIPROCESSORS, &device->multiprocessors);
+    case KEY_NAME:
+        return read_name(value, device->name);
     case KEY_THREADS:
         return read_bounded("threads", value, 0, MAX_THREADS, &config->threads);
     case KEY_LIMIT:
         return read_limit(value, &config->instruction_limit);
-    case KEY_NAME:
-        return read_name(value, config->name);
     case KEY_REPORT:
         return read_reports(value, &config->reports);
     case KEY_P2P:
-        return read_bounded("p2p", value, 0, 1, &config->has_peer_access);
+        reader->peers = value; /* once the devices are known */
+        return POOL_OK;
     case KEY_WAITS:
         return read_bounded("waits", value, 0, 1, &config->has_waits);
     case KEY_SERIAL:
@@ -254,52 +271,134 @@ static pool_status read_value(enum key key, struct substring value, struct sim_c
     }
 }
 
-/* Parses one part between commas: the count (the first part only) or key=value. */
-static pool_status read_part(
-    struct substring part, bool is_first, unsigned *seen, struct sim_config *config)
+/* Parses one part between commas: the count (the first part of a group) or key=value. */
+static pool_status read_part(struct reader *reader, struct substring part, bool is_first)
 {
     const char *equals = part.length ? memchr(part.text, '=', part.length) : NULL;
     struct substring name = {part.text, equals ? (size_t)(equals - part.text) : part.length};
 
     if (!equals && is_first)
-        return read_bounded("count", part, 1, SIM_MAX_DEVICES, &config->device_count);
+        return read_bounded("count", part, 1, SIM_MAX_DEVICES, &reader->count);
     for (int key = 0; equals && key < KEYS; key++) {
         struct substring value = {equals + 1, part.length - name.length - 1};
 
         if (!substring_is(name, key_names[key]))
             continue;
-        if (*seen & 1u << key)
+        if (key >= KEY_THREADS && reader->groups)
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "device string: %s= holds for all devices: it belongs before the first \";\"",
+                key_names[key]);
+        if (reader->seen & 1u << key)
             return base_fail(
                 POOL_ERR_INVALID_ARGUMENT, "device string: %s= is set twice", key_names[key]);
-        *seen |= 1u << key;
-        return read_value((enum key)key, value, config);
+        reader->seen |= 1u << key;
+        return read_value(reader, (enum key)key, value);
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= threads= limit= name= report= p2p= waits= serial= mps= cuda=, "
-        "separated "
-        "by commas",
+        "mem= free= cc= sms= name= threads= limit= report= p2p= waits= serial= mps= cuda=, "
+        "separated by commas; after a \";\" come devices of another kind",
         (int)part.length, part.text);
 }
 
-/* Checks conditions that involve several keys. */
-static pool_status check_combinations(unsigned seen, struct sim_config *config)
+/* Checks conditions that involve several keys, and adds the devices of the group. */
+static pool_status end_group(struct reader *reader)
 {
-    const char *name = sim_chip_find(config->capability)->name;
+    struct sim_device_config *device = &reader->device;
+    const char *name = sim_chip_find(device->capability)->name;
 
-    if (config->memory_bytes < MIN_MEMORY || config->memory_bytes > MAX_MEMORY)
+    if (device->memory_bytes < MIN_MEMORY || device->memory_bytes > MAX_MEMORY)
         return base_fail(
             POOL_ERR_INVALID_ARGUMENT, "device string: mem= must be between 16M and 512G");
-    if (!(seen & 1u << KEY_FREE))
-        config->free_bytes = config->memory_bytes;
-    if (config->free_bytes > config->memory_bytes)
+    if (!(reader->seen & 1u << KEY_FREE))
+        device->free_bytes = device->memory_bytes;
+    if (device->free_bytes > device->memory_bytes)
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "device string: free= (%llu bytes) is more than mem= (%llu bytes)",
-            (unsigned long long)config->free_bytes, (unsigned long long)config->memory_bytes);
-    if (!(seen & 1u << KEY_NAME))
-        memcpy(config->name, name, strlen(name));
+            (unsigned long long)device->free_bytes, (unsigned long long)device->memory_bytes);
+    if (!(reader->seen & 1u << KEY_NAME))
+        memcpy(device->name, name, strlen(name));
+    if (reader->count > SIM_MAX_DEVICES - reader->config.device_count)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "device string: there are more than %d devices",
+            SIM_MAX_DEVICES);
+    for (uint32_t i = 0; i < reader->count; i++) {
+        device->identity = reader->config.device_count;
+        reader->config.devices[reader->config.device_count++] = *device;
+    }
     return POOL_OK;
 }
+
+/* "2,mem=1G": up to a semicolon or the end, which *at is set to. */
+static pool_status read_group(struct reader *reader, const char **at, bool has_parts)
+{
+    reader->device = (struct sim_device_config){.memory_bytes = DEFAULT_MEMORY,
+        .capability = 90,
+        .multiprocessors = DEFAULT_MULTIPROCESSORS};
+    reader->count = 1;
+    reader->seen &= ~0u << KEY_THREADS;
+    for (bool is_first = true; has_parts; is_first = false) {
+        struct substring part = {*at, strcspn(*at, ",;")};
+        pool_status status = read_part(reader, part, is_first);
+
+        if (status)
+            return status;
+        *at += part.length;
+        if (**at != ',')
+            break;
+        ++*at;
+    }
+    return end_group(reader);
+}
+
+/* ---- peers ----------------------------------------------------------------------------------- */
+
+static void connect(struct sim_config *config, uint64_t one, uint64_t other)
+{
+    config->devices[one].peers |= UINT64_C(1) << other;
+    config->devices[other].peers |= UINT64_C(1) << one;
+}
+
+/* "0-1": devices that address one another's memory. */
+static bool read_pair(struct substring pair, struct sim_config *config)
+{
+    struct substring rest, tail;
+    uint64_t one, other;
+
+    if (!read_number(pair, &one, &rest) || !rest.length || *rest.text != '-')
+        return false;
+    rest = (struct substring){rest.text + 1, rest.length - 1};
+    if (!read_number(rest, &other, &tail) || tail.length || one == other ||
+        one >= config->device_count || other >= config->device_count)
+        return false;
+    connect(config, one, other);
+    return true;
+}
+
+static pool_status read_peers(struct substring value, struct sim_config *config)
+{
+    if (!value.text || substring_is(value, "1")) {
+        for (uint32_t i = 0; i < config->device_count; i++)
+            for (uint32_t j = 0; j < i; j++)
+                connect(config, i, j);
+        return POOL_OK;
+    }
+    for (struct substring left = value; !substring_is(value, "0");) {
+        const char *plus = left.length ? memchr(left.text, '+', left.length) : NULL;
+        const size_t length = plus ? (size_t)(plus - left.text) : left.length;
+
+        if (!read_pair((struct substring){left.text, length}, config))
+            return base_fail(POOL_ERR_INVALID_ARGUMENT,
+                "device string: p2p=%.*s is not 0 (no peers), 1 (all are peers of one another) or "
+                "pairs of the devices 0 to %u, as 0-1+2-3",
+                (int)value.length, value.text, config->device_count - 1);
+        if (!plus)
+            break;
+        left = (struct substring){plus + 1, left.length - length - 1};
+    }
+    return POOL_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
 
 bool sim_spec_is_sim(const char *spec)
 {
@@ -308,32 +407,100 @@ bool sim_spec_is_sim(const char *spec)
 
 pool_status sim_config_parse(const char *spec, struct sim_config *config)
 {
-    struct sim_config result;
-    unsigned seen = 0;
+    struct reader reader = {.config = {.has_waits = 1, .driver_version = SIM_DRIVER_VERSION}};
+    const char *at;
+    pool_status status;
 
     if (!sim_spec_is_sim(spec))
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
             "device string: simulated devices are requested by \"sim\" or \"sim:…\", not \"%.64s\"",
             spec ? spec : "(null)");
-    memset(&result, 0, sizeof(result));
-    result.device_count = 1;
-    result.capability = 90;
-    result.multiprocessors = DEFAULT_MULTIPROCESSORS;
-    result.memory_bytes = DEFAULT_MEMORY;
-    result.has_peer_access = 1;
-    result.has_waits = 1;
-    result.driver_version = SIM_DRIVER_VERSION;
-    for (const char *at = spec + 3; *at;) {
-        bool is_first = *at++ == ':';
-        struct substring part = {at, strcspn(at, ",")};
-        pool_status status = read_part(part, is_first, &seen, &result);
+    at = spec + strlen("sim");
+    do {
+        const bool has_parts = *at != '\0';
 
-        if (status)
-            return status;
-        at += part.length;
+        at += has_parts; /* the colon or the semicolon */
+        status = read_group(&reader, &at, has_parts);
+        reader.groups++;
+    } while (!status && *at);
+    if (!status)
+        status = read_peers(reader.peers, &reader.config);
+    if (!status)
+        *config = reader.config;
+    return status;
+}
+
+/* ---- CUDA_VISIBLE_DEVICES -------------------------------------------------------------------- */
+
+void sim_uuid(uint32_t identity, pool_cu_uuid *uuid)
+{
+    uint64_t state = 0x64706f6f6c73696dull + identity; /* "dpoolsim" */
+
+    for (int half = 0; half < 2; half++) {
+        uint64_t mixed = state += 0x9e3779b97f4a7c15ull; /* splitmix64 */
+        mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull;
+        mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
+        mixed ^= mixed >> 31;
+        memcpy(uuid->bytes + 8 * half, &mixed, sizeof(mixed));
     }
-    if (check_combinations(seen, &result))
-        return POOL_ERR_INVALID_ARGUMENT;
-    *config = result;
-    return POOL_OK;
+}
+
+/* "GPU-" and the first digits of a UUID, in the groups of 8, 4, 4, 4 and 12 digits. */
+static bool is_uuid_of(struct substring text, uint32_t identity)
+{
+    char uuid[48] = "GPU-";
+    size_t length = 4;
+    pool_cu_uuid bytes;
+
+    sim_uuid(identity, &bytes);
+    for (int i = 0; i < 16; i++)
+        length += (size_t)snprintf(uuid + length, sizeof(uuid) - length, "%s%02x",
+            i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)bytes.bytes[i]);
+    return text.length > 4 && text.length <= length &&
+           strncasecmp(text.text, uuid, text.length) == 0;
+}
+
+/* SIM_MAX_DEVICES: no device, or several. */
+static uint32_t find_device(const struct sim_config *config, struct substring text)
+{
+    uint32_t found = SIM_MAX_DEVICES;
+    struct substring rest;
+    uint64_t ordinal;
+
+    if (read_number(text, &ordinal, &rest) && !rest.length)
+        return ordinal < config->device_count ? (uint32_t)ordinal : SIM_MAX_DEVICES;
+    for (uint32_t i = 0; i < config->device_count; i++) {
+        if (!is_uuid_of(text, i))
+            continue;
+        if (found < SIM_MAX_DEVICES)
+            return SIM_MAX_DEVICES;
+        found = i;
+    }
+    return found;
+}
+
+void sim_config_restrict(struct sim_config *config, const char *visible)
+{
+    const struct sim_config all = *config;
+    uint64_t taken = 0;
+
+    config->device_count = 0;
+    memset(config->devices, 0, sizeof(config->devices));
+    for (const char *at = visible; config->device_count < all.device_count;) {
+        struct substring entry = {at, strcspn(at, ",")};
+        uint32_t found;
+
+        while (entry.length && *entry.text == ' ')
+            entry = (struct substring){entry.text + 1, entry.length - 1};
+        while (entry.length && entry.text[entry.length - 1] == ' ')
+            entry.length--;
+        found = find_device(&all, entry);
+        if (found == SIM_MAX_DEVICES || taken >> found & 1)
+            return;
+        taken |= UINT64_C(1) << found;
+        config->devices[config->device_count++] = all.devices[found];
+        at += strcspn(at, ",");
+        if (!*at++)
+            return;
+    }
 }

@@ -39,9 +39,9 @@ pool_cu_result sim_context_of(CUcontext handle, struct sim_context **context)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static uint64_t context_cost(void)
+static uint64_t context_cost(int device)
 {
-    uint64_t share = sim_state.config.memory_bytes / CONTEXT_SHARE;
+    uint64_t share = sim_config_of(device)->memory_bytes / CONTEXT_SHARE;
 
     return base_min(share, CONTEXT_BYTES);
 }
@@ -53,8 +53,9 @@ static pool_cu_result activate_context(struct sim_context *context)
     struct sim_stream *stream;
     pool_cu_result code;
 
-    context->cost =
-        context->root == context ? context_cost() : base_min(context_cost(), GREEN_BYTES);
+    context->cost = context_cost(context->device);
+    if (context->root != context)
+        context->cost = base_min(context->cost, GREEN_BYTES);
     if (context->cost > sim_memory_free_bytes(context->device))
         return POOL_CU_OUT_OF_MEMORY;
     code = sim_stream_create(context, 0, 0, &stream);

@@ -26,7 +26,7 @@ pool_cu_result sim_cu_Init(unsigned int flags)
     if (flags)
         return sim_leave(POOL_CU_INVALID_VALUE);
     /* While no pool has simulated devices open, there are none. */
-    if (sim_state.references == 0)
+    if (sim_state.references == 0 || !sim_state.config.device_count)
         return sim_leave(POOL_CU_NO_DEVICE);
     sim_state.is_initialised = true;
     return sim_leave(POOL_CU_SUCCESS);
@@ -158,23 +158,8 @@ pool_cu_result sim_cu_DeviceGetName(char *name, int size, CUdevice device)
         return code;
     if (size <= 0)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    snprintf(name, (size_t)size, "%s", sim_state.config.name);
+    snprintf(name, (size_t)size, "%s", sim_config_of(device)->name);
     return sim_leave(POOL_CU_SUCCESS);
-}
-
-/* The same in every process for an ordinal; UUIDs of different ordinals differ in their first
- * bytes. */
-static void fill_uuid(pool_cu_uuid *uuid, CUdevice device)
-{
-    uint64_t state = 0x64706f6f6c73696dull + (uint64_t)(unsigned)device; /* "dpoolsim" */
-
-    for (int half = 0; half < 2; half++) {
-        uint64_t mixed = state += 0x9e3779b97f4a7c15ull; /* splitmix64 */
-        mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull;
-        mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
-        mixed ^= mixed >> 31;
-        memcpy(uuid->bytes + 8 * half, &mixed, sizeof(mixed));
-    }
 }
 
 pool_cu_result sim_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
@@ -184,7 +169,7 @@ pool_cu_result sim_cu_DeviceGetUuid(pool_cu_uuid *uuid, CUdevice device)
 
     if (code)
         return code;
-    fill_uuid(uuid, device);
+    sim_uuid(sim_config_of(device)->identity, uuid);
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -195,7 +180,7 @@ pool_cu_result sim_cu_DeviceGetUuidV2(pool_cu_uuid *uuid, CUdevice device)
 
     if (code)
         return code;
-    fill_uuid(uuid, device);
+    sim_uuid(sim_config_of(device)->identity, uuid);
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -206,7 +191,7 @@ pool_cu_result sim_cu_DeviceTotalMem(size_t *bytes, CUdevice device)
 
     if (code)
         return code;
-    *bytes = sim_state.config.memory_bytes;
+    *bytes = sim_config_of(device)->memory_bytes;
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -244,13 +229,14 @@ static bool common_attribute(pool_cu_enum attribute, int *value)
 /* Attributes that differ by chip or device. */
 static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
 {
-    const struct sim_chip *chip = sim_state.chip;
+    const struct sim_chip *chip = sim_state.devices[device].chip;
+    const int identity = (int)sim_config_of(device)->identity;
     const int values[][2] = {
         {POOL_CU_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK, chip->registers_per_block},
         {POOL_CU_ATTRIBUTE_CLOCK_RATE, chip->clock_khz},
-        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)sim_state.config.multiprocessors},
+        {POOL_CU_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)sim_config_of(device)->multiprocessors},
         {POOL_CU_ATTRIBUTE_MPS_ENABLED, sim_state.config.mps_percentage != 0},
-        {POOL_CU_ATTRIBUTE_PCI_BUS_ID, FIRST_PCI_BUS + device},
+        {POOL_CU_ATTRIBUTE_PCI_BUS_ID, FIRST_PCI_BUS + identity},
         {POOL_CU_ATTRIBUTE_MEMORY_CLOCK_RATE, chip->memory_clock_khz},
         {POOL_CU_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, chip->memory_bus_bits},
         {POOL_CU_ATTRIBUTE_L2_CACHE_SIZE, chip->l2_bytes},
@@ -258,7 +244,7 @@ static bool chip_attribute(pool_cu_enum attribute, CUdevice device, int *value)
         {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, (int)chip->capability / 10},
         {POOL_CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, (int)chip->capability % 10},
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, chip->shared_per_multiprocessor},
-        {POOL_CU_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, device},
+        {POOL_CU_ATTRIBUTE_MULTI_GPU_BOARD_GROUP_ID, identity},
         {POOL_CU_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO, chip->single_to_double},
         {POOL_CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, chip->shared_per_block_optin},
         {POOL_CU_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR, chip->blocks_per_multiprocessor},
@@ -295,7 +281,8 @@ pool_cu_result sim_cu_DeviceGetPCIBusId(char *text, int size, CUdevice device)
         return code;
     if (size < PCI_STRING_BYTES)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)(FIRST_PCI_BUS + device) & 0xffu);
+    snprintf(text, (size_t)size, "0000:%02x:00.0",
+        (FIRST_PCI_BUS + sim_config_of(device)->identity) & 0xffu);
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -314,11 +301,13 @@ pool_cu_result sim_cu_DeviceGetByPCIBusId(CUdevice *device, const char *text)
         if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2)
             return sim_leave(POOL_CU_INVALID_VALUE);
     }
-    if (domain || slot || function || bus < FIRST_PCI_BUS ||
-        bus - FIRST_PCI_BUS >= sim_state.config.device_count)
-        return sim_leave(POOL_CU_INVALID_DEVICE);
-    *device = (CUdevice)(bus - FIRST_PCI_BUS);
-    return sim_leave(POOL_CU_SUCCESS);
+    for (int at = 0; !domain && !slot && !function && is_device(at); at++) {
+        if (bus != FIRST_PCI_BUS + sim_config_of(at)->identity)
+            continue;
+        *device = at;
+        return sim_leave(POOL_CU_SUCCESS);
+    }
+    return sim_leave(POOL_CU_INVALID_DEVICE);
 }
 
 pool_cu_result sim_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUdevice peer)
@@ -330,7 +319,7 @@ pool_cu_result sim_cu_DeviceCanAccessPeer(int *can_access, CUdevice device, CUde
         return code;
     if (!is_device(peer))
         return sim_leave(POOL_CU_INVALID_DEVICE);
-    *can_access = device != peer && sim_state.config.has_peer_access;
+    *can_access = sim_are_peers(device, peer);
     return sim_leave(POOL_CU_SUCCESS);
 }
 
@@ -352,7 +341,7 @@ pool_cu_result sim_cu_DeviceGetP2PAttribute(
         return sim_leave(POOL_CU_SUCCESS);
     case DRIVER_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED:
     case DRIVER_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED:
-        *value = (int)sim_state.config.has_peer_access;
+        *value = sim_are_peers(source, destination);
         return sim_leave(POOL_CU_SUCCESS);
     default:
         return sim_leave(POOL_CU_INVALID_VALUE);

@@ -16,9 +16,8 @@ static int round_up(int value, int step)
  * As in ptxas, a bound of 1024 threads counts although no block is larger, a number of blocks has
  * no effect without a bound on their threads, and a bound that the chip cannot meet is ignored.
  */
-static int warps_by_launch_bounds(const struct sim_kernel *kernel)
+static int warps_by_launch_bounds(const struct sim_kernel *kernel, const struct sim_chip *chip)
 {
-    const struct sim_chip *chip = sim_state.chip;
     const uint32_t most = (uint32_t)chip->threads_per_multiprocessor;
     const uint32_t threads = kernel->bound_threads;
     uint32_t blocks = kernel->min_blocks;
@@ -32,15 +31,15 @@ static int warps_by_launch_bounds(const struct sim_kernel *kernel)
 }
 
 /* Registers per thread as ptxas would allocate them: launch bounds cause spilling. */
-static int registers_per_thread(const struct sim_kernel *kernel)
+static int registers_per_thread(const struct sim_kernel *kernel, const struct sim_chip *chip)
 {
     int count = kernel->register_count ? (int)kernel->register_count : 1;
-    int warps = round_up(warps_by_launch_bounds(kernel), SIM_WARP_UNIT);
+    int warps = round_up(warps_by_launch_bounds(kernel, chip), SIM_WARP_UNIT);
 
     if (warps) {
         int block = round_up(((int)kernel->bound_threads + SIM_WARP - 1) / SIM_WARP, SIM_WARP_UNIT);
         int most = SIM_REGISTERS / (warps * SIM_WARP) / 8 * 8;
-        int per_block = sim_state.chip->registers_per_block / (block * SIM_WARP) / 8 * 8;
+        int per_block = chip->registers_per_block / (block * SIM_WARP) / 8 * 8;
 
         count = count < most ? count : most;
         count = count < per_block ? count : per_block;
@@ -56,21 +55,26 @@ static int warps_by_registers(int register_count, int registers)
     return registers / warp / SIM_WARP_UNIT * SIM_WARP_UNIT;
 }
 
-int sim_function_max_threads(const struct sim_kernel *kernel)
+static const struct sim_chip *chip_of(const struct sim_function_object *function)
 {
+    return sim_state.devices[function->module->context->device].chip;
+}
+
+int sim_function_max_threads(const struct sim_function_object *function)
+{
+    const struct sim_kernel *kernel = function->kernel;
+    const struct sim_chip *chip = chip_of(function);
     int by_registers =
-        warps_by_registers(registers_per_thread(kernel), sim_state.chip->registers_per_block) *
+        warps_by_registers(registers_per_thread(kernel, chip), chip->registers_per_block) *
         SIM_WARP;
     int most = (int)kernel->max_threads;
 
     return most < by_registers ? most : by_registers;
 }
 
-int sim_function_blocks(
-    const struct sim_function_object *function, int block_size, uint64_t dynamic_shared)
+static int count_blocks(const struct sim_kernel *kernel, const struct sim_chip *chip,
+    int block_size, uint64_t dynamic_shared)
 {
-    const struct sim_kernel *kernel = function->kernel;
-    const struct sim_chip *chip = sim_state.chip;
     const uint64_t most_shared = (uint64_t)chip->shared_per_block_optin;
     int blocks = chip->blocks_per_multiprocessor, fit;
 
@@ -81,15 +85,21 @@ int sim_function_blocks(
     const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
     blocks = fit < blocks ? fit : blocks;
-    fit = warps_by_registers(registers_per_thread(kernel), SIM_REGISTERS) /
+    fit = warps_by_registers(registers_per_thread(kernel, chip), SIM_REGISTERS) /
           round_up(warps, SIM_WARP_UNIT);
-    if (warps_by_registers(registers_per_thread(kernel), SIM_REGISTERS) >= warps && fit == 0)
+    if (warps_by_registers(registers_per_thread(kernel, chip), SIM_REGISTERS) >= warps && fit == 0)
         fit = 1;
     blocks = fit < blocks ? fit : blocks;
     int shared = (int)dynamic_shared + (int)kernel->shared_bytes + chip->shared_reserved_per_block;
     shared = round_up(shared, chip->shared_unit);
     fit = shared ? chip->shared_per_multiprocessor / shared : blocks;
     return fit < blocks ? fit : blocks;
+}
+
+int sim_function_blocks(
+    const struct sim_function_object *function, int block_size, uint64_t dynamic_shared)
+{
+    return count_blocks(function->kernel, chip_of(function), block_size, dynamic_shared);
 }
 
 /* ---- the table's functions ------------------------------------------------------------------- */
@@ -125,14 +135,15 @@ pool_cu_result sim_cu_FuncGetAttribute(int *value, pool_cu_enum attribute, CUfun
     if (code)
         return code;
     const struct sim_kernel *kernel = function->kernel;
+    const struct sim_chip *chip = chip_of(function);
     const int values[] = {
-        [DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = sim_function_max_threads(kernel),
+        [DRIVER_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = sim_function_max_threads(function),
         [DRIVER_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)kernel->shared_bytes,
         [DRIVER_FUNC_ATTRIBUTE_CONST_SIZE_BYTES] = constant_bytes(function->module->program),
         [DRIVER_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = (int)kernel->local_bytes,
-        [DRIVER_FUNC_ATTRIBUTE_NUM_REGS] = registers_per_thread(kernel),
+        [DRIVER_FUNC_ATTRIBUTE_NUM_REGS] = registers_per_thread(kernel, chip),
         [DRIVER_FUNC_ATTRIBUTE_PTX_VERSION] = (int)sim_program_target(function->module->program),
-        [DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)sim_state.chip->capability,
+        [DRIVER_FUNC_ATTRIBUTE_BINARY_VERSION] = (int)chip->capability,
         [DRIVER_FUNC_ATTRIBUTE_CACHE_MODE_CA] = 0,
         [DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = function->max_dynamic_shared,
         [DRIVER_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = function->carveout,
@@ -155,7 +166,7 @@ pool_cu_result sim_cu_FuncSetAttribute(CUfunction handle, pool_cu_enum attribute
     switch (attribute) {
     case DRIVER_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 ||
-            value > sim_state.chip->shared_per_block_optin - (int)function->kernel->shared_bytes)
+            value > chip_of(function)->shared_per_block_optin - (int)function->kernel->shared_bytes)
             return sim_leave(POOL_CU_INVALID_VALUE);
         function->max_dynamic_shared = value;
         return sim_leave(POOL_CU_SUCCESS);
@@ -220,15 +231,16 @@ pool_cu_result sim_cu_OccupancyMaxActiveBlocksPerMultiprocessor(
  * the program, so it is called without the lock, on a copy that remains valid whatever happens to
  * the module.
  */
-static void find_best_block(struct sim_function_object *function, pool_cu_block_to_shared shared_of,
-    size_t dynamic_shared, int limit, int *blocks_out, int *block_out)
+static void find_best_block(const struct sim_kernel *kernel, const struct sim_chip *chip,
+    pool_cu_block_to_shared shared_of, size_t dynamic_shared, int limit, int *blocks_out,
+    int *block_out)
 {
     int best_threads = 0;
 
     *blocks_out = *block_out = 0;
     for (int block = limit / SIM_WARP * SIM_WARP; block > 0; block -= SIM_WARP) {
         size_t shared = shared_of ? shared_of(block) : dynamic_shared;
-        int blocks = sim_function_blocks(function, block, shared);
+        int blocks = count_blocks(kernel, chip, block, shared);
 
         if (blocks * block <= best_threads)
             continue;
@@ -252,14 +264,14 @@ pool_cu_result sim_cu_OccupancyMaxPotentialBlockSize(int *min_grid_size, int *bl
         return code;
     if (!min_grid_size || !block_size || block_size_limit < 0)
         return sim_leave(POOL_CU_INVALID_VALUE);
-    int limit = sim_function_max_threads(function->kernel);
+    int limit = sim_function_max_threads(function);
     if (block_size_limit && block_size_limit < limit)
         limit = block_size_limit < SIM_WARP ? SIM_WARP : block_size_limit;
-    struct sim_kernel kernel = *function->kernel;
-    struct sim_function_object copy = {.kernel = &kernel};
-    const int multiprocessors = (int)sim_state.config.multiprocessors;
+    const struct sim_kernel kernel = *function->kernel;
+    const struct sim_chip *chip = chip_of(function);
+    const int multiprocessors = (int)sim_config_of(call.context->device)->multiprocessors;
     sim_leave(POOL_CU_SUCCESS);
-    find_best_block(&copy, shared_of, dynamic_shared_bytes, limit, &blocks, &block);
+    find_best_block(&kernel, chip, shared_of, dynamic_shared_bytes, limit, &blocks, &block);
     *min_grid_size = blocks * multiprocessors;
     *block_size = block;
     return POOL_CU_SUCCESS;

@@ -8,7 +8,7 @@
 #include "driver/sim/table/state.h"
 
 /* Maximum number of threads per block, given the kernel's launch bounds and registers. */
-int sim_function_max_threads(const struct sim_kernel *kernel);
+int sim_function_max_threads(const struct sim_function_object *function);
 
 /* Number of blocks of that shape that fit on one multiprocessor at once. */
 int sim_function_blocks(

@@ -22,7 +22,7 @@ static pool_cu_result write_resource(
         return POOL_CU_INVALID_VALUE;
     if (type != PARTITION_TYPE)
         return POOL_CU_INVALID_RESOURCE_TYPE;
-    if (sim_state.config.multiprocessors > PARTITION_MULTIPROCESSORS)
+    if (partition_size(partition) > PARTITION_MULTIPROCESSORS)
         return POOL_CU_NOT_SUPPORTED;
     partition_write(partition, resource);
     return POOL_CU_SUCCESS;
@@ -30,8 +30,9 @@ static pool_cu_result write_resource(
 
 static struct partition whole_device(int device)
 {
-    return partition_of_device(
-        device, (int)sim_state.chip->capability / 10, sim_state.config.multiprocessors);
+    const struct sim_device_config *config = sim_config_of(device);
+
+    return partition_of_device(device, (int)config->capability / 10, config->multiprocessors);
 }
 
 pool_cu_result sim_cu_DeviceGetDevResource(
@@ -53,10 +54,11 @@ pool_cu_result sim_cu_DeviceGetDevResource(
 static struct partition whole_context(int device)
 {
     const uint64_t percentage = sim_state.config.mps_percentage;
-    const uint64_t count = sim_state.config.multiprocessors * percentage / 100;
+    const struct sim_device_config *config = sim_config_of(device);
+    const uint64_t count = config->multiprocessors * percentage / 100;
 
-    return percentage ? partition_of_device(device, (int)sim_state.chip->capability / 10,
-                            count ? (unsigned)count : 1)
+    return percentage ? partition_of_device(
+                            device, (int)config->capability / 10, count ? (unsigned)count : 1)
                       : whole_device(device);
 }
 

@@ -10,8 +10,10 @@
 
 #include "driver/sim/table/state.h"
 
-/* The log buffers of a load; a buffer that is NULL or has size 0 receives nothing. */
+/* For which chip an image is loaded, and the log buffers of the load; a buffer that is NULL or has
+ * size 0 receives nothing. */
 struct sim_jit {
+    uint32_t capability;
     char *info, *error;
     size_t info_size, error_size;
     void **info_used, **error_used; /* receive the number of bytes written; may be NULL */

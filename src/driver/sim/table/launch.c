@@ -42,13 +42,13 @@ static pool_cu_result check_shape(const struct sim_launch_request *work)
         return POOL_CU_INVALID_VALUE;
     if (threads > function->kernel->max_threads) /* .maxntid */
         return POOL_CU_INVALID_VALUE;
-    if (threads > (uint64_t)sim_function_max_threads(function->kernel))
+    if (threads > (uint64_t)sim_function_max_threads(function))
         return POOL_CU_LAUNCH_OUT_OF_RESOURCES;
     if (!work->is_cooperative)
         return POOL_CU_SUCCESS;
     uint64_t resident =
         (uint64_t)sim_function_blocks(function, (int)threads, work->dynamic_shared_bytes) *
-        sim_state.config.multiprocessors;
+        sim_config_of(function->module->context->device)->multiprocessors;
     uint64_t blocks = (uint64_t)work->grid[0] * work->grid[1] * work->grid[2];
     return blocks > resident ? POOL_CU_COOPERATIVE_LAUNCH_TOO_LARGE : POOL_CU_SUCCESS;
 }
@@ -411,7 +411,7 @@ static void init_launch(
         .checks =
             ((sim_state.reports & POOL_SIM_REPORT_UNINITIALISED) ? SIM_CHECK_SHARED_INIT : 0) |
             ((sim_state.reports & POOL_SIM_REPORT_BARRIER) ? SIM_CHECK_DIVERGENT_BARRIER : 0),
-        .multiprocessor_count = sim_state.config.multiprocessors,
+        .multiprocessor_count = sim_config_of(context->device)->multiprocessors,
         .grid_id = ++sim_state.launches,
         .print = log_print,
     };

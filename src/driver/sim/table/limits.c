@@ -141,7 +141,7 @@ pool_cu_result sim_cu_CtxEnablePeerAccess(CUcontext peer, unsigned int flags)
     if (code)
         return sim_leave(code);
     found = found->root;
-    if (found->device == call.context->device || !sim_state.config.has_peer_access)
+    if (!sim_are_peers(call.context->device, found->device))
         return sim_leave(POOL_CU_PEER_ACCESS_UNSUPPORTED);
     unsigned place = find_peer(call.context, found);
     if (place < call.context->peer_count)

@@ -110,7 +110,7 @@ struct sim_allocation *sim_memory_item(size_t index)
 
 uint64_t sim_memory_free_bytes(int device)
 {
-    return sim_state.config.memory_bytes - sim_state.devices[device].used_bytes;
+    return sim_config_of(device)->memory_bytes - sim_state.devices[device].used_bytes;
 }
 
 static bool reserve_map_entry(void)
@@ -162,9 +162,8 @@ void sim_reserve_at(uint64_t base, uint64_t bytes)
 }
 
 /* Reserves the device's address range, as large as the host permits. */
-static bool reserve_region(struct sim_region *region)
+static bool reserve_region(struct sim_region *region, uint64_t memory)
 {
-    uint64_t memory = sim_state.config.memory_bytes;
 
     for (uint64_t times = 4; times > 0; times /= 2) {
         uint64_t bytes = memory * times + ((uint64_t)64 << 20);
@@ -254,11 +253,12 @@ pool_cu_result sim_memory_allocate(struct sim_context *context, enum sim_memory_
     uint64_t bytes, uint64_t align, uint64_t charged, struct sim_allocation **out)
 {
     struct sim_device *device = &sim_state.devices[context->device];
+    const uint64_t memory = sim_config_of(context->device)->memory_bytes;
     struct sim_allocation *made;
 
-    if (charged > sim_memory_free_bytes(context->device) || bytes > sim_state.config.memory_bytes)
+    if (charged > sim_memory_free_bytes(context->device) || bytes > memory)
         return POOL_CU_OUT_OF_MEMORY;
-    if (!reserve_map_entry() || (!device->region.bytes && !reserve_region(&device->region)))
+    if (!reserve_map_entry() || (!device->region.bytes && !reserve_region(&device->region, memory)))
         return POOL_CU_OUT_OF_MEMORY;
     made = base_calloc(1, sizeof(*made));
     if (!made)

@@ -68,10 +68,10 @@ static pool_cu_result check_device(
 {
     const uint32_t target = sim_program_target(program);
 
-    if (!sim_image_fits(text, target, sim_state.chip->capability)) {
+    if (!sim_image_fits(text, target, jit->capability)) {
         sim_jit_error(jit,
             "ptxas fatal   : PTX for sm_%u does not run on this device of cc %u.%u\n", target,
-            sim_state.chip->capability / 10, sim_state.chip->capability % 10);
+            jit->capability / 10, jit->capability % 10);
         return POOL_CU_INVALID_PTX;
     }
     return check_sizes(program, jit);
@@ -143,7 +143,7 @@ static pool_cu_result parse_image(
     pool_cu_result code;
 
     if (sim_fatbin_is(image)) {
-        code = sim_fatbin_ptx(image, sim_state.chip->capability, jit, &text);
+        code = sim_fatbin_ptx(image, jit->capability, jit, &text);
         if (code)
             return code;
     } else {
@@ -269,6 +269,7 @@ static pool_cu_result load_module(struct sim_call *call, CUmodule *module, const
         code = POOL_CU_INVALID_VALUE;
     if (code)
         return sim_leave(code);
+    jit.capability = sim_config_of(call->context->device)->capability;
     pthread_mutex_unlock(&sim_state.lock);
     code = parse_image(image, &jit, &program);
     pthread_mutex_lock(&sim_state.lock);

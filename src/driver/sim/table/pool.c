@@ -209,7 +209,7 @@ pool_cu_result sim_cu_MemPoolSetAccess(
         const int device = access[at].location.id;
         if (device < 0 || (uint32_t)device >= sim_state.config.device_count)
             return sim_leave(POOL_CU_INVALID_DEVICE);
-        if (access[at].flags && device != pool->device && !sim_state.config.has_peer_access)
+        if (access[at].flags && device != pool->device && !sim_are_peers(device, pool->device))
             return sim_leave(POOL_CU_INVALID_DEVICE);
         if (access[at].flags == DRIVER_MEM_ACCESS_FLAGS_PROT_READWRITE)
             result |= UINT64_C(1) << device;
@@ -276,7 +276,7 @@ pool_cu_result sim_cu_MemAllocFromPoolAsync(
         *address = 0;
         return sim_leave(POOL_CU_SUCCESS);
     }
-    if (bytes > sim_state.config.memory_bytes)
+    if (bytes > sim_config_of(owner->device)->memory_bytes)
         return sim_leave(POOL_CU_OUT_OF_MEMORY);
     const uint64_t rounded = (bytes + SIM_ALIGNMENT - 1) / SIM_ALIGNMENT * SIM_ALIGNMENT;
     code = reserve_bytes(pool, rounded);

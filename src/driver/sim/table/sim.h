@@ -18,33 +18,50 @@
 #define SIM_DRIVER_VERSION 13000u /* of the driver, unless the device string says cuda= */
 
 /* The settings of a device string; after parsing, every member has its final value. */
-struct sim_config {
-    uint32_t device_count;
+/* One device. */
+struct sim_device_config {
+    uint64_t memory_bytes;
+    /* Before the first context; the rest counts as used by other processes. */
+    uint64_t free_bytes;
+    uint64_t peers;      /* bit i: it can address the memory of the device whose identity is i */
     uint32_t capability; /* 90 is 9.0 */
     uint32_t multiprocessors;
-    uint32_t threads;         /* CPU threads shared by launches; 0: one per core */
-    uint32_t reports;         /* POOL_SIM_REPORT_… */
-    uint32_t has_peer_access; /* 1: every device can address the memory of every other */
-    uint32_t driver_version;  /* 13000 is CUDA 13.0 */
-    uint32_t has_waits;       /* 1: calls wait for other streams where those of a GPU do */
-    uint32_t is_serial;       /* 1: one launch of a device at a time, the most urgent one first */
-    uint32_t mps_percentage;  /* through an MPS server, of the threads; 0: without one */
-    uint64_t memory_bytes;
-    uint64_t
-        free_bytes; /* free before the first context; the rest counts as used by other processes */
-    uint64_t instruction_limit; /* warp instructions per launch; 0: unlimited */
+    uint32_t identity; /* its place in the device string, which its UUID and PCI address tell */
     char name[SIM_NAME_BYTES];
+};
+
+struct sim_config {
+    uint32_t device_count;
+    uint32_t threads;           /* CPU threads shared by launches; 0: one per core */
+    uint32_t reports;           /* POOL_SIM_REPORT_… */
+    uint32_t driver_version;    /* 13000 is CUDA 13.0 */
+    uint32_t has_waits;         /* 1: calls wait for other streams where those of a GPU do */
+    uint32_t is_serial;         /* 1: one launch of a device at a time, the most urgent one first */
+    uint32_t mps_percentage;    /* through an MPS server, of the threads; 0: without one */
+    uint64_t instruction_limit; /* warp instructions per launch; 0: unlimited */
+    struct sim_device_config devices[SIM_MAX_DEVICES];
 };
 
 /* Whether a pool's device string requests simulated devices: "sim" or "sim:…". */
 bool sim_spec_is_sim(const char *spec);
 
 /*
- * Parses "sim[:[count][,key=value]…]" with the keys mem, free, cc, sms, threads, limit, name,
+ * Parses "sim[:[count][,key=value]…[;[count][,key=value]…]…]": groups of like devices with the keys
+ * mem, free, cc, sms and name; the first group also has the keys of all devices, threads, limit,
  * report, p2p, waits, serial, mps and cuda. *config is written on success only; the message of
  * POOL_ERR_INVALID_ARGUMENT gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
+
+/*
+ * Keeps the devices that CUDA_VISIBLE_DEVICES names, in its order: ordinals, or UUIDs ("GPU-" and
+ * enough digits to tell them apart), separated by commas. As in the driver, an entry that names no
+ * device ends the list; so does a device that is named again.
+ */
+void sim_config_restrict(struct sim_config *config, const char *visible);
+
+/* The UUID of the device with that identity, the same in every process. */
+void sim_uuid(uint32_t identity, pool_cu_uuid *uuid);
 
 /* One fault rule of <devicepool/sim.h>. */
 struct sim_rule {
@@ -73,6 +90,8 @@ void sim_rules_free(struct sim_rules *rules);
  * fault included.
  */
 pool_status sim_open(const char *spec, const pool_cuda_api **table);
+/* The same with the devices that `visible` leaves; see sim_config_restrict. NULL: all. */
+pool_status sim_open_visible(const char *spec, const char *visible, const pool_cuda_api **table);
 void sim_close(void);
 
 /*

@@ -279,33 +279,53 @@ static pool_status start_driver(const struct sim_config *config)
     sim_state.leak_count = 0;
     sim_state.config = *config;
     sim_state.reports = config->reports;
-    sim_state.chip = sim_chip_find(config->capability);
     sim_state.generation++;
     sim_state.poison = POOL_CU_SUCCESS;
     sim_state.cancel = 0;
     memset(&sim_state.fault, 0, sizeof(sim_state.fault));
     sim_state.fault.device = -1;
-    for (uint32_t at = 0; at < config->device_count; at++)
-        sim_state.devices[at].used_bytes = config->memory_bytes - config->free_bytes;
+    for (uint32_t at = 0; at < config->device_count; at++) {
+        const struct sim_device_config *device = &config->devices[at];
+
+        sim_state.devices[at].used_bytes = device->memory_bytes - device->free_bytes;
+        sim_state.devices[at].chip = sim_chip_find(device->capability);
+    }
     return POOL_OK;
+}
+
+static bool is_same_device(
+    const struct sim_device_config *one, const struct sim_device_config *other)
+{
+    return one->memory_bytes == other->memory_bytes && one->free_bytes == other->free_bytes &&
+           one->peers == other->peers && one->capability == other->capability &&
+           one->multiprocessors == other->multiprocessors && one->identity == other->identity &&
+           strcmp(one->name, other->name) == 0;
 }
 
 static bool is_same(const struct sim_config *one, const struct sim_config *other)
 {
-    return one->device_count == other->device_count && one->capability == other->capability &&
-           one->multiprocessors == other->multiprocessors && one->threads == other->threads &&
-           one->reports == other->reports && one->memory_bytes == other->memory_bytes &&
-           one->free_bytes == other->free_bytes &&
-           one->instruction_limit == other->instruction_limit &&
-           one->has_peer_access == other->has_peer_access && one->has_waits == other->has_waits &&
-           one->driver_version == other->driver_version && strcmp(one->name, other->name) == 0;
+    for (uint32_t at = 0; at < one->device_count && at < other->device_count; at++)
+        if (!is_same_device(&one->devices[at], &other->devices[at]))
+            return false;
+    return one->device_count == other->device_count && one->threads == other->threads &&
+           one->reports == other->reports && one->instruction_limit == other->instruction_limit &&
+           one->has_waits == other->has_waits && one->is_serial == other->is_serial &&
+           one->mps_percentage == other->mps_percentage &&
+           one->driver_version == other->driver_version;
 }
 
 pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
 {
+    return sim_open_visible(spec, NULL, table_out);
+}
+
+pool_status sim_open_visible(const char *spec, const char *visible, const pool_cuda_api **table_out)
+{
     struct sim_config config;
     pool_status status = sim_config_parse(spec, &config);
 
+    if (!status && visible)
+        sim_config_restrict(&config, visible);
     if (status)
         return status;
     status = sim_lock();
@@ -317,10 +337,10 @@ pool_status sim_open(const char *spec, const pool_cuda_api **table_out)
         status = start_driver(&config);
     else if (!is_same(&sim_state.config, &config))
         status = base_fail(POOL_ERR_BUSY,
-            "the process already has simulated devices of another kind (%u of cc %u with %llu "
-            "bytes); \"%.128s\" has to wait until every pool with them is destroyed",
-            sim_state.config.device_count, sim_state.config.capability,
-            (unsigned long long)sim_state.config.memory_bytes, spec);
+            "the process already has simulated devices of another kind (%u, the first of cc %u "
+            "with %llu bytes); \"%.128s\" has to wait until every pool with them is destroyed",
+            sim_state.config.device_count, sim_state.config.devices[0].capability,
+            (unsigned long long)sim_state.config.devices[0].memory_bytes, spec);
     if (!status) {
         sim_state.references++;
         *table_out = &table;

@@ -458,6 +458,7 @@ struct sim_device {
     struct sim_context *contexts; /* live ones, the primary one included */
     struct sim_context *ended;    /* green ones */
     bool is_launching;            /* with `serial`: a launch is being executed */
+    const struct sim_chip *chip;
 };
 
 /* The calling thread's context stack; sim_stack_pop requires a non-empty stack. */
@@ -511,7 +512,6 @@ struct sim_state {
     uint32_t cancel;       /* read by the executor, written atomically */
     struct sim_config config;
     uint32_t reports; /* POOL_SIM_REPORT_… */
-    const struct sim_chip *chip;
     struct sim_device devices[SIM_MAX_DEVICES];
     struct sim_slot *slots;
     uint32_t slot_count, slot_capacity, first_free_slot;
@@ -531,6 +531,17 @@ struct sim_state {
     uint64_t leak_count;
 };
 extern struct sim_state sim_state;
+
+static inline const struct sim_device_config *sim_config_of(int device)
+{
+    return &sim_state.config.devices[device];
+}
+
+/* Whether a device can address the memory of another one. */
+static inline bool sim_are_peers(int device, int other)
+{
+    return sim_config_of(device)->peers >> sim_config_of(other)->identity & 1;
+}
 
 /* ---- begin and end of calls ------------------------------------------------------------------ */
 enum sim_need {

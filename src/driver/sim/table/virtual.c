@@ -413,9 +413,9 @@ pool_cu_result sim_cu_MemMap(CUdeviceptr address, size_t bytes, size_t offset,
 
 /* One bit per device. */
 struct access_change {
-    uint64_t devices; /* whose access is set */
-    uint64_t granted; /* of these */
-    bool *has_peers;  /* some of these are not the memory's device */
+    uint64_t devices;    /* whose access is set */
+    uint64_t granted;    /* of these */
+    bool *has_strangers; /* some of these are not the memory's device */
 };
 
 /* Calls `visit` for the mappings that fill the range exactly; false: the range is no such one. */
@@ -450,10 +450,12 @@ static void begin_freeing(struct sim_allocation *mapping, const struct access_ch
     mapping->is_freeing = true;
 }
 
-static void find_peers(struct sim_allocation *mapping, const struct access_change *change)
+static void find_strangers(struct sim_allocation *mapping, const struct access_change *change)
 {
-    if (change->granted & ~(UINT64_C(1) << mapping->device))
-        *change->has_peers = true;
+    for (int device = 0; change->granted >> device; device++)
+        if (change->granted >> device & 1 && device != mapping->device &&
+            !sim_are_peers(device, mapping->device))
+            *change->has_strangers = true;
 }
 
 static void set_access(struct sim_allocation *mapping, const struct access_change *change)
@@ -486,8 +488,8 @@ pool_cu_result sim_cu_MemUnmap(CUdeviceptr address, size_t bytes)
 pool_cu_result sim_cu_MemSetAccess(
     CUdeviceptr address, size_t bytes, const pool_cu_mem_access *access, size_t count)
 {
-    bool is_mapped, has_peers = false;
-    struct access_change change = {.has_peers = &has_peers};
+    bool is_mapped, has_strangers = false;
+    struct access_change change = {.has_strangers = &has_strangers};
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_MemSetAccess, SIM_NEED_HEALTHY, -1);
 
@@ -507,9 +509,9 @@ pool_cu_result sim_cu_MemSetAccess(
         else if (access[at].flags)
             return sim_leave(POOL_CU_NOT_SUPPORTED); /* memory that is only read */
     }
-    if (!each_mapping(address, bytes, find_peers, &change))
+    if (!each_mapping(address, bytes, find_strangers, &change))
         return sim_leave(POOL_CU_INVALID_VALUE);
-    if (has_peers && !sim_state.config.has_peer_access)
+    if (has_strangers)
         return sim_leave(POOL_CU_INVALID_DEVICE);
     sim_memory_write_lock();
     is_mapped = each_mapping(address, bytes, set_access, &change);

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/lock.h"
+#include "base/math.h"
 #include "base/processors.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -258,7 +259,8 @@ static pool_status open_simulated(struct client *opened)
     opened->is_simulated = true;
     fill_table(opened, table->flags, all);
     table->DriverGetVersion(&opened->driver_version);
-    opened->device_bytes = config.memory_bytes;
+    for (uint32_t i = 0; i < config.device_count; i++)
+        opened->device_bytes = base_max(opened->device_bytes, config.devices[i].memory_bytes);
     return create_workers(opened, config.device_count);
 }
 
