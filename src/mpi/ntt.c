@@ -67,7 +67,7 @@ static pool_status multiply_twiddles(
                   : pool_vector_mul(run->field, &run->exec, &column_span, &powers, &column_span);
 }
 
-/* From `in`, or the second region where blocks were dealt out, to the first region. */
+/* From `in`, or the second region where blocks were distributed, to the first region. */
 static pool_status transform_column(struct group_transforms *run,
     const struct group_transform *transform, uint64_t count, const pool_span *in)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Asynchronous calls over 1, 2, 3, 4 and 8 devices, with and without peer access: transforms that
- * are split and dealt out, extensions, hashes, sponges, transforms of points, trees. Each call is
+ * are split and distributed, extensions, hashes, sponges, transforms of points, trees. Each call is
  * enqueued behind a host function that returns only after the call has, between copies of its input
  * and of its results; streams of the caller, of leases and default ones. What is refused, failures
  * of driver calls, cancellation, captures.

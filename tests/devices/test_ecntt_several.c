@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batches of transforms of points that are dealt out over 1, 2, 3, 4 and 8 simulated devices or
+ * Batches of transforms of points that are distributed over 1, 2, 3, 4 and 8 simulated devices or
  * those of the argument, against the reference: spans in host memory and sharded at random, both
  * layouts, in place, the memory of each device, what is refused, progress, cancellation and a
  * failure on one device.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Low-degree extensions whose columns are dealt out over 1, 2, 3, 4 and 8 simulated devices or
+ * Low-degree extensions whose columns are distributed over 1, 2, 3, 4 and 8 simulated devices or
  * those of the argument, against the reference: spans in host memory and sharded at random, both
  * layouts, in place, the memory of each device, what is refused, progress, cancellation and a
  * failure on one device.

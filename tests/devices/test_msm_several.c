@@ -259,7 +259,7 @@ static void test_refused(void **state)
     msm_problem_free(&problem);
 }
 
-/* Messages count scalars and points of the whole call: of split MSMs and of those dealt out. */
+/* Messages count scalars and points of the whole call: of split and of distributed MSMs. */
 static void test_indices(void **state)
 {
     enum { N = 12 };
@@ -269,7 +269,7 @@ static void test_indices(void **state)
     uint8_t sums[3 * 64];
     pool_span results = msm_span(sums, 3);
     pool_msm_params params = {.struct_size = sizeof(params), .curve = problem.curve, .batch = 3};
-    static const uint32_t bad[] = {N + 1, 3 * N - 1}; /* MSMs 0 and 1 are dealt out, 2 is split */
+    static const uint32_t bad[] = {N + 1, 3 * N - 1}; /* MSMs 0 and 1 are distributed, 2 is split */
     char says[32];
 
     (void)state;

@@ -22,7 +22,7 @@ static bool takes_natural(pool_ntt_order order)
     return order == POOL_NTT_NN || order == POOL_NTT_NR;
 }
 
-/* The shards of one transform per call: natural order is dealt out in turn. */
+/* The shards of one transform per call: natural order is distributed in turn. */
 static struct several_shards *shard(const pool_ntt_params *params, uint32_t count, pool_form form)
 {
     const uint64_t n = UINT64_C(1) << params->domain->log_size;

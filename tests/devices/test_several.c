@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs that are dealt out over several devices, 1, 2, 3, 4 and 8 simulated ones or those of
+ * Jobs that are distributed over several devices, 1, 2, 3, 4 and 8 simulated ones or those of
  * `--device`: batches of transforms, Poseidon hashing and Merkle trees, in host memory and sharded
  * at random; what is refused; progress, cancellation and a failure on one device.
  */

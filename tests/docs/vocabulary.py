@@ -44,6 +44,9 @@ RETIRED = [
     (r"does not tell|do not tell|cannot tell", "report, show"),
     (r"take[ns]? off|took off", "pop, remove"),
     (r"device's state gives", "see status.h"),
+    (r"dealt out|deal(?:s|t)? (?:it|them) out", "distributed, divided"),
+    (r"tuned numbers?", "tuning parameter"),
+    (r"as ever", "omit it"),
     (r"points_(?:begin|allocate|discard|hand_over|make_known)|pick_room", "msm_bases_, candidate_list"),
 ]
 SKIPPED = ("tests/vectors/", "docs/performance/", "ptx/prebuilt/", "docs/CHANGELOG.md",

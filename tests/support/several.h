@@ -180,7 +180,7 @@ static inline void several_download(
 /* ---- columns ----------------------------------------------------------------------------------
  */
 
-/* Columns that are dealt out over devices, in the layout POOL_NTT_ROWS or POOL_NTT_COLUMNS. */
+/* Columns that are distributed over devices, in the layout POOL_NTT_ROWS or POOL_NTT_COLUMNS. */
 struct several_columns {
     uint64_t count;
     uint64_t items; /* of a column */

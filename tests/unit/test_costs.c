@@ -154,7 +154,7 @@ static void test_bounds(void **state)
     }
 }
 
-/* Whole MSMs and transforms are dealt out; the rest is split. */
+/* Whole MSMs and transforms are distributed; the rest is split. */
 static void test_batches(void **state)
 {
     const struct ntt_job three = ntt_job_of(24, 3, true), four = ntt_job_of(24, 4, true),

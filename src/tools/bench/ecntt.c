@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures transforms of points in device memory, one or a batch of rows, with a workspace, or,
- * together, batches that are dealt out, in shards or pinned memory. The discrete logarithms of the
+ * together, distributed batches, in shards or pinned memory. The discrete logarithms of the
  * points are known, so that a random linear combination of the results, an MSM, is one multiple of
  * the generator; the logarithms are transformed by pool_ntt, whose results are checked at a random
  * point.

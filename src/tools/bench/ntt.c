@@ -36,7 +36,7 @@ static pool_status warm_up_ntt(struct bench_run *run)
         ntt->params.domain, &(pool_exec){.struct_size = sizeof(pool_exec), .device = run->device});
 }
 
-/* Transforms are dealt out whole, or each is split: then natural order is cyclic. */
+/* Transforms are distributed whole, or each is split: then natural order is cyclic. */
 static pool_status place_ntt(
     struct bench_run *run, const void *from, bool is_natural, struct bench_array *array)
 {

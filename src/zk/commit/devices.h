@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Commitments over several devices: the tree is cut, and each device hashes the rows below its
- * nodes. A device reads its rows of columns that are dealt out over the devices from the memory of
+ * nodes. A device reads its rows of columns that other devices have from the memory of
  * all of them; this is the exchange from columns to rows.
  */
 #ifndef COMMIT_DEVICES_H

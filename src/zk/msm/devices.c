@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_msm over several devices. As many MSMs as devices or more are dealt out whole; each of the
+ * pool_msm over several devices. As many MSMs as devices or more are distributed whole; each of the
  * others is split between the points, and its parts' results are added on the host. Each device's
  * MSMs are calls of its own.
  */
@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "zk/msm/call.h"
 
-/* MSMs 0 to whole - 1 are dealt out, as the division's items; the others are split. */
+/* MSMs 0 to whole - 1 are distributed, as the division's items; the others are split. */
 struct split {
     uint64_t count; /* points of an MSM */
     uint64_t whole;

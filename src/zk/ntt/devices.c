@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_ntt over several devices: at least as many transforms as devices are dealt out, each
+ * pool_ntt over several devices: at least as many transforms as devices are distributed, each
  * device's as a call of its own; fewer are split one after the other, see split.h.
  */
 #include "zk/ntt/split.h"
@@ -12,7 +12,7 @@ static bool is_sharded(const struct ntt_call *call)
     return call->in->space == POOL_MEMORY_SHARDED || call->out->space == POOL_MEMORY_SHARDED;
 }
 
-/* Whether the transforms are split over devices; else they are dealt out. */
+/* Whether the transforms are split over devices; else they are distributed. */
 static pool_status choose_split(struct ntt_call *call, const struct devices *devices)
 {
     uint32_t *log_devices = &call->log_split;

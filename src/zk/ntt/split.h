@@ -37,7 +37,7 @@ struct ntt_split_args ntt_split_args_of(
     const struct ntt_split *split, uint32_t device, bool is_direct);
 
 /* cost.c: the predicted seconds of transforms of 8-word elements on `devices` equal devices, from
- * and to shards on the devices; at least as many transforms as devices are dealt out. Infinite
+ * and to shards on the devices; at least as many transforms as devices are distributed. Infinite
  * where a plan cannot be made. */
 double ntt_cost(const struct chip *chip, const struct chip_rates *rates, const struct ntt_job *job,
     uint32_t devices);

@@ -185,7 +185,7 @@ struct operation_division {
 };
 
 /*
- * units.c: units are permutations, columns or transforms. Deals them out by the shards of the first
+ * units.c: units are permutations, columns or transforms. Divides them by the shards of the first
  * operand that has some, which the others' must fit, else by the devices' rates; `per_unit` is set.
  * `unit` is a plural noun.
  */

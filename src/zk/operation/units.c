@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Units of items that are dealt out over several devices: see operation.h. */
+/* Units of items that are distributed over several devices: see operation.h. */
 #include <string.h>
 
 #include "base/status.h"

@@ -26,7 +26,7 @@ struct workspace {
 
 /*
  * From now on the target's scratch memory is part of exec->workspace; where that is NULL, it is
- * allocated as ever. The workspace must be memory of the target's device that has `bytes` bytes and
+ * allocated. The workspace must be memory of the target's device that has `bytes` bytes and
  * is aligned for scratch memory. `workspace` lives as long as the target.
  */
 pool_status workspace_open(struct workspace *workspace, const char *call, const pool_exec *exec,
