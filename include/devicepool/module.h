@@ -304,6 +304,78 @@ POOL_API pool_status pool_cache_verify(uint64_t *kept, uint64_t *deleted);
 /* Deletes every entry; *deleted, unless NULL, receives their number. */
 POOL_API pool_status pool_cache_clear(uint64_t *deleted);
 
+/* ---- packs --------------------------------------------------------------------------------------
+ *
+ * A pack has compiled kernels of one chip in one file, DIRECTORY/sm_90.pack for compute capability
+ * 9.0. Directories of packs are levels of the disk cache that are only read, after the cache itself
+ * and before anything is compiled: DEVICEPOOL_CACHE_LEVELS names them, separated by colons; by
+ * default it is the one that is installed with the library, and "off", as DEVICEPOOL_CACHE=off,
+ * disables them. A pack is used by the build of the library that has written it and only if the
+ * NVRTC that would compile has made it; without NVRTC whichever has. Root or the user has to own
+ * file and directory, and nobody else may be able to write them. A damaged entry is a cache miss.
+ * All functions may be called by any thread.
+ */
+
+typedef struct pool_pack_info {
+    size_t struct_size;
+    char path[512];
+    int32_t compute_capability; /* 90 is 9.0 */
+    int32_t compiler_version;   /* of the NVRTC that has made it: 13000 is 13.0 */
+    uint64_t entries;           /* programs */
+    uint64_t bytes;             /* of the file */
+    int32_t is_used;            /* 1: for devices of its chip */
+    char reason[512];           /* why not, or empty */
+} pool_pack_info;
+
+/*
+ * The packs of the levels in the order of the search, and levels that cannot be read; of a file
+ * that is no pack only path and reason. POOL_ERR_NOT_FOUND: there are no more. The NVRTC that would
+ * compile is taken to be the first that is found.
+ */
+POOL_API pool_status pool_pack_at(size_t index, pool_pack_info *info);
+
+/* Called on the caller's thread when the programs of a field, curve or set have been compiled, with
+ * their number. A result other than 0 cancels. */
+typedef int (*pool_pack_progress)(void *user, const char *subject, uint64_t programs);
+
+/* Zero is the default of every member but struct_size and compute_capability. */
+typedef struct pool_pack_params {
+    size_t struct_size;
+    int32_t compute_capability;
+    int32_t form;                           /* pool_image_form; PTX is for simulated devices */
+    const struct pool_field *const *fields; /* vectors, transforms; of extensions: FRI */
+    size_t field_count;
+    const struct pool_curve *const *curves; /* MSMs, transforms of points */
+    size_t curve_count;
+    struct pool_poseidon *const *sets; /* permutations, hashes, trees, commitments */
+    size_t set_count;
+    pool_pack_progress progress; /* NULL: none */
+    void *user;
+} pool_pack_params;
+
+/*
+ * Compiles all programs of the fields, curves and sets for a chip, which need not be there, and
+ * writes DIRECTORY/sm_90.pack, replacing an old one at the end. Creates the directory. Takes from
+ * the cache what it has, and stores the rest there. Blocks. `info` may be NULL, here and below.
+ * Errors: POOL_ERR_NO_COMPILER, POOL_ERR_UNSUPPORTED (NVRTC has no machine code for the chip),
+ * POOL_ERR_CANCELLED, POOL_ERR_IO.
+ */
+POOL_API pool_status pool_pack_build(
+    const char *directory, const pool_pack_params *params, pool_pack_info *info);
+
+/*
+ * Writes the cache's entries for a chip to DIRECTORY/sm_90.pack: those of the NVRTC that has made
+ * the newest. *left_out, unless NULL, receives the number of the others. POOL_ERR_NOT_FOUND: there
+ * are no entries.
+ */
+POOL_API pool_status pool_pack_cache(
+    const char *directory, int32_t compute_capability, pool_pack_info *info, uint64_t *left_out);
+
+/* Copies the entries of a pack to the cache, or only reads them all. POOL_ERR_BAD_DATA: an entry is
+ * damaged (the others are copied), or the file is no pack. */
+POOL_API pool_status pool_pack_unpack(const char *path, pool_pack_info *info);
+POOL_API pool_status pool_pack_verify(const char *path, pool_pack_info *info);
+
 #ifdef __cplusplus
 }
 #endif

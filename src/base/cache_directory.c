@@ -83,8 +83,9 @@ static int make_directories(const char *path)
     }
 }
 
-/* Whether this user owns it and no other user can write in it or replace it in its parent. */
-static int is_safe(int directory, char *reason, size_t reason_size)
+/* Whether this user owns it, or root where that is as good, and no other user can write in it or
+ * replace it in its parent. */
+static int is_safe(int directory, int may_be_roots, char *reason, size_t reason_size)
 {
     struct stat attributes;
     int above;
@@ -94,7 +95,7 @@ static int is_safe(int directory, char *reason, size_t reason_size)
         snprintf(reason, reason_size, "cannot read its attributes: %s", strerror(errno));
         return 0;
     }
-    if (attributes.st_uid != geteuid()) {
+    if (attributes.st_uid != geteuid() && !(may_be_roots && attributes.st_uid == 0)) {
         snprintf(reason, reason_size, "it is owned by user %u", (unsigned)attributes.st_uid);
         return 0;
     }
@@ -127,8 +128,24 @@ int base_cache_directory_open(
         snprintf(reason, reason_size, "%s: %s", path, strerror(errno));
         return -1;
     }
-    if (!is_safe(directory, reason, reason_size)) {
+    if (!is_safe(directory, 0, reason, reason_size)) {
         base_close(directory);
+        return -1;
+    }
+    return directory;
+}
+
+int base_cache_level_open(const char *path, char *reason, size_t reason_size)
+{
+    int directory = base_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
+
+    if (directory < 0) {
+        snprintf(reason, reason_size, "%s", strerror(errno));
+        return -1;
+    }
+    if (!is_safe(directory, 1, reason, reason_size)) {
+        base_close(directory);
+        errno = EPERM;
         return -1;
     }
     return directory;

@@ -15,4 +15,11 @@
 int base_cache_directory_open(
     int may_create, char *path, size_t path_size, char *reason, size_t reason_size);
 
+/*
+ * An open descriptor of a directory that is only read; -1 with errno and the reason when it is
+ * missing or not safe to use: root or this user has to own it, and nobody else may be able to write
+ * in it or replace it. The caller closes it.
+ */
+int base_cache_level_open(const char *path, char *reason, size_t reason_size);
+
 #endif

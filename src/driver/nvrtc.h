@@ -8,8 +8,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <devicepool/status.h>
+
+#include "base/sha256.h"
 
 typedef struct _nvrtcProgram *nvrtc_program;                    /* the tag is nvrtc.h's */
 typedef unsigned int nvrtc_result;                              /* an enumeration there */
@@ -107,6 +110,10 @@ void driver_nvrtc_open_builtins(struct nvrtc *nvrtc, const char *opened);
  */
 enum { DRIVER_NVRTC_REASON = 2048, DRIVER_NVRTC_MAX = 8 };
 const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t size);
+
+/* The digest of which build of NVRTC it is, by its files and not by their paths. POOL_ERR_IO: a
+ * file cannot be read. Any thread. */
+pool_status driver_nvrtc_identify(const struct nvrtc *nvrtc, uint8_t identity[BASE_SHA256_BYTES]);
 
 /* The first of them, for callers to whom a missing compiler is an error. */
 pool_status driver_nvrtc_open(const struct nvrtc **nvrtc);

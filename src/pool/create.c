@@ -108,12 +108,23 @@ static bool is_size(const char *text)
            (!text[digits] || (strchr("KMG", text[digits]) && !text[digits + 1]));
 }
 
+static bool are_absolute_paths(const char *list)
+{
+    for (; list[0] == '/'; list++) {
+        list += strcspn(list, ":");
+        if (!list[0])
+            return true;
+    }
+    return false;
+}
+
 /* Settings that are read where no call could refuse them. */
 static pool_status check_cache_settings(void)
 {
     const char *cache = base_setting(BASE_SETTING_CACHE),
                *most = base_setting(BASE_SETTING_CACHE_MAX);
-    const char *directory = base_setting(BASE_SETTING_CACHE_DIR);
+    const char *directory = base_setting(BASE_SETTING_CACHE_DIR),
+               *levels = base_setting(BASE_SETTING_CACHE_LEVELS);
 
     if (cache && strcmp(cache, "on") != 0 && strcmp(cache, "off") != 0)
         return base_setting_refuse(BASE_SETTING_CACHE, "on or off");
@@ -121,6 +132,9 @@ static pool_status check_cache_settings(void)
         return base_setting_refuse(BASE_SETTING_CACHE_MAX, "a size, \"512M\" or \"1G\"");
     if (directory && directory[0] != '/')
         return base_setting_refuse(BASE_SETTING_CACHE_DIR, "an absolute path");
+    if (levels && strcmp(levels, "off") != 0 && !are_absolute_paths(levels))
+        return base_setting_refuse(
+            BASE_SETTING_CACHE_LEVELS, "absolute paths, separated by colons, or off");
     return POOL_OK;
 }
 

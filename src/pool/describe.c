@@ -239,6 +239,20 @@ static void write_compiler(
             compiler->message[0] ? "; " : "", compiler->message);
 }
 
+/* Nothing where no pack is there for the chip. */
+static void write_pack(
+    struct text_buffer *buffer, const pool_device_info *chip, const pool_component *pack)
+{
+    const int version = pack->version;
+
+    if (!pack->status)
+        write_text(buffer, "machine code  %s, %s that NVRTC %d.%d has compiled\n", pack->path,
+            pack->message, version / 1000, version % 1000 / 10);
+    else if (pack->message[0])
+        write_text(buffer, "machine code  none for compute capability %d.%d (%s)\n",
+            chip->compute_major, chip->compute_minor, pack->message);
+}
+
 /* One line, or one per chip. Nothing is tried: a description uses no device. */
 static void write_compilers(struct text_buffer *buffer, const device_pool *pool)
 {
@@ -247,7 +261,7 @@ static void write_compilers(struct text_buffer *buffer, const device_pool *pool)
     for (size_t i = 1; i < pool->count; i++)
         is_mixed |= !is_same_chip(pool, 0, i);
     for (size_t i = 0; i < pool->count; i++) {
-        pool_component compiler;
+        pool_component compiler, pack;
         size_t first = 0;
 
         while (first < i && !is_same_chip(pool, first, i))
@@ -258,6 +272,10 @@ static void write_compilers(struct text_buffer *buffer, const device_pool *pool)
             buffer->is_broken = 1; /* out of memory */
         else
             write_compiler(buffer, is_mixed ? &pool->devices[i].properties : NULL, &compiler);
+        if (module_pack_report(&pool->devices[i], &pack))
+            buffer->is_broken = 1;
+        else
+            write_pack(buffer, &pool->devices[i].properties, &pack);
     }
 }
 

@@ -204,6 +204,19 @@ static int fill_compiler(cJSON *root, const device_pool *pool)
            add_text(compiler, "message", found.message);
 }
 
+/* The pack of the first device's chip; `used` is false where none can be. */
+static int fill_pack(cJSON *root, pool_device *device)
+{
+    pool_component found = {.status = POOL_ERR_NOT_FOUND};
+    cJSON *pack = cJSON_AddObjectToObject(root, "machine_code");
+
+    if (device && module_pack_report(device, &found))
+        return 0;
+    return pack && add_flag(pack, "used", !found.status) && add_text(pack, "path", found.path) &&
+           add_number(pack, "compiler_version", found.version) &&
+           add_text(pack, "message", found.message);
+}
+
 /* An index in the pool, or null. */
 static int add_index(cJSON *object, const char *name, int index)
 {
@@ -273,7 +286,8 @@ static int fill_pool(cJSON *root, device_pool *pool)
     pool_get_health(pool, &health);
     return driver && add_text(driver, "path", pool->driver->path) &&
            add_number(driver, "version", pool->driver->version) && fill_compiler(root, pool) &&
-           fill_tuning(root, pool) && fill_levels(root, pool) &&
+           fill_pack(root, pool->count ? &pool->devices[0] : NULL) && fill_tuning(root, pool) &&
+           fill_levels(root, pool) &&
            add_text(root, "context_mode", device_context_mode_name(pool->context_mode)) &&
            add_flag(root, "lazy", pool->is_lazy) &&
            add_text(root, "harmed", pool_error_class_name(health.harmed)) &&

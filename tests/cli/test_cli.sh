@@ -107,6 +107,15 @@ expect 0 '0 entries kept, 0 deleted' "$tool" cache verify
 expect 0 '"deleted":' "$tool" cache clear --json
 expect 0 "$scratch/cache" "$tool" cache path
 expect 2 "has no 'burn'" "$tool" cache burn
+expect 2 'takes the directory' "$tool" cache pack
+expect 2 'takes packs' "$tool" cache unpack
+expect 2 "takes no argument 'x'" "$tool" cache levels x
+expect 2 'does not take --chip' "$tool" cache list --chip 90
+expect 1 'No such file' "$tool" cache verify "$scratch/none.pack"
+expect 1 'has no entries' "$tool" cache pack "$scratch/packs"
+expect 2 'belong together' "$tool" warm-up --chip 90 bn254_fr
+expect 2 'belong together' "$tool" warm-up --output "$scratch/packs" bn254_fr
+expect 2 'without their points' "$tool" warm-up --chip 9 --output "$scratch/packs" bn254_fr
 expect 1 'DEVICEPOOL_CACHE=off' env DEVICEPOOL_CACHE=off "$tool" cache
 # Tuning parameters. Copies need no compiler; which candidate wins is chance on simulated devices.
 tune="$tool tune -d sim --sizes 64K --repeat 1"

@@ -291,4 +291,29 @@ export DEVICEPOOL_CACHE_DIR="$scratch/cache"
 expect 0 'set  *circom-bn254-t3' "$tool" warm-up babybear babybear_x4 circom-bn254-t3
 expect 0 'poseidon' "$tool" cache list
 expect 2 "no field, curve or parameter set 'x'" "$tool" warm-up babybear x
+
+# Packs: compiled for a chip that is not here, and made of the cache.
+packs="$scratch/packs"
+expect 0 "sm_90  *3 .* $packs/sm_90.pack" "$tool" warm-up --chip 90 --output "$packs" babybear_x4
+expect 0 "sm_90  *1[0-9]\.[0-9]  *3 .* $packs/sm_90.pack" "$tool" cache verify "$packs/sm_90.pack"
+expect 0 "NVRTC 1[0-9]\.[0-9], 3 programs, $packs/sm_90.pack" env DEVICEPOOL_CACHE_LEVELS="$packs" "$tool" version
+expect_json "import json, sys
+(pack,) = json.load(sys.stdin)
+assert pack['used'] and pack['programs'] == 3 and pack['compute_capability'] == 90, pack" \
+    env DEVICEPOOL_CACHE_LEVELS="$packs" "$tool" cache levels --json
+expect 0 'takes no machine code' env DEVICEPOOL_CACHE_LEVELS="$packs" "$tool" devices -d sim:1,cc=90
+expect 0 'no packs' env DEVICEPOOL_CACHE_LEVELS=off "$tool" cache levels
+chmod 775 "$packs"
+expect 0 'other users can write in it' env DEVICEPOOL_CACHE_LEVELS="$packs" "$tool" cache levels
+chmod 755 "$packs"
+export DEVICEPOOL_CACHE_DIR="$scratch/other"
+expect 0 'sm_90' "$tool" cache unpack "$packs/sm_90.pack"
+expect 0 '3 entries kept, 0 deleted' "$tool" cache verify
+expect 0 'sm_90  *1[0-9]\.[0-9]  *3 ' "$tool" cache pack "$scratch/packed"
+expect 1 'no entries for sm_80' "$tool" cache pack --chip 80 "$scratch/packed"
+printf x | dd of="$packs/sm_90.pack" bs=1 seek=300 conv=notrunc 2>/dev/null
+expect 1 'is damaged' "$tool" cache verify "$packs/sm_90.pack"
+expect 1 'is damaged' "$tool" cache unpack "$packs/sm_90.pack"
+expect 0 'is not used: it is damaged' env DEVICEPOOL_CACHE_LEVELS="$packs" "$tool" version
+expect 1 'does not compile machine code for sm_999' "$tool" warm-up --chip 999 --output "$packs" babybear_x4
 exit $failed

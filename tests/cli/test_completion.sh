@@ -109,6 +109,8 @@ proposes "devicepool poseidon sponge --padding " none 10 zero
 proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17 !circom-bn254-t2
 proposes "devicepool devices --devices s" sim
 proposes "devicepool warm-up bn254_fr gold" goldilocks
+proposes "devicepool warm-up --" --chip --output
+proposes "devicepool cache " list verify clear path levels pack unpack
 proposes "devicepool selftest -o " copy vector
 proposes "devicepool top --" --web --json
 proposes "devicepool completion " bash zsh fish

@@ -96,6 +96,11 @@ for row in WORKER_SPIN_US=-1 WORKER_SPIN_US=abc WORKER_SPIN_US=9999999 WORKER_ST
 done
 : >"$file"
 expect 2 "must be an absolute path" env DEVICEPOOL_CACHE_DIR=relative "$tool" devices -d sim
+for levels in packs /a:b /a: :/a on; do
+    expect 2 "must be absolute paths, separated by colons, or off" \
+        env DEVICEPOOL_CACHE_LEVELS=$levels "$tool" devices -d sim
+done
+expect 0 'sim' env DEVICEPOOL_CACHE_LEVELS=/none:/none2 "$tool" devices -d sim
 echo 'DEVICEPOOL_SIM=sim:3' >"$file"
 
 # Messages of programs that set no callback go to standard error.

@@ -167,12 +167,15 @@ def test_devices():
         check("devices", {
             "driver": lambda value: value == {"path": "simulated", "version": 13000},
             "compiler": lambda _: True, "tuning": lambda _: True,
+            "machine_code": lambda _: True,
             "levels": one_of({"urgent_classes": [1, 10, 100], "background_classes": [-1, -100]}), "context_mode": one_of("primary"),
             "lazy": one_of(not is_eager),
             "harmed": one_of("none"), "first_cause": one_of(""), "fault_device": one_of(None),
             "fault_shown_on": one_of(None), "unfinished": one_of([]), "bindings": one_of(0),
             "usable_devices": one_of(2), "devices": list_of(lambda _: True), "peers": list_of(lambda _: True)}, report)
         check("compiler", {"path": string, "version": count, "message": string}, report["compiler"])
+        check("machine code", {"used": one_of(False), "path": string, "compiler_version": count, "message": string},
+              report["machine_code"])
         check("tuning", {"source": one_of("default"), "changed": one_of(0), "path": one_of(""), "message": one_of("")},
               report["tuning"])
         for index, device in enumerate(report["devices"]):
@@ -282,7 +285,7 @@ def test_version():
     report = run("version")
     component = {"usable": boolean, "version": matches(re.compile(r"\d+\.\d+")), "path": string, "message": string}
     check("version", {"devicepool": matches(re.compile(r"\d+\.\d+\.\d+")), "driver": lambda _: True,
-                      "nvrtc": lambda _: True}, report)
+                      "nvrtc": lambda _: True, "packs": list_of(lambda _: True)}, report)
     for name in ("driver", "nvrtc"):
         check(name, component, report[name])
         assert report[name]["usable"] == (report[name]["message"] == ""), report

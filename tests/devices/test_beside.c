@@ -899,7 +899,7 @@ static const struct {
 
 /* Functions of the host: fields, curves, files and texts are computed without a device, and what
  * reads a handle's members makes no driver call. */
-static const char *const of_the_host[] = {"pool_*_init", "pool_cache_*", "pool_cancel_*",
+static const char *const of_the_host[] = {"pool_*_init", "pool_cache_*", "pool_pack_*", "pool_cancel_*",
     "pool_curve_*", "pool_points_*", "pool_point_*", "pool_encoding_bytes", "pool_random_*",
     "pool_field_*", "pool_file_*", "pool_status_*", "pool_error_*", "pool_last_error",
     "pool_text_free", "pool_trace_set", "pool_version_*", "pool_log_*", "pool_host_get_info",

@@ -802,7 +802,7 @@ static int destroy_all(void)
 /* Functions that take no handle of a pool, by the beginnings of their names, and plain values. */
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
-    "pool_random_", "pool_encoding_", "pool_cache_", "pool_tuning_", "pool_file_", "pool_cancel_",
+    "pool_random_", "pool_encoding_", "pool_cache_", "pool_pack_", "pool_tuning_", "pool_file_", "pool_cancel_",
     "pool_version_", "pool_resident_create", "pool_resident_params_init", "pool_status_",
     "pool_error_", "pool_last_error", "pool_log_", "pool_setting_", "pool_trace_set",
     "pool_host_get_info", "pool_image_free", "pool_module_build", "pool_launch_shape_for",

@@ -72,7 +72,7 @@ static struct module_image *image_of(size_t size)
 
 static void store(int number, size_t size)
 {
-    struct disk_header facts = {"kernel.cu", 1700000000, 90};
+    struct disk_header facts = {"kernel.cu", 1700000000, 90, {13000, {0}}};
     struct module_image *image = image_of(size);
     struct module_key key = key_of(number);
 
@@ -167,7 +167,7 @@ static void test_store_and_load(void **state)
 
 static void encoded(uint8_t **bytes, size_t *size)
 {
-    struct disk_header facts = {"a name", 1700000000, 90};
+    struct disk_header facts = {"a name", 1700000000, 90, {13000, {1, 2, 3}}};
     struct module_image *image = image_of(77);
     struct module_key key = key_of(2);
 

@@ -666,169 +666,179 @@ uint64_t raw_call(uint32_t function, const uint64_t *a)
     case 313:
         return (uint64_t)pool_cache_clear((uint64_t *)(uintptr_t)a[0]);
     case 314:
+        return (uint64_t)pool_pack_at((size_t)a[0], (pool_pack_info *)(uintptr_t)a[1]);
+    case 315:
+        return (uint64_t)pool_pack_build((const char *)(uintptr_t)a[0], (const pool_pack_params *)(uintptr_t)a[1], (pool_pack_info *)(uintptr_t)a[2]);
+    case 316:
+        return (uint64_t)pool_pack_cache((const char *)(uintptr_t)a[0], (int32_t)a[1], (pool_pack_info *)(uintptr_t)a[2], (uint64_t *)(uintptr_t)a[3]);
+    case 317:
+        return (uint64_t)pool_pack_unpack((const char *)(uintptr_t)a[0], (pool_pack_info *)(uintptr_t)a[1]);
+    case 318:
+        return (uint64_t)pool_pack_verify((const char *)(uintptr_t)a[0], (pool_pack_info *)(uintptr_t)a[1]);
+    case 319:
         pool_bases_params_init((pool_bases_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 315:
-        return (uint64_t)pool_bases_create((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (pool_bases **)(uintptr_t)a[3]);
-    case 316:
-        return (uint64_t)pool_bases_create_workspace((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (uint64_t *)(uintptr_t)a[3], (uint64_t *)(uintptr_t)a[4]);
-    case 317:
-        return (uint64_t)pool_bases_load_workspace((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const char *)(uintptr_t)a[2], (uint64_t *)(uintptr_t)a[3], (uint64_t *)(uintptr_t)a[4]);
-    case 318:
-        return (uint64_t)(uintptr_t)pool_bases_retain((pool_bases *)(uintptr_t)a[0]);
-    case 319:
-        return (uint64_t)pool_bases_destroy((pool_bases **)(uintptr_t)a[0]);
     case 320:
-        return (uint64_t)(uintptr_t)pool_bases_curve((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)pool_bases_create((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (pool_bases **)(uintptr_t)a[3]);
     case 321:
-        return (uint64_t)(uintptr_t)pool_bases_device((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)pool_bases_create_workspace((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (uint64_t *)(uintptr_t)a[3], (uint64_t *)(uintptr_t)a[4]);
     case 322:
-        return (uint64_t)pool_bases_count((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)pool_bases_load_workspace((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const char *)(uintptr_t)a[2], (uint64_t *)(uintptr_t)a[3], (uint64_t *)(uintptr_t)a[4]);
     case 323:
-        return (uint64_t)pool_bases_bytes((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)(uintptr_t)pool_bases_retain((pool_bases *)(uintptr_t)a[0]);
     case 324:
-        return (uint64_t)pool_bases_precompute_factor((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)pool_bases_destroy((pool_bases **)(uintptr_t)a[0]);
     case 325:
-        return (uint64_t)pool_bases_window_bits((const pool_bases *)(uintptr_t)a[0]);
+        return (uint64_t)(uintptr_t)pool_bases_curve((const pool_bases *)(uintptr_t)a[0]);
     case 326:
-        return (uint64_t)pool_bases_fingerprint((pool_bases *)(uintptr_t)a[0], (uint8_t *)(uintptr_t)a[1]);
+        return (uint64_t)(uintptr_t)pool_bases_device((const pool_bases *)(uintptr_t)a[0]);
     case 327:
-        return (uint64_t)pool_bases_find((pool_device *)(uintptr_t)a[0], (const uint8_t *)(uintptr_t)a[1], (uint32_t)a[2], (pool_bases **)(uintptr_t)a[3]);
+        return (uint64_t)pool_bases_count((const pool_bases *)(uintptr_t)a[0]);
     case 328:
-        return (uint64_t)pool_bases_save((pool_bases *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
+        return (uint64_t)pool_bases_bytes((const pool_bases *)(uintptr_t)a[0]);
     case 329:
-        return (uint64_t)pool_bases_load((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const char *)(uintptr_t)a[2], (pool_bases **)(uintptr_t)a[3]);
+        return (uint64_t)pool_bases_precompute_factor((const pool_bases *)(uintptr_t)a[0]);
     case 330:
+        return (uint64_t)pool_bases_window_bits((const pool_bases *)(uintptr_t)a[0]);
+    case 331:
+        return (uint64_t)pool_bases_fingerprint((pool_bases *)(uintptr_t)a[0], (uint8_t *)(uintptr_t)a[1]);
+    case 332:
+        return (uint64_t)pool_bases_find((pool_device *)(uintptr_t)a[0], (const uint8_t *)(uintptr_t)a[1], (uint32_t)a[2], (pool_bases **)(uintptr_t)a[3]);
+    case 333:
+        return (uint64_t)pool_bases_save((pool_bases *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
+    case 334:
+        return (uint64_t)pool_bases_load((const pool_bases_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const char *)(uintptr_t)a[2], (pool_bases **)(uintptr_t)a[3]);
+    case 335:
         pool_msm_params_init((pool_msm_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 331:
+    case 336:
         return (uint64_t)pool_msm((const pool_msm_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
-    case 332:
+    case 337:
         return (uint64_t)pool_msm_workspace((const pool_msm_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
-    case 333:
+    case 338:
         return (uint64_t)pool_msm_warm_up((const pool_curve *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
-    case 334:
+    case 339:
         pool_resident_params_init((pool_resident_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 335:
-        return (uint64_t)pool_resident_create((device_pool *)(uintptr_t)a[0], (const pool_resident_params *)(uintptr_t)a[1], (pool_resident **)(uintptr_t)a[2]);
-    case 336:
-        return (uint64_t)pool_resident_destroy((pool_resident **)(uintptr_t)a[0]);
-    case 337:
-        return (uint64_t)pool_resident_open((pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_resident_use **)(uintptr_t)a[2]);
-    case 338:
-        return (uint64_t)pool_resident_close((pool_resident_use **)(uintptr_t)a[0]);
-    case 339:
-        return (uint64_t)(uintptr_t)pool_resident_bases((const pool_resident_use *)(uintptr_t)a[0]);
     case 340:
-        return (uint64_t)(uintptr_t)pool_resident_buffer((const pool_resident_use *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_create((device_pool *)(uintptr_t)a[0], (const pool_resident_params *)(uintptr_t)a[1], (pool_resident **)(uintptr_t)a[2]);
     case 341:
-        return (uint64_t)pool_resident_open_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t *)(uintptr_t)a[2]);
+        return (uint64_t)pool_resident_destroy((pool_resident **)(uintptr_t)a[0]);
     case 342:
-        return (uint64_t)pool_resident_msm_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_msm_params *)(uintptr_t)a[1], (const pool_exec *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
+        return (uint64_t)pool_resident_open((pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_resident_use **)(uintptr_t)a[2]);
     case 343:
-        return (uint64_t)pool_resident_bytes((const pool_resident *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_close((pool_resident_use **)(uintptr_t)a[0]);
     case 344:
-        return (uint64_t)pool_resident_evict((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1]);
+        return (uint64_t)(uintptr_t)pool_resident_bases((const pool_resident_use *)(uintptr_t)a[0]);
     case 345:
-        return (uint64_t)pool_resident_get_info((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1], (pool_resident_info *)(uintptr_t)a[2]);
+        return (uint64_t)(uintptr_t)pool_resident_buffer((const pool_resident_use *)(uintptr_t)a[0]);
     case 346:
-        return (uint64_t)pool_sim_set_faults((const char *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_open_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t *)(uintptr_t)a[2]);
     case 347:
-        return (uint64_t)pool_sim_resume();
+        return (uint64_t)pool_resident_msm_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_msm_params *)(uintptr_t)a[1], (const pool_exec *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
     case 348:
-        return (uint64_t)pool_sim_set_reports((uint32_t)a[0]);
+        return (uint64_t)pool_resident_bytes((const pool_resident *)(uintptr_t)a[0]);
     case 349:
-        return (uint64_t)pool_sim_get_last_fault((pool_sim_fault *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_evict((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1]);
     case 350:
-        return (uint64_t)(uintptr_t)pool_sim_class_name((uint32_t)a[0]);
+        return (uint64_t)pool_resident_get_info((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1], (pool_resident_info *)(uintptr_t)a[2]);
     case 351:
-        return (uint64_t)pool_sim_kernel_stats_each((pool_sim_kernel_visitor)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
+        return (uint64_t)pool_sim_set_faults((const char *)(uintptr_t)a[0]);
     case 352:
-        return (uint64_t)pool_sim_kernel_stats_reset();
+        return (uint64_t)pool_sim_resume();
     case 353:
-        return (uint64_t)pool_sim_kernel_stats_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+        return (uint64_t)pool_sim_set_reports((uint32_t)a[0]);
     case 354:
-        return (uint64_t)pool_sim_leaks((pool_text_format)a[0], (uint64_t *)(uintptr_t)a[1], (char **)(uintptr_t)a[2]);
+        return (uint64_t)pool_sim_get_last_fault((pool_sim_fault *)(uintptr_t)a[0]);
     case 355:
+        return (uint64_t)(uintptr_t)pool_sim_class_name((uint32_t)a[0]);
+    case 356:
+        return (uint64_t)pool_sim_kernel_stats_each((pool_sim_kernel_visitor)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
+    case 357:
+        return (uint64_t)pool_sim_kernel_stats_reset();
+    case 358:
+        return (uint64_t)pool_sim_kernel_stats_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+    case 359:
+        return (uint64_t)pool_sim_leaks((pool_text_format)a[0], (uint64_t *)(uintptr_t)a[1], (char **)(uintptr_t)a[2]);
+    case 360:
         pool_trace_set((pool_trace_hook)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
         return 0;
-    case 356:
+    case 361:
         return (uint64_t)pool_device_get_tuning((pool_device *)(uintptr_t)a[0], (pool_tuning_info *)(uintptr_t)a[1]);
-    case 357:
+    case 362:
         return (uint64_t)pool_tuning_create((pool_device *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
-    case 358:
+    case 363:
         pool_tuning_destroy((pool_tuning **)(uintptr_t)a[0]);
         return 0;
-    case 359:
-        return (uint64_t)pool_tuning_set((pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2]);
-    case 360:
-        return (uint64_t)pool_tuning_get((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t *)(uintptr_t)a[2]);
-    case 361:
-        return (uint64_t)pool_tuning_each((const pool_tuning *)(uintptr_t)a[0], (pool_tuning_visitor)(uintptr_t)a[1], (void *)(uintptr_t)a[2]);
-    case 362:
-        return (uint64_t)pool_tuning_path((pool_device *)(uintptr_t)a[0], (char *)(uintptr_t)a[1], (size_t)a[2]);
-    case 363:
-        return (uint64_t)pool_tuning_write((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
     case 364:
-        return (uint64_t)pool_tuning_read((const char *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
+        return (uint64_t)pool_tuning_set((pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2]);
     case 365:
-        return (uint64_t)pool_vector_add((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_get((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t *)(uintptr_t)a[2]);
     case 366:
-        return (uint64_t)pool_vector_sub((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_each((const pool_tuning *)(uintptr_t)a[0], (pool_tuning_visitor)(uintptr_t)a[1], (void *)(uintptr_t)a[2]);
     case 367:
-        return (uint64_t)pool_vector_mul((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_path((pool_device *)(uintptr_t)a[0], (char *)(uintptr_t)a[1], (size_t)a[2]);
     case 368:
-        return (uint64_t)pool_vector_scale((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_write((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
     case 369:
-        return (uint64_t)pool_vector_inverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_tuning_read((const char *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
     case 370:
-        return (uint64_t)pool_vector_bit_reverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_add((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 371:
-        return (uint64_t)pool_vector_transpose((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5]);
+        return (uint64_t)pool_vector_sub((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 372:
-        return (uint64_t)pool_vector_powers((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_mul((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 373:
-        return (uint64_t)pool_vector_evaluate((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const void *)(uintptr_t)a[3], (void *)(uintptr_t)a[4]);
+        return (uint64_t)pool_vector_scale((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 374:
-        return (uint64_t)pool_vector_workspace((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_vector_operation)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5], (uint64_t *)(uintptr_t)a[6]);
+        return (uint64_t)pool_vector_inverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 375:
-        return (uint64_t)pool_vector_warm_up((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_bit_reverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 376:
-        return (uint64_t)pool_virtual_granularity((pool_device *)(uintptr_t)a[0], (uint64_t *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_transpose((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5]);
     case 377:
-        return (uint64_t)pool_physical_create((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (uint32_t)a[2], (pool_physical **)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_powers((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 378:
-        return (uint64_t)pool_physical_export((pool_physical *)(uintptr_t)a[0], (int *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_evaluate((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const void *)(uintptr_t)a[3], (void *)(uintptr_t)a[4]);
     case 379:
-        return (uint64_t)pool_physical_import((pool_device *)(uintptr_t)a[0], (int)a[1], (uint64_t)a[2], (pool_physical **)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_workspace((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_vector_operation)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5], (uint64_t *)(uintptr_t)a[6]);
     case 380:
-        return (uint64_t)pool_physical_destroy((pool_physical **)(uintptr_t)a[0]);
+        return (uint64_t)pool_vector_warm_up((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
     case 381:
-        return (uint64_t)pool_physical_bytes((const pool_physical *)(uintptr_t)a[0]);
+        return (uint64_t)pool_virtual_granularity((pool_device *)(uintptr_t)a[0], (uint64_t *)(uintptr_t)a[1]);
     case 382:
-        return (uint64_t)(uintptr_t)pool_physical_device((const pool_physical *)(uintptr_t)a[0]);
+        return (uint64_t)pool_physical_create((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (uint32_t)a[2], (pool_physical **)(uintptr_t)a[3]);
     case 383:
-        return (uint64_t)pool_physical_handle((const pool_physical *)(uintptr_t)a[0], (CUmemGenericAllocationHandle *)(uintptr_t)a[1]);
+        return (uint64_t)pool_physical_export((pool_physical *)(uintptr_t)a[0], (int *)(uintptr_t)a[1]);
     case 384:
-        return (uint64_t)pool_range_reserve((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_range **)(uintptr_t)a[2]);
+        return (uint64_t)pool_physical_import((pool_device *)(uintptr_t)a[0], (int)a[1], (uint64_t)a[2], (pool_physical **)(uintptr_t)a[3]);
     case 385:
-        return (uint64_t)pool_range_map((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (pool_physical *)(uintptr_t)a[2]);
+        return (uint64_t)pool_physical_destroy((pool_physical **)(uintptr_t)a[0]);
     case 386:
-        return (uint64_t)pool_range_unmap((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2]);
+        return (uint64_t)pool_physical_bytes((const pool_physical *)(uintptr_t)a[0]);
     case 387:
-        return (uint64_t)pool_range_grant_access((pool_range *)(uintptr_t)a[0], (pool_device *const *)(uintptr_t)a[1], (size_t)a[2]);
+        return (uint64_t)(uintptr_t)pool_physical_device((const pool_physical *)(uintptr_t)a[0]);
     case 388:
-        return (uint64_t)pool_range_buffer((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
+        return (uint64_t)pool_physical_handle((const pool_physical *)(uintptr_t)a[0], (CUmemGenericAllocationHandle *)(uintptr_t)a[1]);
     case 389:
-        return (uint64_t)pool_range_destroy((pool_range **)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_reserve((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_range **)(uintptr_t)a[2]);
     case 390:
-        return (uint64_t)pool_range_address((const pool_range *)(uintptr_t)a[0], (CUdeviceptr *)(uintptr_t)a[1]);
+        return (uint64_t)pool_range_map((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (pool_physical *)(uintptr_t)a[2]);
     case 391:
-        return (uint64_t)pool_range_bytes((const pool_range *)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_unmap((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2]);
     case 392:
-        return (uint64_t)(uintptr_t)pool_range_device((const pool_range *)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_grant_access((pool_range *)(uintptr_t)a[0], (pool_device *const *)(uintptr_t)a[1], (size_t)a[2]);
     case 393:
+        return (uint64_t)pool_range_buffer((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
+    case 394:
+        return (uint64_t)pool_range_destroy((pool_range **)(uintptr_t)a[0]);
+    case 395:
+        return (uint64_t)pool_range_address((const pool_range *)(uintptr_t)a[0], (CUdeviceptr *)(uintptr_t)a[1]);
+    case 396:
+        return (uint64_t)pool_range_bytes((const pool_range *)(uintptr_t)a[0]);
+    case 397:
+        return (uint64_t)(uintptr_t)pool_range_device((const pool_range *)(uintptr_t)a[0]);
+    case 398:
         return (uint64_t)pool_range_mapped_bytes((const pool_range *)(uintptr_t)a[0]);
     default:
         return 0;
@@ -849,10 +859,10 @@ int raw_returns_status(uint32_t function)
         1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0,
         0, 0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1,
         1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1,
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1,
-        0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1,
-        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1,
-        1, 0, 0, 0,
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0,
+        0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,
+        0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1,
+        1, 1, 1, 1, 1, 1, 0, 0, 0,
     };
     return function < sizeof(returns_status) && returns_status[function];
 }

@@ -317,86 +317,91 @@ exports.functions = {
   pool_cache_each: [311, 'i4', ['p', 'p']], // visit, user
   pool_cache_verify: [312, 'i4', ['p', 'p']], // kept, deleted
   pool_cache_clear: [313, 'i4', ['p']], // deleted
-  pool_bases_params_init: [314, 'v', ['p', 'u8']], // params, struct_size
-  pool_bases_create: [315, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
-  pool_bases_create_workspace: [316, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
-  pool_bases_load_workspace: [317, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
-  pool_bases_retain: [318, 'p', ['p']], // bases
-  pool_bases_destroy: [319, 'i4', ['p']], // bases
-  pool_bases_curve: [320, 'p', ['p']], // bases
-  pool_bases_device: [321, 'p', ['p']], // bases
-  pool_bases_count: [322, 'u8', ['p']], // bases
-  pool_bases_bytes: [323, 'u8', ['p']], // bases
-  pool_bases_precompute_factor: [324, 'u4', ['p']], // bases
-  pool_bases_window_bits: [325, 'u4', ['p']], // bases
-  pool_bases_fingerprint: [326, 'i4', ['p', 'p']], // bases, fingerprint
-  pool_bases_find: [327, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
-  pool_bases_save: [328, 'i4', ['p', 's']], // bases, path
-  pool_bases_load: [329, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
-  pool_msm_params_init: [330, 'v', ['p', 'u8']], // params, struct_size
-  pool_msm: [331, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
-  pool_msm_workspace: [332, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
-  pool_msm_warm_up: [333, 'i4', ['p', 'p']], // curve, exec
-  pool_resident_params_init: [334, 'v', ['p', 'u8']], // params, struct_size
-  pool_resident_create: [335, 'i4', ['p', 'p', 'p']], // pool, params, resident
-  pool_resident_destroy: [336, 'i4', ['p']], // resident
-  pool_resident_open: [337, 'i4', ['p', 'p', 'p']], // resident, exec, use
-  pool_resident_close: [338, 'i4', ['p']], // use
-  pool_resident_bases: [339, 'p', ['p']], // use
-  pool_resident_buffer: [340, 'p', ['p']], // use
-  pool_resident_open_workspace: [341, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
-  pool_resident_msm_workspace: [342, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
-  pool_resident_bytes: [343, 'u8', ['p']], // resident
-  pool_resident_evict: [344, 'i4', ['p', 'p']], // resident, device
-  pool_resident_get_info: [345, 'i4', ['p', 'p', 'p']], // resident, device, info
-  pool_sim_set_faults: [346, 'i4', ['s']], // rules
-  pool_sim_resume: [347, 'i4', []], // 
-  pool_sim_set_reports: [348, 'i4', ['u4']], // reports
-  pool_sim_get_last_fault: [349, 'i4', ['p']], // fault
-  pool_sim_class_name: [350, 's', ['u4']], // index
-  pool_sim_kernel_stats_each: [351, 'i4', ['p', 'p']], // visit, user
-  pool_sim_kernel_stats_reset: [352, 'i4', []], // 
-  pool_sim_kernel_stats_text: [353, 'i4', ['u4', 'p']], // format, text
-  pool_sim_leaks: [354, 'i4', ['u4', 'p', 'p']], // format, count, text
-  pool_trace_set: [355, 'v', ['p', 'p']], // hook, user
-  pool_device_get_tuning: [356, 'i4', ['p', 'p']], // device, info
-  pool_tuning_create: [357, 'i4', ['p', 'p']], // device, tuning
-  pool_tuning_destroy: [358, 'v', ['p']], // tuning
-  pool_tuning_set: [359, 'i4', ['p', 's', 'u4']], // tuning, name, value
-  pool_tuning_get: [360, 'i4', ['p', 's', 'p']], // tuning, name, value
-  pool_tuning_each: [361, 'i4', ['p', 'p', 'p']], // tuning, visit, user
-  pool_tuning_path: [362, 'i4', ['p', 'p', 'u8']], // device, path, size
-  pool_tuning_write: [363, 'i4', ['p', 's']], // tuning, path
-  pool_tuning_read: [364, 'i4', ['s', 'p']], // path, tuning
-  pool_vector_add: [365, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_sub: [366, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_mul: [367, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_scale: [368, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
-  pool_vector_inverse: [369, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_bit_reverse: [370, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_transpose: [371, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
-  pool_vector_powers: [372, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
-  pool_vector_evaluate: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
-  pool_vector_workspace: [374, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
-  pool_vector_warm_up: [375, 'i4', ['p', 'p']], // field, exec
-  pool_virtual_granularity: [376, 'i4', ['p', 'p']], // device, bytes
-  pool_physical_create: [377, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
-  pool_physical_export: [378, 'i4', ['p', 'p']], // physical, descriptor
-  pool_physical_import: [379, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
-  pool_physical_destroy: [380, 'i4', ['p']], // physical
-  pool_physical_bytes: [381, 'u8', ['p']], // physical
-  pool_physical_device: [382, 'p', ['p']], // physical
-  pool_physical_handle: [383, 'i4', ['p', 'p']], // physical, handle
-  pool_range_reserve: [384, 'i4', ['p', 'u8', 'p']], // device, bytes, range
-  pool_range_map: [385, 'i4', ['p', 'u8', 'p']], // range, offset, physical
-  pool_range_unmap: [386, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
-  pool_range_grant_access: [387, 'i4', ['p', 'p', 'u8']], // range, devices, count
-  pool_range_buffer: [388, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
-  pool_range_destroy: [389, 'i4', ['p']], // range
-  pool_range_address: [390, 'i4', ['p', 'p']], // range, address
-  pool_range_bytes: [391, 'u8', ['p']], // range
-  pool_range_device: [392, 'p', ['p']], // range
-  pool_range_mapped_bytes: [393, 'u8', ['p']], // range
+  pool_pack_at: [314, 'i4', ['u8', 'p']], // index, info
+  pool_pack_build: [315, 'i4', ['s', 'p', 'p']], // directory, params, info
+  pool_pack_cache: [316, 'i4', ['s', 'i4', 'p', 'p']], // directory, compute_capability, info, left_out
+  pool_pack_unpack: [317, 'i4', ['s', 'p']], // path, info
+  pool_pack_verify: [318, 'i4', ['s', 'p']], // path, info
+  pool_bases_params_init: [319, 'v', ['p', 'u8']], // params, struct_size
+  pool_bases_create: [320, 'i4', ['p', 'p', 'p', 'p']], // params, exec, points, bases
+  pool_bases_create_workspace: [321, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, bases_bytes, bytes
+  pool_bases_load_workspace: [322, 'i4', ['p', 'p', 's', 'p', 'p']], // params, exec, path, bases_bytes, bytes
+  pool_bases_retain: [323, 'p', ['p']], // bases
+  pool_bases_destroy: [324, 'i4', ['p']], // bases
+  pool_bases_curve: [325, 'p', ['p']], // bases
+  pool_bases_device: [326, 'p', ['p']], // bases
+  pool_bases_count: [327, 'u8', ['p']], // bases
+  pool_bases_bytes: [328, 'u8', ['p']], // bases
+  pool_bases_precompute_factor: [329, 'u4', ['p']], // bases
+  pool_bases_window_bits: [330, 'u4', ['p']], // bases
+  pool_bases_fingerprint: [331, 'i4', ['p', 'p']], // bases, fingerprint
+  pool_bases_find: [332, 'i4', ['p', 'p', 'u4', 'p']], // device, fingerprint, factor, bases
+  pool_bases_save: [333, 'i4', ['p', 's']], // bases, path
+  pool_bases_load: [334, 'i4', ['p', 'p', 's', 'p']], // params, exec, path, bases
+  pool_msm_params_init: [335, 'v', ['p', 'u8']], // params, struct_size
+  pool_msm: [336, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
+  pool_msm_workspace: [337, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
+  pool_msm_warm_up: [338, 'i4', ['p', 'p']], // curve, exec
+  pool_resident_params_init: [339, 'v', ['p', 'u8']], // params, struct_size
+  pool_resident_create: [340, 'i4', ['p', 'p', 'p']], // pool, params, resident
+  pool_resident_destroy: [341, 'i4', ['p']], // resident
+  pool_resident_open: [342, 'i4', ['p', 'p', 'p']], // resident, exec, use
+  pool_resident_close: [343, 'i4', ['p']], // use
+  pool_resident_bases: [344, 'p', ['p']], // use
+  pool_resident_buffer: [345, 'p', ['p']], // use
+  pool_resident_open_workspace: [346, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
+  pool_resident_msm_workspace: [347, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
+  pool_resident_bytes: [348, 'u8', ['p']], // resident
+  pool_resident_evict: [349, 'i4', ['p', 'p']], // resident, device
+  pool_resident_get_info: [350, 'i4', ['p', 'p', 'p']], // resident, device, info
+  pool_sim_set_faults: [351, 'i4', ['s']], // rules
+  pool_sim_resume: [352, 'i4', []], // 
+  pool_sim_set_reports: [353, 'i4', ['u4']], // reports
+  pool_sim_get_last_fault: [354, 'i4', ['p']], // fault
+  pool_sim_class_name: [355, 's', ['u4']], // index
+  pool_sim_kernel_stats_each: [356, 'i4', ['p', 'p']], // visit, user
+  pool_sim_kernel_stats_reset: [357, 'i4', []], // 
+  pool_sim_kernel_stats_text: [358, 'i4', ['u4', 'p']], // format, text
+  pool_sim_leaks: [359, 'i4', ['u4', 'p', 'p']], // format, count, text
+  pool_trace_set: [360, 'v', ['p', 'p']], // hook, user
+  pool_device_get_tuning: [361, 'i4', ['p', 'p']], // device, info
+  pool_tuning_create: [362, 'i4', ['p', 'p']], // device, tuning
+  pool_tuning_destroy: [363, 'v', ['p']], // tuning
+  pool_tuning_set: [364, 'i4', ['p', 's', 'u4']], // tuning, name, value
+  pool_tuning_get: [365, 'i4', ['p', 's', 'p']], // tuning, name, value
+  pool_tuning_each: [366, 'i4', ['p', 'p', 'p']], // tuning, visit, user
+  pool_tuning_path: [367, 'i4', ['p', 'p', 'u8']], // device, path, size
+  pool_tuning_write: [368, 'i4', ['p', 's']], // tuning, path
+  pool_tuning_read: [369, 'i4', ['s', 'p']], // path, tuning
+  pool_vector_add: [370, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_sub: [371, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_mul: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_scale: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
+  pool_vector_inverse: [374, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_bit_reverse: [375, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_transpose: [376, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
+  pool_vector_powers: [377, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
+  pool_vector_evaluate: [378, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
+  pool_vector_workspace: [379, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
+  pool_vector_warm_up: [380, 'i4', ['p', 'p']], // field, exec
+  pool_virtual_granularity: [381, 'i4', ['p', 'p']], // device, bytes
+  pool_physical_create: [382, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
+  pool_physical_export: [383, 'i4', ['p', 'p']], // physical, descriptor
+  pool_physical_import: [384, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
+  pool_physical_destroy: [385, 'i4', ['p']], // physical
+  pool_physical_bytes: [386, 'u8', ['p']], // physical
+  pool_physical_device: [387, 'p', ['p']], // physical
+  pool_physical_handle: [388, 'i4', ['p', 'p']], // physical, handle
+  pool_range_reserve: [389, 'i4', ['p', 'u8', 'p']], // device, bytes, range
+  pool_range_map: [390, 'i4', ['p', 'u8', 'p']], // range, offset, physical
+  pool_range_unmap: [391, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
+  pool_range_grant_access: [392, 'i4', ['p', 'p', 'u8']], // range, devices, count
+  pool_range_buffer: [393, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
+  pool_range_destroy: [394, 'i4', ['p']], // range
+  pool_range_address: [395, 'i4', ['p', 'p']], // range, address
+  pool_range_bytes: [396, 'u8', ['p']], // range
+  pool_range_device: [397, 'p', ['p']], // range
+  pool_range_mapped_bytes: [398, 'u8', ['p']], // range
 };
 
 // A struct: size, alignment; members: offset, type, size, and the lengths of an array.
@@ -1193,6 +1198,29 @@ exports.structs = {
     compute_capability: [160, 'i4', 4],
     is_ptx: [164, 'i4', 4],
     valid: [168, 'i4', 4],
+  } },
+  'pool_pack_info': { size: 1064, alignment: 8, members: {
+    struct_size: [0, 'u8', 8],
+    path: [8, 'u1', 512, [512]],
+    compute_capability: [520, 'i4', 4],
+    compiler_version: [524, 'i4', 4],
+    entries: [528, 'u8', 8],
+    bytes: [536, 'u8', 8],
+    is_used: [544, 'i4', 4],
+    reason: [548, 'u1', 512, [512]],
+  } },
+  'pool_pack_params': { size: 80, alignment: 8, members: {
+    struct_size: [0, 'u8', 8],
+    compute_capability: [8, 'i4', 4],
+    form: [12, 'i4', 4],
+    fields: [16, 'p', 8],
+    field_count: [24, 'u8', 8],
+    curves: [32, 'p', 8],
+    curve_count: [40, 'u8', 8],
+    sets: [48, 'p', 8],
+    set_count: [56, 'u8', 8],
+    progress: [64, 'p', 8],
+    user: [72, 'p', 8],
   } },
   'pool_bases_params': { size: 32, alignment: 8, members: {
     struct_size: [0, 'u8', 8],

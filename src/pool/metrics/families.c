@@ -57,6 +57,7 @@ static const char *source_name(size_t index)
 {
     static const char *const names[MODULE_IMAGE_SOURCES] = {[MODULE_IMAGE_MEMORY] = "memory",
         [MODULE_IMAGE_DISK] = "disk",
+        [MODULE_IMAGE_LEVEL] = "level",
         [MODULE_IMAGE_COMPILER] = "compiler",
         [MODULE_IMAGE_PREBUILT] = "prebuilt"};
 

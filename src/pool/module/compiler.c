@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/status.h"
+#include "pool/module/levels.h"
 #include "pool/module/module.h"
 #include "pool/module/trial.h"
 
@@ -125,12 +126,17 @@ void module_choice_begin(struct module_choice *choice, const struct module_reque
 {
     choice->request = request;
     choice->index = 0;
+    choice->skips_levels = choice->is_from_level = false;
     choice->reason[0] = '\0';
     find_next(choice);
 }
 
 void module_choice_next(struct module_choice *choice)
 {
+    if (!choice->nvrtc) {
+        choice->skips_levels = true;
+        return;
+    }
     choice->index++;
     find_next(choice);
 }
@@ -297,5 +303,22 @@ pool_status module_compiler_report(pool_device *device, bool tries, pool_compone
     status = tries || !choice.nvrtc ? POOL_OK : remark_untried(&choice);
     if (!status)
         fill_component(&choice, component);
+    return status;
+}
+
+pool_status module_pack_report(pool_device *device, pool_component *component)
+{
+    struct module_request request = {.name = MODULE_TRIAL_NAME};
+    struct module_choice choice;
+    pool_status status;
+
+    module_request_set_device(&request, device);
+    module_choice_begin(&choice, &request);
+    status = levels_report(request.compute_capability, choice.nvrtc, component);
+    if (!status && !component->status && request.ptx_only) {
+        component->status = POOL_ERR_UNSUPPORTED;
+        snprintf(component->message, sizeof(component->message),
+            "%.256s: the driver takes no machine code", component->path);
+    }
     return status;
 }

@@ -22,6 +22,8 @@ struct module_choice {
     const struct module_request *request;
     const struct nvrtc *nvrtc;        /* the present one; NULL: none is left */
     size_t index;                     /* of the present one */
+    bool skips_levels;                /* without a compiler: the driver does not load their code */
+    bool is_from_level;               /* without a compiler: the image came from a level */
     char reason[DRIVER_NVRTC_REASON]; /* why those before it are not used, or there is none */
 };
 
@@ -53,5 +55,8 @@ void module_choice_reject(struct module_choice *choice, const char *reason);
  * all on this host.
  */
 pool_status module_compiler_report(pool_device *device, bool tries, pool_component *component);
+
+/* The pack of machine code that the device's chip uses: see levels_report. Nothing is tried. */
+pool_status module_pack_report(pool_device *device, pool_component *component);
 
 #endif

@@ -20,10 +20,8 @@
 #include "base/status.h"
 #include "pool/module/disk_files.h"
 
-/* 1 GiB: several thousand modules of the largest curves. The maximum size of an entry is 256 MiB.
- */
+/* 1 GiB: several thousand modules of the largest curves. */
 #define DEFAULT_LIMIT (UINT64_C(1) << 30)
-#define MAX_ENTRY (UINT64_C(256) << 20)
 
 static enum disk_result read_file(int file, const struct stat *about, const struct module_key *key,
     struct disk_header *header, struct module_image **image)
@@ -32,7 +30,7 @@ static enum disk_result read_file(int file, const struct stat *about, const stru
     uint8_t *bytes;
 
     if (!S_ISREG(about->st_mode) || about->st_uid != geteuid() ||
-        (about->st_mode & (S_IWGRP | S_IWOTH)) || (uint64_t)about->st_size > MAX_ENTRY)
+        (about->st_mode & (S_IWGRP | S_IWOTH)) || (uint64_t)about->st_size > DISK_MAX_ENTRY)
         return DISK_BAD;
     bytes = base_calloc((size_t)about->st_size, 1);
     if (bytes && !base_read_all(file, bytes, (size_t)about->st_size))
@@ -196,7 +194,7 @@ static int write_entry(int directory, const char *name, const uint8_t *bytes, si
 {
     struct base_new_file created;
 
-    if (size > MAX_ENTRY || size > size_limit()) {
+    if (size > DISK_MAX_ENTRY || size > size_limit()) {
         errno = EFBIG;
         return -1;
     }

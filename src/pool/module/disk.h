@@ -14,6 +14,7 @@ struct disk_header {
     char name[64];
     uint64_t created_unix_time;
     int compute_capability;
+    struct module_maker maker;
 };
 
 /*
@@ -38,6 +39,7 @@ void disk_forget(const struct module_key *key);
  * covers header and payload) and that the entry is for `key`, unless that is NULL: GOOD with the
  * image, BAD, or UNREADABLE when out of memory.
  */
+#define DISK_MAX_ENTRY (UINT64_C(256) << 20) /* the maximum size of an entry */
 int disk_encode(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image, uint8_t **bytes, size_t *size);
 enum disk_result disk_decode(const uint8_t *bytes, size_t size, const struct module_key *key,

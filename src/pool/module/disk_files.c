@@ -112,16 +112,6 @@ pool_status pool_cache_directory(char *path, size_t size)
     return POOL_OK;
 }
 
-static void parse_key(const char *text, struct module_key *key)
-{
-    for (size_t i = 0; i < BASE_SHA256_BYTES; i++) {
-        unsigned value = 0;
-
-        sscanf(text + 2 * i, "%2x", &value);
-        key->bytes[i] = (uint8_t)value;
-    }
-}
-
 /* A file and the result of reading it. */
 struct found {
     int directory;
@@ -135,7 +125,7 @@ static void read_entry(struct found *found, bool deletes)
     struct module_image *image = NULL;
     struct module_key key;
 
-    parse_key(found->entry.key, &key);
+    module_key_parse(found->entry.key, &key);
     found->result = disk_read(found->directory, found->entry.key, &key, deletes, &header, &image);
     if (found->result != DISK_GOOD)
         return;

@@ -4,6 +4,7 @@
  */
 #include "pool/module/image.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -11,7 +12,7 @@
 
 /* Incremented when the result of compiling a request changes, which invalidates existing entries.
  */
-#define KEY_FORMAT 3u
+#define KEY_FORMAT 4u
 
 struct module_image *module_image_new(enum module_form form, size_t size)
 {
@@ -87,7 +88,7 @@ pool_status module_text_key_of(const struct module_request *request, struct modu
     return base_sha256_end(digest, key->bytes);
 }
 
-pool_status module_key_of(const struct module_request *request, int compiler_version,
+pool_status module_key_of(const struct module_request *request, const struct module_maker *maker,
     const struct module_key *files, struct module_key *key)
 {
     struct module_key strings;
@@ -101,7 +102,7 @@ pool_status module_key_of(const struct module_request *request, int compiler_ver
         return base_fail_memory("the key of a module");
     add_number(digest, KEY_FORMAT);
     add_string(digest, pool_version_text());
-    add_number(digest, (uint64_t)compiler_version);
+    base_sha256_add(digest, maker->digest, sizeof(maker->digest));
     add_number(digest, (uint64_t)request->compute_capability);
     add_number(digest, (uint64_t)request->ptx_only);
     base_sha256_add(digest, strings.bytes, sizeof(strings.bytes));
@@ -118,4 +119,14 @@ void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYT
         text[2 * i + 1] = digits[key->bytes[i] & 15];
     }
     text[2 * BASE_SHA256_BYTES] = '\0';
+}
+
+void module_key_parse(const char *text, struct module_key *key)
+{
+    for (size_t i = 0; i < BASE_SHA256_BYTES; i++) {
+        unsigned value = 0;
+
+        sscanf(text + 2 * i, "%2x", &value);
+        key->bytes[i] = (uint8_t)value;
+    }
 }

@@ -63,13 +63,20 @@ struct module_key {
  */
 pool_status module_text_key_of(const struct module_request *request, struct module_key *key);
 
+/* The NVRTC that has made an image, or that is to make it. */
+struct module_maker {
+    int version;                       /* 13000 */
+    uint8_t digest[BASE_SHA256_BYTES]; /* driver_nvrtc_identify */
+};
+
 /*
  * The key of a request: SHA-256 over the source key, the cache format, the library's version, chip,
- * form, NVRTC's version and the digest of the files that it may include (includes.h; zero: none).
+ * form, NVRTC's digest and the digest of the files that it may include (includes.h; zero: none).
  */
-pool_status module_key_of(const struct module_request *request, int compiler_version,
+pool_status module_key_of(const struct module_request *request, const struct module_maker *maker,
     const struct module_key *files, struct module_key *key);
 void module_key_text(const struct module_key *key, char text[2 * BASE_SHA256_BYTES + 1]);
+void module_key_parse(const char *text, struct module_key *key); /* of 64 hexadecimal digits */
 
 /*
  * The image of a request, from memory, from disk or compiled by the first NVRTC that works; without

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cache of images: memory, then disk, then the compiler or, if none can be used, prebuilt
- * PTX. One thread compiles each key; concurrent requests wait for its result. The number of
- * concurrent compilations is bounded.
+ * The cache of images: memory, then the user's on disk, then the levels that are only read, then
+ * the compiler or, if none can be used, prebuilt PTX. One thread compiles each key; concurrent
+ * requests wait for its result. The number of concurrent compilations is bounded.
  */
 #include "pool/module/image.h"
 
@@ -21,6 +21,7 @@
 #include "pool/module/counters.h"
 #include "pool/module/disk.h"
 #include "pool/module/includes.h"
+#include "pool/module/levels.h"
 
 /*
  * Bytes of images in memory: 256 MiB is several times the size of all built-in kernels. The least
@@ -168,6 +169,7 @@ static bool files_changed(
 {
     struct module_includes includes;
     struct base_error_copy before;
+    struct module_maker maker;
     struct module_key now;
     bool is_changed;
 
@@ -175,10 +177,31 @@ static bool files_changed(
         return false;
     base_error_save(&before);
     is_changed = module_includes_find(nvrtc, request, &includes) || !includes.is_complete ||
-                 module_key_of(request, nvrtc->version, &includes.digest, &now) ||
+                 levels_maker_of(nvrtc, &maker) ||
+                 module_key_of(request, &maker, &includes.digest, &now) ||
                  memcmp(&now, key, sizeof(now)) != 0;
     base_error_restore(&before);
     return is_changed;
+}
+
+/* An image that need not be compiled, or NULL. */
+static pool_status load_image(const struct module_request *request,
+    const struct module_maker *maker, const struct module_key *key, struct module_image **image)
+{
+    pool_status status;
+
+    *image = NULL;
+    if (request->params->no_cache)
+        return POOL_OK;
+    *image = disk_load(key);
+    if (*image) {
+        module_count_image(MODULE_IMAGE_DISK);
+        return POOL_OK;
+    }
+    status = levels_load(request, maker, key, NULL, image);
+    if (!status && *image)
+        module_count_image(MODULE_IMAGE_LEVEL);
+    return status;
 }
 
 /* Loads the image from disk or compiles it. Called without the lock. */
@@ -187,13 +210,12 @@ static pool_status create_image(struct module_choice *choice, const struct modul
 {
     struct disk_header header = {.compute_capability = request->compute_capability};
     struct timespec now;
-    pool_status status;
+    pool_status status = levels_maker_of(choice->nvrtc, &header.maker);
 
-    *image = request->params->no_cache ? NULL : disk_load(key);
-    if (*image)
-        module_count_image(MODULE_IMAGE_DISK);
-    if (*image || request->only_ready)
-        return POOL_OK;
+    if (!status)
+        status = load_image(request, &header.maker, key, image);
+    if (status || *image || request->only_ready)
+        return status;
     status = compile(choice, request, image);
     *is_stale = !status && files_changed(choice->nvrtc, request, key);
     if (status || *is_stale || request->params->no_cache)
@@ -298,6 +320,7 @@ static pool_status get_compiled(struct module_choice *choice, struct module_imag
     const struct nvrtc *nvrtc = choice->nvrtc;
     struct module_request request = *choice->request;
     struct module_includes includes;
+    struct module_maker maker;
     struct module_key key;
     pool_status status = module_includes_find(nvrtc, &request, &includes);
     int retry;
@@ -311,7 +334,9 @@ static pool_status get_compiled(struct module_choice *choice, struct module_imag
             request.name);
         return request.only_ready ? POOL_OK : compile(choice, &request, image);
     }
-    status = module_key_of(&request, nvrtc->version, &includes.digest, &key);
+    status = levels_maker_of(nvrtc, &maker);
+    if (!status)
+        status = module_key_of(&request, &maker, &includes.digest, &key);
     if (status)
         return status;
     base_lock(&lock);
@@ -325,6 +350,22 @@ static pool_status get_compiled(struct module_choice *choice, struct module_imag
     return status;
 }
 
+/* Without a compiler: machine code of a level, whichever NVRTC has made it. NULL: there is none. */
+static pool_status get_from_levels(
+    const struct module_request *request, struct module_image **image)
+{
+    const struct nvrtc none = {.includes = {""}};
+    struct module_includes includes;
+    pool_status status = module_includes_find(&none, request, &includes);
+
+    if (status || !includes.is_complete)
+        return status;
+    status = levels_load(request, NULL, NULL, &includes.digest, image);
+    if (!status && *image)
+        module_count_image(MODULE_IMAGE_LEVEL);
+    return status;
+}
+
 pool_status module_image_choose(struct module_choice *choice, struct module_image **image)
 {
     while (choice->nvrtc) {
@@ -333,6 +374,14 @@ pool_status module_image_choose(struct module_choice *choice, struct module_imag
         if (status != POOL_ERR_NO_COMPILER)
             return status;
         module_choice_next(choice);
+    }
+    choice->is_from_level = false;
+    if (!choice->skips_levels && !choice->request->params->no_cache) {
+        pool_status status = get_from_levels(choice->request, image);
+
+        choice->is_from_level = !status && *image;
+        if (status || *image)
+            return status;
     }
     return module_find_prebuilt(choice->request, choice->reason, image);
 }

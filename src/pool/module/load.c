@@ -103,8 +103,21 @@ struct source_image {
     struct module_image *image; /* the same, as a reference; NULL: none */
     const char *name;
     const char *subject;          /* NULL: none */
-    struct module_choice *choice; /* whose present compiler has made it; NULL: no compiler */
+    struct module_choice *choice; /* whose present compiler has made it, or a level without a
+                                   * compiler; NULL: neither */
 };
+
+static void reject_level(const struct source_image *source, const struct module_refusal *refusal)
+{
+    char reason[512];
+
+    snprintf(reason, sizeof(reason),
+        "the driver does not load the machine code that there is for it: %s (%u)%s%.*s",
+        driver_code_name(refusal->code), refusal->code, refusal->log[0] ? ": " : "",
+        (int)strcspn(refusal->log, "\n"), refusal->log);
+    base_log(POOL_LOG_WARN, "%s: %s", source->name, reason);
+    module_choice_reject(source->choice, reason);
+}
 
 /* An image that the driver refuses is loaded again, for the error, unless its compiler is to blame:
  * then POOL_ERR_NO_COMPILER, without an error. */
@@ -116,6 +129,10 @@ static pool_status load_compiled(
 
     if (!refusal.code)
         return status;
+    if (!source->choice->nvrtc) {
+        reject_level(source, &refusal);
+        return POOL_ERR_NO_COMPILER;
+    }
     status = module_choice_doubt(source->choice, scope);
     return status ? status : module_load_inside(scope, source->data, source->bytes, handle, NULL);
 }
@@ -250,10 +267,10 @@ static pool_status compile_and_load(
         is_refused = false;
         if (!status && image) {
             const struct source_image source = {image->bytes, image->size, image, request->name,
-                subject, choice.nvrtc ? &choice : NULL};
+                subject, choice.nvrtc || choice.is_from_level ? &choice : NULL};
 
             status = load_image(request->device, &source, module);
-            is_refused = choice.nvrtc && status == POOL_ERR_NO_COMPILER;
+            is_refused = source.choice && status == POOL_ERR_NO_COMPILER;
         }
         module_image_release(image);
         if (is_refused)

@@ -17,6 +17,7 @@
 #include "driver/driver.h"
 #include "pool/device/release.h"
 #include "pool/module/disk.h"
+#include "pool/module/levels.h"
 #include "pool/module/module.h"
 
 /* It uses the headers that NVRTC takes from its builtins library. */
@@ -87,6 +88,9 @@ static pool_status store_verdict(
         return status;
     clock_gettime(CLOCK_REALTIME, &now);
     header.created_unix_time = (uint64_t)now.tv_sec;
+    status = levels_maker_of(choice->nvrtc, &header.maker);
+    if (status)
+        return status;
     if (image)
         disk_store(&key, &header, image);
     else

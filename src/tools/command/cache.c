@@ -105,19 +105,15 @@ static int print_path(const char *directory, int as_json)
     return CLI_OK;
 }
 
-int cli_run_cache(const struct cli_command *self, struct cli_line *line)
+/* list, path, verify and clear of the user's cache. */
+static int run_on_cache(
+    const struct cli_command *self, const struct cli_line *line, const char *verb)
 {
     char directory[4096];
     uint64_t deleted = 0;
     uint64_t kept = 0;
-    const char *verb;
-    pool_status status;
-    int code = cli_parse(self, NULL, 0, line);
+    pool_status status = pool_cache_directory(directory, sizeof(directory));
 
-    if (code != CLI_GO)
-        return code;
-    verb = line->operand_count ? line->operands[0] : "list";
-    status = pool_cache_directory(directory, sizeof(directory));
     if (status)
         return cli_fail(status, line->as_json);
     if (strcmp(verb, "list") == 0)
@@ -133,4 +129,39 @@ int cli_run_cache(const struct cli_command *self, struct cli_line *line)
         return report_counts(status, line->as_json, 0, deleted);
     }
     return cli_usage(self, "cache has no '%s'", verb);
+}
+
+int cli_run_cache(const struct cli_command *self, struct cli_line *line)
+{
+    struct cli_sizes chips = {0};
+    const struct cli_option options[] = {
+        {0, "chip", "CHIPS", "of pack: only entries for these chips, 80,90,120", CLI_SIZES, &chips,
+            NULL},
+    };
+    const char *verb;
+    int operands;
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
+
+    if (code != CLI_GO)
+        return code;
+    verb = line->operand_count ? line->operands[0] : "list";
+    operands = line->operand_count ? line->operand_count - 1 : 0;
+    code = cli_check_given(self, line, verb, strcmp(verb, "pack") == 0 ? "chip" : "");
+    if (code != CLI_GO)
+        return code;
+    if (strcmp(verb, "pack") == 0 && operands == 1)
+        return cli_cache_pack(line, line->operands[1], &chips);
+    if (strcmp(verb, "pack") == 0)
+        return cli_usage(self, "cache pack takes the directory to write to");
+    if (strcmp(verb, "unpack") == 0 && !operands)
+        return cli_usage(self, "cache unpack takes packs, files such as sm_90.pack");
+    if (strcmp(verb, "unpack") == 0)
+        return cli_cache_files(line, pool_pack_unpack, line->operands + 1, operands);
+    if (strcmp(verb, "verify") == 0 && operands)
+        return cli_cache_files(line, pool_pack_verify, line->operands + 1, operands);
+    if (operands)
+        return cli_usage(self, "cache %s takes no argument '%s'", verb, line->operands[1]);
+    if (strcmp(verb, "levels") == 0)
+        return cli_cache_levels(line);
+    return run_on_cache(self, line, verb);
 }

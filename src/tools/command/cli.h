@@ -125,8 +125,9 @@ extern const char *const cli_orders[];
 /* Returned in place of an exit code: continue with the command. */
 #define CLI_GO (-1)
 
-/* The most names that warm-up accepts. */
+/* The most names that warm-up accepts, and the most things that these are. */
 #define CLI_MAX_NAMES 128
+#define CLI_MAX_SUBJECTS 256
 
 /*
  * Parses the line by the command's options and the common ones, and sets up logging and terminal.
@@ -263,6 +264,29 @@ void cli_watch_end(void);
 
 /* The pool whose work is progress; NULL: none. cli_open_pool and cli_close_pool call it. */
 void cli_watch_pool(device_pool *pool);
+
+/* ---- cache_packs.c: packs, see devicepool/module.h ---- */
+
+int cli_cache_levels(const struct cli_line *line);
+/* Without chips: those of the cache. */
+int cli_cache_pack(const struct cli_line *line, const char *directory, struct cli_sizes *chips);
+/* Calls `read` for each file. */
+int cli_cache_files(const struct cli_line *line,
+    pool_status (*read)(const char *path, pool_pack_info *info), char **paths, int count);
+
+/* ---- warm_up.c, warm_up_chips.c: what is compiled ahead ---- */
+
+/* A field, a curve or a parameter set; exactly one of the pointers is set. */
+struct cli_subject {
+    const char *name;
+    const pool_field *field;
+    const pool_curve *curve;
+    pool_poseidon *set;
+};
+
+/* warm-up --chip: compiles for chips that need not be there, into a directory of packs. */
+int cli_warm_up_chips(const struct cli_line *line, const struct cli_sizes *chips,
+    const char *output, const struct cli_subject *subjects, int count);
 
 /* ---- terminal.c: colours, the progress line ---- */
 

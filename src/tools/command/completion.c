@@ -48,7 +48,8 @@ static void describe_values(const char *name, struct values *values)
         {"NAMES", CLI_FIELDS | CLI_CURVES | CLI_SETS, WORDS}, {"FILE", 0, FILES},
         {"DIR", 0, DIRECTORIES}, {"PROGRAM", 0, PROGRAMS}, {"POINTS", 0, FILES},
         {"SCALARS", 0, FILES}, {"KEY", 0, FILES}, {"WITNESS", 0, FILES}, {"PROOF", 0, FILES},
-        {"PUBLIC", 0, FILES}, {"SOCKET", 0, FILES}, {"[ARGUMENT...]", 0, FILES}};
+        {"PUBLIC", 0, FILES}, {"[FILE...]", 0, FILES}, {"SOCKET", 0, FILES},
+        {"[ARGUMENT...]", 0, FILES}};
     size_t length = strlen(name);
 
     *values = (struct values){.kind = NONE};

@@ -74,9 +74,14 @@ const struct cli_command cli_commands[] = {
     {"warm-up", 1, CLI_MAX_NAMES, "NAME...", CLI_TAKES_DEVICES | CLI_TAKES_JSON | CLI_TAKES_TIMEOUT,
         "compile the kernels of fields, curves and parameter sets",
         "The kernels are compiled for the chips of the devices and stored in the disk\n"
-        "cache (see 'devicepool cache'), so that later jobs start without compiling.\n"
+        "cache (see 'devicepool cache'), so that later jobs start without compiling. With\n"
+        "--chip they are compiled for chips that need not be there, and written as packs,\n"
+        "files with the kernels of one chip. DEVICEPOOL_CACHE_LEVELS names directories in\n"
+        "which pools look for them. That needs NVRTC, but neither a driver nor a device.\n"
+        "The name 'all' stands for every built-in one.\n"
         "\n"
-        "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n",
+        "  devicepool warm-up bn254_fr bn254_g1 circom-bn254-t3\n"
+        "  devicepool warm-up --chip 80,90,120 --output packs bn254_fr bn254_g1\n",
         cli_run_warm_up},
     {"bench", 0, 1,
         "msm|ntt|extend|ecntt|poseidon|tree|commit|fold|evaluate|reverse|vector|copy|pool|"
@@ -121,15 +126,20 @@ const struct cli_command cli_commands[] = {
         "were computed without the library. The exit code is that of the first failure: 3\n"
         "for a device that computes wrong results or hangs.\n",
         cli_run_selftest},
-    {"cache", 0, 1, "[list|verify|clear|path]", CLI_TAKES_JSON,
-        "inspect or clear the disk cache of compiled kernels",
-        "  list    lists all entries, including damaged ones (default)\n"
-        "  verify  reads all entries and deletes the damaged ones\n"
-        "  clear   deletes all entries\n"
-        "  path    prints the directory\n"
+    {"cache", 0, CLI_MAX_NAMES, "[list|verify|clear|path|levels|pack|unpack] [FILE...]",
+        CLI_TAKES_JSON, "inspect or clear the disk cache of compiled kernels",
+        "  list     lists all entries, including damaged ones (default)\n"
+        "  verify   reads all entries and deletes the damaged ones\n"
+        "  clear    deletes all entries\n"
+        "  path     prints the directory\n"
+        "  levels   lists the packs of directories that are only read, with their use\n"
+        "  pack DIRECTORY  writes the entries to DIRECTORY/sm_90.pack, a file per chip\n"
+        "  unpack FILE...  copies the entries of packs to the cache\n"
+        "  verify FILE...  reads all entries of packs\n"
         "\n"
         "DEVICEPOOL_CACHE_DIR sets the directory, DEVICEPOOL_CACHE=off disables the\n"
-        "cache, DEVICEPOOL_CACHE_MAX (for example 512M) limits its size.\n",
+        "cache, DEVICEPOOL_CACHE_MAX (for example 512M) limits its size.\n"
+        "DEVICEPOOL_CACHE_LEVELS names directories of packs, separated by colons.\n",
         cli_run_cache},
     {"top", 1, 1, "SOCKET", CLI_TAKES_JSON, "show what the pool of a running service is doing",
         "SOCKET is the status socket that the service's pool opens\n"

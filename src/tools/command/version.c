@@ -16,6 +16,34 @@ static void print_component(const char *name, const pool_component *component)
             component->message);
 }
 
+/* The packs of machine code that the library looks into. */
+static void print_packs(void)
+{
+    pool_pack_info info = {.struct_size = sizeof(info)};
+
+    for (size_t i = 0; !pool_pack_at(i, &info); i++)
+        if (info.is_used)
+            printf("%-11s sm_%d, NVRTC %d.%d, %llu programs, %s\n", "pack", info.compute_capability,
+                info.compiler_version / 1000, info.compiler_version % 1000 / 10,
+                (unsigned long long)info.entries, info.path);
+        else
+            printf("%-11s %s is not used: %s\n", "pack", info.path, info.reason);
+}
+
+static void add_packs(cJSON *report)
+{
+    pool_pack_info info = {.struct_size = sizeof(info)};
+    cJSON *rows = cJSON_AddArrayToObject(report, "packs");
+
+    for (size_t i = 0; !pool_pack_at(i, &info); i++) {
+        cJSON *row = cli_add_row(rows);
+
+        cJSON_AddStringToObject(row, "path", info.path);
+        cJSON_AddBoolToObject(row, "used", info.is_used);
+        cJSON_AddStringToObject(row, "reason", info.reason);
+    }
+}
+
 static void add_component(cJSON *report, const char *name, const pool_component *component)
 {
     cJSON *object = cJSON_AddObjectToObject(report, name);
@@ -36,6 +64,7 @@ static void print_report(const pool_host_info *info)
     cJSON_AddStringToObject(report, "devicepool", pool_version_text());
     add_component(report, "driver", &info->driver);
     add_component(report, "nvrtc", &info->compiler);
+    add_packs(report);
     cli_print_json(report);
 }
 
@@ -105,6 +134,7 @@ int cli_run_version(const struct cli_command *self, struct cli_line *line)
         if (info.compiler.status)
             printf(
                 "%-11s the library uses its prebuilt PTX kernels and cannot compile others\n", "");
+        print_packs();
     }
     return CLI_OK;
 }

@@ -8,14 +8,6 @@
 
 #include "cli.h"
 
-/* A field, a curve or a parameter set; exactly one of the pointers is set. */
-struct subject {
-    const char *name;
-    const pool_field *field;
-    const pool_curve *curve;
-    pool_poseidon *set;
-};
-
 static pool_status warm_up_field(const pool_field *field, pool_device *device)
 {
     pool_ntt_domain_params params = {.struct_size = sizeof(params), .field = field};
@@ -50,20 +42,20 @@ static pool_status warm_up_curve(const pool_curve *curve, pool_device *device)
     return status == POOL_ERR_NO_COMPILER ? POOL_OK : status;
 }
 
-static int find_subject(const char *name, struct subject *subject)
+static int find_subject(const char *name, struct cli_subject *subject)
 {
-    *subject = (struct subject){.name = name, .field = pool_field_by_name(name)};
+    *subject = (struct cli_subject){.name = name, .field = pool_field_by_name(name)};
     if (!subject->field)
         subject->curve = pool_curve_by_name(name);
     return subject->field || subject->curve || !pool_poseidon_by_name(name, &subject->set);
 }
 
-static const char *kind_of(const struct subject *subject)
+static const char *kind_of(const struct cli_subject *subject)
 {
     return subject->field ? "field" : subject->curve ? "curve" : "set";
 }
 
-static pool_status warm_up_subject(const struct subject *subject, pool_device *device)
+static pool_status warm_up_subject(const struct cli_subject *subject, pool_device *device)
 {
     if (subject->field)
         return warm_up_field(subject->field, device);
@@ -74,10 +66,10 @@ static pool_status warm_up_subject(const struct subject *subject, pool_device *d
 }
 
 static pool_status warm_up_device(
-    const struct cli_device *device, const struct subject *subjects, int count, cJSON *rows)
+    const struct cli_device *device, const struct cli_subject *subjects, int count, cJSON *rows)
 {
     for (int i = 0; i < count; i++) {
-        const struct subject *subject = &subjects[i];
+        const struct cli_subject *subject = &subjects[i];
         double begin = bench_now();
         pool_status status;
         cJSON *row;
@@ -108,7 +100,8 @@ static int check_cache(void)
         path, strerror(errno));
 }
 
-static int warm_up_all(const struct cli_line *line, const struct subject *subjects)
+static int warm_up_all(
+    const struct cli_line *line, const struct cli_subject *subjects, int subject_count)
 {
     static const struct cli_column columns[] = {
         {"device", "device", CLI_SHOW_STRING},
@@ -130,7 +123,7 @@ static int warm_up_all(const struct cli_line *line, const struct subject *subjec
     cli_watch_begin();
     while (!status && cli_next_device(pool, &next))
         if (next.is_usable)
-            status = warm_up_device(&next, subjects, line->operand_count, rows);
+            status = warm_up_device(&next, subjects, subject_count, rows);
     cli_watch_end();
     code = cli_print_rows_or_fail(status, rows, columns, CLI_COUNT_OF(columns), line);
     return cli_close_pool(&pool, code, 0);
@@ -146,21 +139,78 @@ static int fail_name(const struct cli_command *self, const char *name)
         name, cli_suggestion(&match));
 }
 
+/* The built-in extensions, which pool_field_at does not count. */
+static const char *const extensions[] = {"goldilocks_x2", "babybear_x4", "koalabear_x4"};
+
+/* Everything that has a name. */
+static int find_all(struct cli_subject *subjects)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < pool_field_count(); i++)
+        count += find_subject(pool_field_name(pool_field_at(i)), &subjects[count]);
+    for (size_t i = 0; i < CLI_COUNT_OF(extensions); i++)
+        count += find_subject(extensions[i], &subjects[count]);
+    for (size_t i = 0; i < pool_curve_count(); i++)
+        count += find_subject(pool_curve_name(pool_curve_at(i)), &subjects[count]);
+    for (size_t i = 0; i < pool_poseidon_count(); i++)
+        count += find_subject(pool_poseidon_name_at(i), &subjects[count]);
+    return count;
+}
+
+/* Returns CLI_GO or an exit code. */
+static int find_subjects(const struct cli_command *self, const struct cli_line *line,
+    struct cli_subject *subjects, int *count)
+{
+    if (line->operand_count == 1 && strcmp(line->operands[0], "all") == 0) {
+        *count = find_all(subjects);
+        return CLI_GO;
+    }
+    for (int i = 0; i < line->operand_count; i++) {
+        if (!find_subject(line->operands[i], &subjects[*count]))
+            return fail_name(self, line->operands[i]);
+        (*count)++;
+    }
+    return CLI_GO;
+}
+
+/* Both options or none: CLI_GO or an exit code. */
+static int check_chips(
+    const struct cli_command *self, const struct cli_sizes *chips, const char *output)
+{
+    if (!chips->count != !output)
+        return cli_usage(self, "--chip and --output belong together");
+    for (size_t i = 0; i < chips->count; i++)
+        if (chips->at[i] < 10 || chips->at[i] > 999)
+            return cli_usage(
+                self, "--chip takes compute capabilities without their points: 80,90,120");
+    return CLI_GO;
+}
+
 int cli_run_warm_up(const struct cli_command *self, struct cli_line *line)
 {
-    struct subject subjects[CLI_MAX_NAMES];
-    int known = 0;
-    int code = cli_parse(self, NULL, 0, line);
+    struct cli_subject subjects[CLI_MAX_SUBJECTS];
+    struct cli_sizes chips = {0};
+    const char *output = NULL;
+    const struct cli_option options[] = {
+        {0, "chip", "CHIPS",
+            "compile for these chips, 80,90,120, into packs in the\n"
+            "directory of --output, without a device",
+            CLI_SIZES, &chips, NULL},
+        {'o', "output", "DIR", "the directory of packs: DIR/sm_90.pack", CLI_STRING, &output, NULL},
+    };
+    int count = 0;
+    int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
+    if (code == CLI_GO)
+        code = check_chips(self, &chips, output);
     if (code != CLI_GO)
         return code;
-    while (known < line->operand_count && find_subject(line->operands[known], &subjects[known]))
-        known++;
-    if (known < line->operand_count)
-        code = fail_name(self, line->operands[known]);
-    else
-        code = warm_up_all(line, subjects);
-    for (int i = 0; i < known; i++)
+    code = find_subjects(self, line, subjects, &count);
+    if (code == CLI_GO)
+        code = output ? cli_warm_up_chips(line, &chips, output, subjects, count)
+                      : warm_up_all(line, subjects, count);
+    for (int i = 0; i < count; i++)
         pool_poseidon_destroy(&subjects[i].set);
     return code;
 }

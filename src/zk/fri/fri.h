@@ -88,6 +88,8 @@ pool_status fri_launch_rows(
     const struct exec_target *target, uint64_t items, struct matrix_rows_args *arguments);
 
 /* Compiles and loads the programs on a device. */
+/* Of an extension, its vectors included. */
+pool_status fri_each_program(const pool_field *field, module_program_visit visit, void *user);
 pool_status fri_load_programs(pool_device *device, const pool_field *field);
 
 /* Refuses a field that is no extension, and a domain over another field than its base. */

@@ -101,6 +101,17 @@ void fri_store_points(
     }
 }
 
+pool_status fri_each_program(const pool_field *field, module_program_visit visit, void *user)
+{
+    const struct module_program_key keys[] = {vector_key(field),
+        module_key_for(&program, field->fingerprint), module_key_for(&rows_program, NULL)};
+    pool_status status = POOL_OK;
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !status; i++)
+        status = module_program_generate(field, &keys[i], visit, user);
+    return status;
+}
+
 pool_status fri_load_programs(pool_device *device, const pool_field *field)
 {
     const struct module_program_key keys[] = {

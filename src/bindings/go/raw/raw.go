@@ -1655,6 +1655,41 @@ func NewCacheEntry() CacheEntry {
 	return CacheEntry{StructSize: uint64(unsafe.Sizeof(CacheEntry{}))}
 }
 
+type PackInfo struct {
+	StructSize uint64
+	Path [512]byte
+	ComputeCapability int32
+	CompilerVersion int32
+	Entries uint64
+	Bytes uint64
+	IsUsed int32
+	Reason [512]byte
+}
+
+// NewPackInfo is one with its size, the rest zero.
+func NewPackInfo() PackInfo {
+	return PackInfo{StructSize: uint64(unsafe.Sizeof(PackInfo{}))}
+}
+
+type PackParams struct {
+	StructSize uint64
+	ComputeCapability int32
+	Form int32
+	Fields unsafe.Pointer
+	FieldCount uint64
+	Curves unsafe.Pointer
+	CurveCount uint64
+	Sets unsafe.Pointer
+	SetCount uint64
+	Progress unsafe.Pointer
+	User unsafe.Pointer
+}
+
+// NewPackParams is one with its size, the rest zero.
+func NewPackParams() PackParams {
+	return PackParams{StructSize: uint64(unsafe.Sizeof(PackParams{}))}
+}
+
 type BasesParams struct {
 	StructSize uint64
 	Curve unsafe.Pointer
@@ -3066,6 +3101,26 @@ func FnCacheVerify(kept *uint64, deleted *uint64) Status {
 
 func FnCacheClear(deleted *uint64) Status {
 	return Status(C.pool_cache_clear((*C.uint64_t)(unsafe.Pointer(deleted))))
+}
+
+func FnPackAt(index uint64, info *PackInfo) Status {
+	return Status(C.pool_pack_at(C.size_t(index), (*C.pool_pack_info)(unsafe.Pointer(info))))
+}
+
+func FnPackBuild(directory unsafe.Pointer, params *PackParams, info *PackInfo) Status {
+	return Status(C.pool_pack_build((*C.char)(directory), (*C.pool_pack_params)(unsafe.Pointer(params)), (*C.pool_pack_info)(unsafe.Pointer(info))))
+}
+
+func FnPackCache(directory unsafe.Pointer, compute_capability int32, info *PackInfo, left_out *uint64) Status {
+	return Status(C.pool_pack_cache((*C.char)(directory), C.int32_t(compute_capability), (*C.pool_pack_info)(unsafe.Pointer(info)), (*C.uint64_t)(unsafe.Pointer(left_out))))
+}
+
+func FnPackUnpack(path unsafe.Pointer, info *PackInfo) Status {
+	return Status(C.pool_pack_unpack((*C.char)(path), (*C.pool_pack_info)(unsafe.Pointer(info))))
+}
+
+func FnPackVerify(path unsafe.Pointer, info *PackInfo) Status {
+	return Status(C.pool_pack_verify((*C.char)(path), (*C.pool_pack_info)(unsafe.Pointer(info))))
 }
 
 func FnBasesParamsInit(params *BasesParams, struct_size uint64) {

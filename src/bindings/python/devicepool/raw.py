@@ -651,6 +651,14 @@ class pool_cache_entry(Structure):
     SIZE = 176
 
 
+class pool_pack_info(Structure):
+    SIZE = 1064
+
+
+class pool_pack_params(Structure):
+    SIZE = 80
+
+
 class pool_bases_params(Structure):
     SIZE = 32
 
@@ -700,6 +708,7 @@ pool_grant_hook = CFUNCTYPE(None, c_void_p, c_void_p)
 pool_exec_progress = CFUNCTYPE(None, c_void_p, c_uint64, c_uint64)
 pool_log_callback = CFUNCTYPE(None, c_void_p, POINTER(pool_log_record))
 pool_cache_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_cache_entry))
+pool_pack_progress = CFUNCTYPE(c_int32, c_void_p, c_char_p, c_uint64)
 pool_resident_source = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_exec), POINTER(c_void_p))
 pool_sim_kernel_visitor = CFUNCTYPE(c_int32, c_void_p, POINTER(pool_sim_kernel_stats))
 pool_trace_hook = CFUNCTYPE(None, c_void_p, POINTER(pool_trace_event))
@@ -1564,6 +1573,31 @@ pool_cache_entry._fields_ = [
     ("valid", c_int32),
 ]
 
+pool_pack_info._fields_ = [
+    ("struct_size", c_uint64),
+    ("path", c_char * 512),
+    ("compute_capability", c_int32),
+    ("compiler_version", c_int32),
+    ("entries", c_uint64),
+    ("bytes", c_uint64),
+    ("is_used", c_int32),
+    ("reason", c_char * 512),
+]
+
+pool_pack_params._fields_ = [
+    ("struct_size", c_uint64),
+    ("compute_capability", c_int32),
+    ("form", c_int32),
+    ("fields", POINTER(c_void_p)),
+    ("field_count", c_uint64),
+    ("curves", POINTER(c_void_p)),
+    ("curve_count", c_uint64),
+    ("sets", POINTER(c_void_p)),
+    ("set_count", c_uint64),
+    ("progress", pool_pack_progress),
+    ("user", c_void_p),
+]
+
 pool_bases_params._fields_ = [
     ("struct_size", c_uint64),
     ("curve", c_void_p),
@@ -2306,6 +2340,16 @@ FUNCTIONS = {
     "pool_cache_verify": (c_int32, [POINTER(c_uint64), POINTER(c_uint64)]),
     # (deleted)
     "pool_cache_clear": (c_int32, [POINTER(c_uint64)]),
+    # (index, info)
+    "pool_pack_at": (c_int32, [c_uint64, POINTER(pool_pack_info)]),
+    # (directory, params, info)
+    "pool_pack_build": (c_int32, [c_char_p, POINTER(pool_pack_params), POINTER(pool_pack_info)]),
+    # (directory, compute_capability, info, left_out)
+    "pool_pack_cache": (c_int32, [c_char_p, c_int32, POINTER(pool_pack_info), POINTER(c_uint64)]),
+    # (path, info)
+    "pool_pack_unpack": (c_int32, [c_char_p, POINTER(pool_pack_info)]),
+    # (path, info)
+    "pool_pack_verify": (c_int32, [c_char_p, POINTER(pool_pack_info)]),
     # (params, struct_size)
     "pool_bases_params_init": (None, [POINTER(pool_bases_params), c_uint64]),
     # (params, exec, points, bases)

@@ -2,7 +2,6 @@
 /*
  * Starting the worker program: where it is, its environment, its descriptors.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,9 +20,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/installed.h"
 #include "base/settings.h"
 #include "base/status.h"
 #include "driver/worker/client/client.h"
+#include "installed_paths.h"
 
 #define PROGRAM "devicepool-worker"
 #define PROGRAM_VARIABLE "DEVICEPOOL_WORKER"
@@ -31,28 +32,10 @@
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-/* The library may be a part of the program. Both may have been moved with their prefix. */
-static bool find_beside_library(char *path, size_t size)
-{
-    static const char *const paths[] = {
-        POOL_LIBEXECDIR_FROM_LIBRARY "/" PROGRAM, POOL_LIBEXECDIR_FROM_PROGRAM "/" PROGRAM};
-    Dl_info info;
-    const char *end;
-
-    if (!dladdr(&client, &info) || !info.dli_fname || !(end = strrchr(info.dli_fname, '/')))
-        return false;
-    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-        int length =
-            snprintf(path, size, "%.*s/%s", (int)(end - info.dli_fname), info.dli_fname, paths[i]);
-
-        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 pool_status client_find_program(char *path, size_t size)
 {
+    static const struct base_installed installed = {POOL_LIBEXECDIR "/" PROGRAM,
+        POOL_LIBEXECDIR_FROM_LIBRARY "/" PROGRAM, POOL_LIBEXECDIR_FROM_PROGRAM "/" PROGRAM};
     const char *given = base_setting(BASE_SETTING_WORKER);
 
     if (given) {
@@ -63,10 +46,7 @@ pool_status client_find_program(char *path, size_t size)
                 strerror(errno));
         return POOL_OK;
     }
-    if (find_beside_library(path, size))
-        return POOL_OK;
-    snprintf(path, size, "%s", POOL_LIBEXECDIR "/" PROGRAM);
-    if (access(path, X_OK) == 0)
+    if (base_installed_find(&installed, X_OK, path, size))
         return POOL_OK;
     return base_fail(POOL_ERR_NOT_FOUND,
         "the program " PROGRAM " of worker processes is not in " POOL_LIBEXECDIR

@@ -922,6 +922,8 @@ pub type pool_log_callback = Option<unsafe extern "C" fn(user: *mut c_void, reco
 
 pub type pool_cache_visitor = Option<unsafe extern "C" fn(user: *mut c_void, entry: *const pool_cache_entry) -> c_int>;
 
+pub type pool_pack_progress = Option<unsafe extern "C" fn(user: *mut c_void, subject: *const c_char, programs: u64) -> c_int>;
+
 pub type pool_resident_source = Option<unsafe extern "C" fn(user: *mut c_void, exec: *const pool_exec, buffer: *mut *mut pool_buffer) -> pool_status>;
 
 pub type pool_sim_kernel_visitor = Option<unsafe extern "C" fn(user: *mut c_void, stats: *const pool_sim_kernel_stats) -> c_int>;
@@ -2490,6 +2492,53 @@ impl Default for pool_cache_entry {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct pool_pack_info {
+    pub struct_size: usize,
+    pub path: [c_char; 512],
+    pub compute_capability: i32,
+    pub compiler_version: i32,
+    pub entries: u64,
+    pub bytes: u64,
+    pub is_used: i32,
+    pub reason: [c_char; 512],
+}
+impl Default for pool_pack_info {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_pack_params {
+    pub struct_size: usize,
+    pub compute_capability: i32,
+    pub form: i32,
+    pub fields: *const *const pool_field,
+    pub field_count: usize,
+    pub curves: *const *const pool_curve,
+    pub curve_count: usize,
+    pub sets: *const *mut pool_poseidon,
+    pub set_count: usize,
+    pub progress: pool_pack_progress,
+    pub user: *mut c_void,
+}
+impl Default for pool_pack_params {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct pool_bases_params {
     pub struct_size: usize,
     pub curve: *const pool_curve,
@@ -3014,6 +3063,11 @@ extern "C" {
     pub fn pool_cache_each(visit: pool_cache_visitor, user: *mut c_void) -> pool_status;
     pub fn pool_cache_verify(kept: *mut u64, deleted: *mut u64) -> pool_status;
     pub fn pool_cache_clear(deleted: *mut u64) -> pool_status;
+    pub fn pool_pack_at(index: usize, info: *mut pool_pack_info) -> pool_status;
+    pub fn pool_pack_build(directory: *const c_char, params: *const pool_pack_params, info: *mut pool_pack_info) -> pool_status;
+    pub fn pool_pack_cache(directory: *const c_char, compute_capability: i32, info: *mut pool_pack_info, left_out: *mut u64) -> pool_status;
+    pub fn pool_pack_unpack(path: *const c_char, info: *mut pool_pack_info) -> pool_status;
+    pub fn pool_pack_verify(path: *const c_char, info: *mut pool_pack_info) -> pool_status;
     pub fn pool_bases_params_init(params: *mut pool_bases_params, struct_size: usize);
     pub fn pool_bases_create(params: *const pool_bases_params, exec: *const pool_exec, points: *const pool_span, bases: *mut *mut pool_bases) -> pool_status;
     pub fn pool_bases_create_workspace(params: *const pool_bases_params, exec: *const pool_exec, points: *const pool_span, bases_bytes: *mut u64, bytes: *mut u64) -> pool_status;
