@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PICTURE = os.path.join(HERE, "..", "performance.svg")
 PROOF = os.path.join(HERE, "..", "proof.svg")
 README = os.path.join(HERE, "..", "..", "README.md")
-PAGES = [os.path.join(HERE, "..", "performance.md"), os.path.join(HERE, "notes.md")]
+PAGES = [os.path.join(HERE, "..", "performance.md"), os.path.join(HERE, "notes.md"), os.path.join(HERE, "..", "capacity.md")]
 END = "<!-- end of figures -->"
 FIELDS = {"bn254_fr": "BN254", "bls12_381_fr": "BLS12-381", "goldilocks": "Goldilocks",
           "babybear": "BabyBear", "koalabear": "KoalaBear"}

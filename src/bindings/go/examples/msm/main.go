@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A multi-scalar multiplication on the next device, checked: msm [DEVICES]
+// A multi-scalar multiplication and a transform under a lease, checked: msm [DEVICES]
 package main
 
 import (
@@ -33,8 +33,12 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	where := devicepool.On(must(pool.Next()))
-	sum := must(curve.MSM(context.Background(), devicepool.Slice(points), devicepool.Slice(scalars), where))
+	// A device with 64 MiB that no other lease has; waits until there is one.
+	ctx := context.Background()
+	lease := must(pool.Acquire(ctx, devicepool.Request{Bytes: 64 << 20}))
+	defer lease.Close()
+	where := devicepool.Under(lease)
+	sum := must(curve.MSM(ctx, devicepool.Slice(points), devicepool.Slice(scalars), where))
 
 	// The same on the host, one point after another.
 	expected := make([]byte, 64)
@@ -45,6 +49,25 @@ func main() {
 	if !bytes.Equal(sum, expected) {
 		log.Fatal("the result is wrong")
 	}
+
+	// A transform, and the inverse one, which restores the elements.
+	domain := must(curve.ScalarField().NewDomain(10))
+	defer domain.Close()
+	elements := must(curve.ScalarField().Random(1024, 3))
+	transformed := make([]byte, len(elements))
+	in, out := devicepool.Slice(elements), devicepool.Slice(transformed)
+	err = domain.Transform(ctx, devicepool.Transform{}, in, out, where)
+	if err == nil {
+		err = domain.Transform(ctx, devicepool.Transform{Inverse: true}, out, out, where)
+	}
+	if err != nil || !bytes.Equal(transformed, elements) {
+		log.Fatal("the inverse transform does not restore the elements: ", err)
+	}
+
+	// A call that is refused says why.
+	short := devicepool.Slice(elements[:32*1000])
+	fmt.Println("refused:", domain.Transform(ctx, devicepool.Transform{}, short, short, where))
+
 	fmt.Print("checked: ")
 	for i := 31; i >= 0; i-- {
 		fmt.Printf("%02x", sum[i])
