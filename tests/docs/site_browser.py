@@ -88,7 +88,7 @@ def check_use(chromium, site):
     chromium.look(1440, 900)
     chromium.open(f"file://{site}/reference/msm.html")
     for words, expected in (("pool_msm", "pool_msm"), ("msm workspace", "pool_msm_workspace"), ("glossary", "Glossary"),
-                            ("err_timeout", "POOL_ERR_TIMEOUT"), ("migration", "Coming from cudarc, oxicuda, ICICLE or the driver API")):
+                            ("err_timeout", "POOL_ERR_TIMEOUT"), ("migration", "Coming from cudarc, oxicuda, ICICLE, sppark, bellperson or the driver API")):
         rows = search(chromium, words)
         if not rows or expected and rows[0] != expected:
             yield f"the search for '{words}' finds {rows[:3]}, not {expected} first"
