@@ -34,6 +34,17 @@ for help in "mpi --help" "help mpi"; do
     # shellcheck disable=SC2086
     expect 0 'runs --help' env PATH="$scratch/bin:$PATH" "$tool" $help
 done
+# Without a GPU: what the host lacks, and the same command on a simulated device.
+head -c 64 /dev/zero >"$scratch/zeros"
+for line in devices "bench ntt" "bench share" selftest "tune --operation ntt" "warm-up bn254_fr" "ntt $scratch/zeros" \
+    "poseidon hash $scratch/zeros" "msm $scratch/zeros $scratch/zeros --count 1"; do
+    # shellcheck disable=SC2086
+    expect 4 '^To use a GPU:$' "$tool" $line
+    also "^  devicepool ${line%% *} --devices sim"
+done
+expect 4 "^  devicepool ntt --devices sim -o 'x y' $scratch/zeros\$" "$tool" ntt -o "x y" "$scratch/zeros"
+expect 4 '^  devicepool devices -d 0 --devices sim$' "$tool" devices -d 0
+expect 0 '^  .*\.$' "$tool" version
 # The one beside the program comes first.
 cp "$tool" "$scratch/bin/devicepool"
 expect 0 'runs demo --inverse' env PATH=/usr/bin:/bin "$scratch/bin/devicepool" mpi demo --inverse

@@ -196,6 +196,9 @@ const char *cli_suggestion(const struct cli_match *match);
  */
 int cli_find_beside(const char *relative, char *path, size_t size);
 
+/* Prints what this host lacks for its GPUs, if it has any, in lines behind "  ". */
+void cli_explain_host(FILE *file);
+
 /*
  * Creates the pool of --devices; `lazy` creates each context on first use. Returns CLI_GO, or an
  * exit code after reporting the failure: CLI_USAGE when --devices is invalid.

@@ -2,6 +2,7 @@
 /*
  * Shared by all commands: failures, pools, JSON, number formatting.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "host.h"
 
 int cli_exit_code(pool_status status)
 {
@@ -195,6 +197,53 @@ int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
     return cli_open_pool_of(line, &(pool_params){.lazy = lazy}, pool);
 }
 
+void cli_explain_host(FILE *file)
+{
+    struct host_facts facts;
+    char text[2048];
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+    host_find("", &facts);
+    fprintf(file, "%s\n", host_advice(&facts, library != NULL, "  ", text, sizeof(text)));
+    if (library)
+        dlclose(library);
+}
+
+/* Prints an argument as a shell reads it. */
+static void print_argument(FILE *file, const char *argument)
+{
+    if (*argument &&
+        !argument[strspn(argument, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                   "0123456789+,-./:=@^_%")]) {
+        fprintf(file, " %s", argument);
+        return;
+    }
+    fputs(" '", file);
+    for (; *argument; argument++) {
+        const char character[] = {*argument, 0};
+
+        if (*argument == '\'')
+            fputs("'\\'", file);
+        cli_print_text(file, character, "", 1);
+    }
+    fputc('\'', file);
+}
+
+/* Both ways on: with the GPUs of this host, and without. */
+static void explain_missing_gpu(const struct cli_line *line)
+{
+    fputs("\nTo use a GPU:\n", stderr);
+    cli_explain_host(stderr);
+    fputs("\nTo compute without one, on a simulated device, set DEVICEPOOL_DEVICES=sim, or:\n  ",
+        stderr);
+    fputs(line->arguments[0], stderr);
+    if (!line->devices)
+        fputs(" --devices sim", stderr);
+    for (int i = 1; i < line->count; i++)
+        print_argument(stderr, line->arguments[i]);
+    fputs(line->devices ? " --devices sim\n" : "\n", stderr); /* the last one is in effect */
+}
+
 int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_pool **pool)
 {
     pool_status status;
@@ -210,11 +259,8 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
     if (!status)
         return CLI_GO;
     code = cli_fail(status, line->as_json);
-    if (code == CLI_HOST && !line->devices)
-        fputs("devicepool: --devices sim, or the environment variable DEVICEPOOL_DEVICES=sim, "
-              "computes "
-              "on a simulated device\n",
-            stderr);
+    if (status == POOL_ERR_NO_DRIVER || status == POOL_ERR_NO_DEVICE)
+        explain_missing_gpu(line);
     return status == POOL_ERR_INVALID_ARGUMENT && line->devices ? CLI_USAGE : code;
 }
 

@@ -102,6 +102,11 @@ static void print_opening(struct demo *demo)
             cli_colour(stdout, CLI_YELLOW), cli_colour(stdout, CLI_PLAIN),
             cli_colour(stdout, CLI_DIM), (int)strcspn(demo->fallback_reason, ":"),
             demo->fallback_reason, cli_colour(stdout, CLI_PLAIN));
+    if (*demo->fallback_reason) {
+        puts("To use a GPU:");
+        cli_explain_host(stdout);
+        putchar('\n');
+    }
     print_devices(demo);
     print_compiler(demo);
     putchar('\n');
