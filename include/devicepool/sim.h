@@ -53,13 +53,14 @@ POOL_API pool_status pool_sim_resume(void);
 typedef enum pool_sim_report {
     POOL_SIM_REPORT_UNINITIALISED = 1, /* reads of shared memory that no thread has written */
     POOL_SIM_REPORT_BARRIER = 2,       /* barriers that only some threads of a warp reach */
-    POOL_SIM_REPORT_LEAK = 4           /* log live objects when the last pool is destroyed */
+    POOL_SIM_REPORT_LEAK = 4,          /* log live objects when the last pool is destroyed */
+    POOL_SIM_REPORT_RACES = 8          /* accesses of shared memory without a barrier between */
 } pool_sim_report;
 
 /*
- * Sets the enabled checks (0: none), as `report=` of the device string does. A finding of the first
- * two ends the launch with CUDA_ERROR_LAUNCH_FAILED, which is sticky as always, and is described by
- * pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
+ * Sets the enabled checks (0: none), as `report=` of the device string does. A finding other than
+ * live objects ends the launch with CUDA_ERROR_LAUNCH_FAILED, which is sticky as always, and is
+ * described by pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
  */
 POOL_API pool_status pool_sim_set_reports(uint32_t reports);
 

@@ -47,7 +47,7 @@ static void run(const struct sim_program *program, const struct sim_kernel *kern
         .variables = variables,
         .memory = {resolve, memory},
         .instruction_limit = 2000,
-        .checks = SIM_CHECK_SHARED_INIT};
+        .checks = SIM_CHECK_SHARED_INIT | SIM_CHECK_RACES};
     for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++)
         parameters[i] = buffer;
     struct sim_counts counts;

@@ -530,6 +530,7 @@ const (
 	SimReportUninitialised SimReport = 1
 	SimReportBarrier SimReport = 2
 	SimReportLeak SimReport = 4
+	SimReportRaces SimReport = 8
 )
 
 type TraceKind uint32

@@ -151,7 +151,7 @@ static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op 
     }
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
         addresses[lane] += (uint64_t)(int64_t)(int32_t)op->aux;
-    if (!sim_translate(warp, op, flags & 7, addresses, lanes, size, size, true))
+    if (!sim_translate(warp, op, flags & 7, addresses, lanes, size, size, true, true))
         return NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);

@@ -2,6 +2,7 @@
 /* Barriers of a block: a group that waits is parked; the last arrival makes all groups ready
  * again. */
 #include "driver/sim/exec/machine.h"
+#include "driver/sim/exec/race.h"
 
 #include <string.h>
 
@@ -41,6 +42,8 @@ static void release_barrier(struct sim_block *block, uint32_t id)
                 warp->status = SIM_WARP_READY;
         }
     }
+    if (block->races)
+        sim_races_release(block, id);
     barrier->result_true = barrier->true_count;
     barrier->result_lanes = barrier->lane_count;
     barrier->true_count = barrier->lane_count = barrier->expected = 0;
@@ -87,6 +90,8 @@ static struct sim_barrier *arrive_at_barrier(
     }
     barrier->is_used = true;
     barrier->arrived[warp->index] |= lanes;
+    if (warp->block->races)
+        sim_races_arrive(warp, *id);
     if (has_count)
         barrier->expected = ((const uint32_t *)sim_vreg_at(warp, op->b))[first];
     return barrier;

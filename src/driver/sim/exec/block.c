@@ -3,6 +3,8 @@
  * warps. */
 #include "driver/sim/exec/block.h"
 
+#include "driver/sim/exec/race.h"
+
 #include "base/alloc.h"
 #include "base/math.h"
 
@@ -146,7 +148,7 @@ static void start_warp(struct sim_block *block, uint32_t index, bool is_fresh)
     fill_vregs(warp, run->kernel->vregs, run->kernel->vreg_count, is_fresh);
 }
 
-/* One allocation holds the frames, local windows, shared memory and its initialisation map. A
+/* One allocation holds the frames, local windows, shared memory and what is known of its bytes. A
  * launch writes few of the pages: those that it does not are never touched, so calloc's are aligned
  * here. */
 static struct sim_block *create_block(struct sim_core *core)
@@ -156,11 +158,12 @@ static struct sim_block *create_block(struct sim_core *core)
     size_t frame = base_round_up(run->kernel->frame_bytes, 64),
            local = base_round_up((size_t)run->local_stride * SIM_LANES, 64);
     bool is_checked = run->launch->checks & SIM_CHECK_SHARED_INIT;
+    size_t races = run->launch->checks & SIM_CHECK_RACES ? sim_races_bytes(run->shared_bytes) : 0;
     struct sim_block *block = base_calloc(1, sizeof(*block));
     unsigned char *memory = NULL;
 
     if (block)
-        block->memory = base_calloc(1, (frame + local) * warps + shared * 2 + 63);
+        block->memory = base_calloc(1, (frame + local) * warps + shared * 2 + races + 63);
     if (!block || !block->memory) {
         base_free(block);
         return NULL;
@@ -174,6 +177,7 @@ static struct sim_block *create_block(struct sim_core *core)
     }
     block->shared = memory + (frame + local) * warps;
     block->shadow = is_checked ? block->shared + shared : NULL;
+    block->races = races ? (void *)(block->shared + shared * 2) : NULL;
     block->shared_bytes = run->shared_bytes;
     block->is_fresh = true;
     return block;
@@ -198,6 +202,8 @@ struct sim_block *sim_block_start(struct sim_core *core, uint64_t number)
     memset(block->barriers, 0, sizeof(block->barriers));
     if (block->shadow)
         memset(block->shadow, 0, block->shared_bytes);
+    if (block->races)
+        sim_races_start(block);
     for (uint32_t w = 0; w < block->warp_count; w++)
         start_warp(block, w, block->is_fresh);
     block->is_fresh = false;

@@ -129,7 +129,8 @@ enum sim_check {
     SIM_CHECK_SHARED_INIT =
         1u, /* report reads of shared bytes that no thread of the block has written */
     SIM_CHECK_DIVERGENT_BARRIER =
-        2u /* report aligned barriers that only some live lanes of a warp reach */
+        2u,              /* report aligned barriers that only some live lanes of a warp reach */
+    SIM_CHECK_RACES = 4u /* report data races in shared memory */
 };
 
 struct sim_launch {
@@ -198,6 +199,7 @@ enum sim_fault_kind {
     SIM_FAULT_NO_BARRIER,        /* a register has the number of a barrier that blocks lack: 715 */
     SIM_FAULT_DIVERGENT_BARRIER, /* reported only when the check is enabled */
     SIM_FAULT_UNINITIALISED_SHARED, /* reported only when the check is enabled */
+    SIM_FAULT_RACE,                 /* reported only when the check is enabled */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
 };
 

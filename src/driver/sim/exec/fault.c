@@ -25,6 +25,7 @@ static const char *const kind_names[] = {
     [SIM_FAULT_NO_BARRIER] = "barrier number above 15",
     [SIM_FAULT_DIVERGENT_BARRIER] = "barrier reached by a part of a warp",
     [SIM_FAULT_UNINITIALISED_SHARED] = "read of shared memory that nobody wrote",
+    [SIM_FAULT_RACE] = "data race",
     [SIM_FAULT_NO_MEMORY] = "no host memory",
 };
 
@@ -101,6 +102,27 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     record_fault(warp->core->run, &fault);
     warp->core->has_faulted = true;
     return NULL;
+}
+
+void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, unsigned lane, uint64_t offset,
+    uint32_t bytes, bool is_write, uint32_t other_thread, uint32_t other_pc, bool other_writes)
+{
+    const struct sim_run *run = warp->core->run;
+    const uint32_t *shape = run->launch->block;
+    struct sim_fault fault = {.kind = SIM_FAULT_RACE,
+        .space = SIM_SPACE_SHARED,
+        .address = offset,
+        .size = bytes,
+        .is_write = is_write};
+
+    set_location(&fault, warp, op, lane);
+    describe_access(&fault);
+    append_text(&fault, ", which thread (%u,%u,%u) %s in line %u with no barrier between",
+        other_thread % shape[0], other_thread / shape[0] % shape[1],
+        other_thread / shape[0] / shape[1], other_writes ? "writes" : "reads",
+        run->program->lines[other_pc]);
+    record_fault(warp->core->run, &fault);
+    warp->core->has_faulted = true;
 }
 
 const struct sim_op *sim_fault_raise(

@@ -96,7 +96,8 @@ struct sim_block {
     uint32_t warps_left;
     unsigned char *shared;
     uint32_t shared_bytes;
-    unsigned char *shadow; /* 1 for each shared byte that was written; NULL: not checked */
+    unsigned char *shadow;   /* 1 for each shared byte that was written; NULL: not checked */
+    struct sim_races *races; /* race.h; NULL: not checked */
     struct sim_barrier barriers[SIM_BARRIERS];
     struct sim_block *next;
     bool is_fresh; /* the constants of its frames are not filled yet */
@@ -227,6 +228,9 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     bool is_write, const struct sim_range *nearest);
 const struct sim_op *sim_fault_raise(
     struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes);
+/* Fault of two accesses of a shared byte: this one, and one of another thread before it. */
+void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, unsigned lane, uint64_t offset,
+    uint32_t bytes, bool is_write, uint32_t other_thread, uint32_t other_pc, bool other_writes);
 /* Fault of a group at a .sync operation: the missing lanes cannot arrive any more. */
 void sim_fault_sync(struct sim_warp *warp, const struct sim_group *waiting, uint32_t missing,
     uint32_t missing_pc, bool are_past);
@@ -235,7 +239,8 @@ void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind);
 /* translate.c: converts the lanes' device addresses to host addresses in place; false: a fault was
  * raised */
 bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
-    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write);
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write,
+    bool is_ordered);
 
 /* print.c */
 void sim_print_lane(struct sim_warp *warp, uint64_t format, uint64_t arguments);

@@ -37,8 +37,8 @@ static bool prepare(
     access->is_signed = flags & SIM_ACCESS_SIGNED;
     bytes = access->size * access->count;
     load_addresses(warp, op->a, flags, op->aux, access->addresses);
-    return sim_translate(
-        warp, op, flags & 7, access->addresses, access->lanes, bytes, bytes, is_write);
+    return sim_translate(warp, op, flags & 7, access->addresses, access->lanes, bytes, bytes,
+        is_write, flags & SIM_ACCESS_ORDERED);
 }
 
 static bool is_contiguous(const uint64_t *addresses, uint32_t step)
@@ -333,12 +333,12 @@ static const struct sim_op *run_cp_async(struct sim_warp *warp, const struct sim
     load_addresses(warp, op->a, words[1], op->aux, from);
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
         reading |= taken[__builtin_ctz(rest)] ? rest & (0u - rest) : 0;
-    if (!sim_translate(warp, op, SIM_IN_SHARED, to, lanes, size, size, true))
+    if (!sim_translate(warp, op, SIM_IN_SHARED, to, lanes, size, size, true, false))
         return NULL;
     for (uint32_t rest = reading; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         uint32_t bytes = taken[lane] < size ? taken[lane] : size;
-        if (!sim_translate(warp, op, SIM_IN_GLOBAL, from, 1u << lane, bytes, size, false))
+        if (!sim_translate(warp, op, SIM_IN_GLOBAL, from, 1u << lane, bytes, size, false, false))
             return NULL;
         memcpy((void *)(uintptr_t)to[lane], (const void *)(uintptr_t)from[lane], bytes);
     }

@@ -259,7 +259,9 @@ enum {
     SIM_ACCESS_SIGNED = 128,
     SIM_ACCESS_LANE_SHIFT = 8, /* 3 bits: log2 of a lane's bytes */
     SIM_ACCESS_STRONG = 2048,  /* volatile, relaxed, acquire: possibly polling for another thread */
-    SIM_ACCESS_COUNT_SHIFT = 12 /* 4 bits: elements */
+    SIM_ACCESS_COUNT_SHIFT = 12, /* 4 bits: elements */
+    SIM_ACCESS_ORDERED =
+        65536 /* volatile, relaxed, acquire, release: no data race with another one */
 };
 
 enum sim_access_space { SIM_IN_GENERIC, SIM_IN_GLOBAL, SIM_IN_SHARED, SIM_IN_LOCAL, SIM_IN_PARAM };

@@ -2,6 +2,7 @@
 /* Translates device addresses to host addresses and checks every lane against the allocation that
  * contains it. */
 #include "driver/sim/exec/machine.h"
+#include "driver/sim/exec/race.h"
 
 static bool is_inside_range(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
 {
@@ -27,10 +28,10 @@ static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t by
 }
 
 static bool track_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t offset,
-    unsigned lane, uint32_t bytes, bool is_write)
+    unsigned lane, uint32_t bytes, bool is_write, bool is_ordered)
 {
-    unsigned char *shadow = warp->block->shadow + offset;
-    for (uint32_t i = 0; i < bytes; i++) {
+    unsigned char *shadow = warp->block->shadow ? warp->block->shadow + offset : NULL;
+    for (uint32_t i = 0; shadow && i < bytes; i++) {
         if (!is_write && !shadow[i]) {
             sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_SHARED, SIM_SPACE_SHARED, lane,
                 offset, bytes, false, NULL);
@@ -39,11 +40,17 @@ static bool track_shared(struct sim_warp *warp, const struct sim_op *op, uint64_
         if (is_write)
             shadow[i] = 1;
     }
-    return true;
+    return !warp->block->races ||
+           sim_races_access(warp, op, lane, offset, bytes, is_write, is_ordered);
+}
+
+static bool is_tracked(const struct sim_block *block)
+{
+    return block->shadow || block->races;
 }
 
 static bool translate_shared(struct sim_warp *warp, const struct sim_op *op, uint64_t *addresses,
-    uint32_t lanes, uint32_t bytes, bool is_write)
+    uint32_t lanes, uint32_t bytes, bool is_write, bool is_ordered)
 {
     const struct sim_block *block = warp->block;
     uint64_t base = (uint64_t)(uintptr_t)block->shared;
@@ -56,7 +63,7 @@ static bool translate_shared(struct sim_warp *warp, const struct sim_op *op, uin
                 bytes, is_write, &window);
             return false;
         }
-        if (block->shadow && !track_shared(warp, op, offset, lane, bytes, is_write))
+        if (is_tracked(block) && !track_shared(warp, op, offset, lane, bytes, is_write, is_ordered))
             return false;
         addresses[lane] = base + offset;
     }
@@ -84,7 +91,8 @@ static bool translate_local(struct sim_warp *warp, const struct sim_op *op, uint
 /* Translates a lane's address that is in no cached allocation: the block's windows, then the
  * driver's allocations. */
 static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned lane,
-    uint64_t address, uint32_t bytes, bool is_generic, bool is_write, struct sim_range *slot)
+    uint64_t address, uint32_t bytes, bool is_generic, bool is_write, bool is_ordered,
+    struct sim_range *slot)
 {
     struct sim_range nearest = {0, 0};
     const struct sim_block *block = warp->block;
@@ -93,7 +101,8 @@ static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned 
         return true;
     uint64_t shared = (uint64_t)(uintptr_t)block->shared;
     if (is_generic && is_inside_range(address, bytes, shared, block->shared_bytes))
-        return !block->shadow || track_shared(warp, op, address - shared, lane, bytes, is_write);
+        return !is_tracked(block) ||
+               track_shared(warp, op, address - shared, lane, bytes, is_write, is_ordered);
     uint64_t local = (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride);
     if (is_generic && is_inside_range(address, bytes, local, warp->local_bytes))
         return true;
@@ -111,7 +120,8 @@ static bool check_lane(struct sim_warp *warp, const struct sim_op *op, unsigned 
 }
 
 static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
-    const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write)
+    const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write,
+    bool is_ordered)
 {
     /* Operations map to cache slots by address: an operation usually accesses the allocation that
      * it accessed last. */
@@ -125,14 +135,27 @@ static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
-        if (!check_lane(warp, op, lane, addresses[lane], bytes, is_generic, is_write, slot))
+        if (!check_lane(
+                warp, op, lane, addresses[lane], bytes, is_generic, is_write, is_ordered, slot))
             return false;
     }
     return true;
 }
 
+static bool translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_write, bool is_ordered)
+{
+    if (space == SIM_IN_SHARED)
+        return translate_shared(warp, op, addresses, lanes, bytes, is_write, is_ordered);
+    if (space == SIM_IN_LOCAL)
+        return translate_local(warp, op, addresses, lanes, bytes, is_write);
+    return translate_global(
+        warp, op, addresses, lanes, bytes, space == SIM_IN_GENERIC, is_write, is_ordered);
+}
+
 bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
-    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write)
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write,
+    bool is_ordered)
 {
     uint64_t any = 0;
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
@@ -150,9 +173,11 @@ bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t spac
             }
         }
     }
-    if (space == SIM_IN_SHARED)
-        return translate_shared(warp, op, addresses, lanes, bytes, is_write);
-    if (space == SIM_IN_LOCAL)
-        return translate_local(warp, op, addresses, lanes, bytes, is_write);
-    return translate_global(warp, op, addresses, lanes, bytes, space == SIM_IN_GENERIC, is_write);
+    if (!warp->block->races || !lanes)
+        return translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered);
+    sim_races_begin(warp, is_ordered);
+    if (!translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered))
+        return false;
+    sim_races_end(warp, is_ordered, is_write);
+    return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Warp-wide operations: shuffles, votes, matches, reductions. */
 #include "driver/sim/exec/machine.h"
+#include "driver/sim/exec/race.h"
 
 #include <string.h>
 
@@ -191,9 +192,11 @@ static const struct sim_op *run_bar_warp(struct sim_warp *warp, const struct sim
 {
     const uint32_t *masks = sim_vreg_at(warp, op->a);
     uint32_t present;
-    return sim_sync_is_complete(warp, masks, sim_active_lanes(warp, op), &present)
-               ? op + 1
-               : sim_sync_wait(warp, op, masks);
+    if (!sim_sync_is_complete(warp, masks, sim_active_lanes(warp, op), &present))
+        return sim_sync_wait(warp, op, masks);
+    if (warp->block->races)
+        sim_races_sync_warp(warp);
+    return op + 1;
 }
 
 static const struct sim_op *run_activemask(struct sim_warp *warp, const struct sim_op *op)

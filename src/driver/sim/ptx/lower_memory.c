@@ -215,6 +215,17 @@ static bool load_parameter(struct ptx_lowering *lowering, const struct ptx_opera
     return true;
 }
 
+/* Two such accesses of different threads are no data race. */
+static uint32_t order_flags(const struct ptx_lowering *lowering)
+{
+    static const uint8_t names[] = {PTX_M_VOLATILE, PTX_M_RELAXED, PTX_M_ACQUIRE, PTX_M_RELEASE};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (ptx_current_has(lowering, names[i]))
+            return SIM_ACCESS_ORDERED;
+    return 0;
+}
+
 void ptx_lower_ld(struct ptx_lowering *lowering)
 {
     enum ptx_type type = access_type(lowering);
@@ -247,6 +258,7 @@ void ptx_lower_ld(struct ptx_lowering *lowering)
     }
     struct address address = lower_address(lowering, source, current_space(lowering));
     bool is_acquire = ptx_current_has(lowering, PTX_M_ACQUIRE);
+    address.flags |= order_flags(lowering);
     if ((is_acquire || ptx_current_has(lowering, PTX_M_VOLATILE) ||
             ptx_current_has(lowering, PTX_M_RELAXED)) &&
         current_space(lowering) != SIM_IN_SHARED && current_space(lowering) != SIM_IN_LOCAL)
@@ -281,6 +293,7 @@ void ptx_lower_st(struct ptx_lowering *lowering)
     if (current_space(lowering) == SIM_IN_PARAM || ptx_current_has(lowering, PTX_M_CONST))
         ptx_bad(lowering, SIM_LOAD_INVALID, "store to a space that is read only");
     struct address address = lower_address(lowering, target, current_space(lowering));
+    address.flags |= order_flags(lowering);
     if (ptx_current_has(lowering, PTX_M_RELEASE))
         ptx_emit(lowering, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
     emit_access(lowering, SIM_ST, &address, type, vregs, ptx_width(type), count);

@@ -198,12 +198,14 @@ static pool_status read_report_word(struct substring word, uint32_t *reports)
         *reports |= POOL_SIM_REPORT_UNINITIALISED;
     else if (substring_is(word, "barrier"))
         *reports |= POOL_SIM_REPORT_BARRIER;
+    else if (substring_is(word, "races"))
+        *reports |= POOL_SIM_REPORT_RACES;
     else if (substring_is(word, "leak"))
         *reports |= POOL_SIM_REPORT_LEAK;
     else
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "device string: report=%.*s is unknown; there are uninit, barrier and leak, joined by "
-            "+",
+            "device string: report=%.*s is unknown; there are uninit, barrier, races and leak, "
+            "joined by +",
             (int)word.length, word.text);
     return POOL_OK;
 }

@@ -410,7 +410,8 @@ static void init_launch(
         .is_cooperative = work->is_cooperative,
         .checks =
             ((sim_state.reports & POOL_SIM_REPORT_UNINITIALISED) ? SIM_CHECK_SHARED_INIT : 0) |
-            ((sim_state.reports & POOL_SIM_REPORT_BARRIER) ? SIM_CHECK_DIVERGENT_BARRIER : 0),
+            ((sim_state.reports & POOL_SIM_REPORT_BARRIER) ? SIM_CHECK_DIVERGENT_BARRIER : 0) |
+            ((sim_state.reports & POOL_SIM_REPORT_RACES) ? SIM_CHECK_RACES : 0),
         .multiprocessor_count = sim_config_of(context->device)->multiprocessors,
         .grid_id = ++sim_state.launches,
         .print = log_print,

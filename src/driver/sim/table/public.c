@@ -52,8 +52,8 @@ pool_status pool_sim_resume(void)
 
 pool_status pool_sim_set_reports(uint32_t reports)
 {
-    const uint32_t all =
-        POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER | POOL_SIM_REPORT_LEAK;
+    const uint32_t all = POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER |
+                         POOL_SIM_REPORT_LEAK | POOL_SIM_REPORT_RACES;
     pool_status status;
 
     if (reports & ~all)

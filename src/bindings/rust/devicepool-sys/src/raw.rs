@@ -565,6 +565,7 @@ pub type pool_sim_report = u32;
 pub const POOL_SIM_REPORT_UNINITIALISED: pool_sim_report = 1;
 pub const POOL_SIM_REPORT_BARRIER: pool_sim_report = 2;
 pub const POOL_SIM_REPORT_LEAK: pool_sim_report = 4;
+pub const POOL_SIM_REPORT_RACES: pool_sim_report = 8;
 
 pub type pool_trace_kind = u32;
 pub const POOL_TRACE_OPERATION: pool_trace_kind = 0;
