@@ -83,20 +83,22 @@ def earlier_figures():
 
 
 def measured():
-    """The rows that have a figure, with the member `figure` and the `file` that it is from."""
-    figures = {name: (figure, file) for name, figure, file in earlier_figures()}
+    """The rows that have a figure, with the members `figure`, the median of the runs, `best` and `worst` of them, and
+    the `file` that they are from."""
+    figures = {name: (figure, file, figure, figure) for name, figure, file in earlier_figures()}
     for path in sorted(glob.glob(f"{HERE}/suite_h200_*.json"), key=lambda name: (name[-15:], name)):
         with open(path, encoding="utf-8") as file:
             for row in json.load(file)["rows"]:
                 if row.get("checked"):
-                    figures[row["name"]] = row["figure"], os.path.basename(path)
-    return [{**row, "figure": figures[row["name"]][0], "file": figures[row["name"]][1]}
+                    figures[row["name"]] = (row["figure"], os.path.basename(path),
+                                            row.get("best", row["figure"]), row.get("worst", row["figure"]))
+    return [{**row, **dict(zip(("figure", "file", "best", "worst"), figures[row["name"]]))}
             for row in table_of_rows.load() if row["name"] in figures]
 
 
-def speed(row, other="peer"):
+def speed(row, other="peer", figure="figure"):
     """Over that of the best peer, or of the target."""
-    ratio = row["figure"] / row[other]
+    ratio = row[figure] / row[other]
     return ratio if row["unit"] in table_of_rows.HIGHER_IS_BETTER else 1 / ratio
 
 
@@ -388,11 +390,24 @@ def with_figures(path, tables):
     return text, wanted
 
 
+def origin(names):
+    """Chip, versions and dates of the files."""
+    reports = []
+    for name in names:
+        with open(os.path.join(HERE, name), encoding="utf-8") as file:
+            reports.append(json.load(file))
+    versions = sorted({report["version"] for report in reports if "version" in report})
+    dates = sorted(name[-15:-5] for name in names)
+    period = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    return f"NVIDIA H200, devicepool {', '.join(versions)}, {period}"
+
+
 def main():
-    rows = [(label(row), speed(row), row["file"]) for row in measured() if row.get("peer")]
-    names = sorted({file for _, _, file in rows})
-    rows = [(text, ratio) for text, ratio, _ in rows]
-    table = "".join(f'"{text}" {ratio:.4f}\n' for text, ratio in rows)
+    rows = [row for row in measured() if row.get("peer")]
+    names = sorted({row["file"] for row in rows})
+    rows = [(label(row), speed(row), *sorted((speed(row, figure="best"), speed(row, figure="worst")))) for row in rows]
+    table = "".join(f'"{text}" {ratio:.4f} {low:.4f} {high:.4f}\n' for text, ratio, low, high in rows)
+    about = f"{origin(names)}; medians, and lines from the slowest to the fastest run"
     mark = f"made by performance/plot.py from {' '.join(names)}; {hashlib.sha256(table.encode()).hexdigest()}"
     pages = {path: with_figures(path, TABLES) for path in (README, *PAGES)}
     proof = proof_picture()
@@ -413,13 +428,15 @@ def main():
     with open(PROOF, "w", encoding="utf-8") as file:
         file.write(proof)
     script = f"""
-set terminal svg size 860,{70 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
+set terminal svg size 860,{90 + 14 * len(rows)} font 'sans-serif,11' background rgb 'white'
 set output '{PICTURE}'
 $data << END
 {table}END
 set label 1 'Speed over that of the fastest open implementation known (1.0), both on an H200' \\
     at screen 0.5, screen 0.98 center font ',14'
+set label 2 '{about}' at screen 0.5, screen 0.01 center font ',10' textcolor rgb '#555555'
 set tmargin 2
+set bmargin 4
 set yrange [{len(rows) - 0.5}:-0.5]
 set xrange [0:{LONGEST + 0.2}]
 set xtics 0.5 nomirror
@@ -432,7 +449,8 @@ colour(ratio) = ratio >= 0.995 ? 0x4f8a49 : 0xc98b2b
 shown(ratio) = ratio > {LONGEST} ? {LONGEST} : ratio
 plot $data using (shown($2) / 2):0:(0):(shown($2)):($0 - 0.36):($0 + 0.36):(colour($2)):ytic(1) \\
          with boxxyerror fill solid noborder lc rgb variable, \\
-     $data using (shown($2)):0:(sprintf(' %.2f', $2)) with labels left font ',10'
+     $data using (shown($2)):0:(shown($3)):(shown($4)) with xerrorbars pt -1 lc rgb '#222222' lw 1, \\
+     $data using (shown($4)):0:(sprintf(' %.2f', $2)) with labels left font ',10'
 """
     subprocess.run(["gnuplot"], input=script, text=True, check=True)
     with open(PICTURE, "a", encoding="utf-8") as file:

@@ -114,7 +114,29 @@ expect 3 '"passed":.*' hung selftest --only ntt --timeout 10 --json -d sim
 expect 3 '^\[\]$' hung bench ntt -s 64 -r 8 -d sim --timeout 10 --json --quiet
 if command -v gnuplot >/dev/null; then
     expect 0 'drawn' "$tool" bench pool -s 64..256 --plot "$scratch/x.svg"
-    expect 0 '</svg>' cat "$scratch/x.svg"
+    # Chip, version and date are below the plot, and there are bars at points of its line.
+    cat >"$scratch/plot.py" <<'PYTHON'
+import datetime, re, sys
+import xml.etree.ElementTree as ET
+root = ET.parse(sys.argv[1]).getroot()
+space = "{http://www.w3.org/2000/svg}"
+texts = " | ".join("".join(text.itertext()) for text in root.iter(space + "text"))
+days = [datetime.date.today() - datetime.timedelta(days=n) for n in (0, 1)]
+assert any("Simulated device (cc 9.0), devicepool %s, %s" % (sys.argv[2], day) in texts for day in days), texts
+number = r"(-?[0-9.]+),(-?[0-9.]+)"
+bars = 0
+for group in root.iter(space + "g"):
+    if not group.get("id", "").startswith("gnuplot_plot_"):
+        continue
+    for path in group.iter(space + "path"):
+        parts = [re.findall(number, part) for part in path.get("d").split("M")[1:]]
+        line = max(parts, key=len)
+        bars += sum(len(part) == 2 and part[0][0] == part[1][0] and part[0][1] != part[1][1] and
+            part[0][0] in [x for x, _ in line] for part in parts)
+assert bars >= 2, bars
+PYTHON
+    expect 0 'drawn' "$tool" bench copy -s 64K,1M,4M -r 7 --what to-host,to-device -d sim --plot "$scratch/x.svg"
+    expect 0 '' python3 "$scratch/plot.py" "$scratch/x.svg" "$("$tool" version | sed -n 's/^devicepool *//p')"
 fi
 expect 0 'poseidon .* [0-9]' "$tool" selftest --quick
 expect_json "import json, sys

@@ -334,7 +334,7 @@ static int run_bench(struct bench *bench, const struct cli_line *line)
             code = each_subject(bench, measure_subject);
         code = code ? code : bench->wrong_count ? CLI_DEVICE : CLI_OK;
     }
-    code = cli_plot_close(&picture, bench->rows, bench->operation->name, code);
+    code = cli_plot_close(&picture, bench->pool, bench->rows, bench->operation->name, code);
     if (!bench->pool) {
         cJSON_Delete(bench->rows);
         return code;

@@ -345,9 +345,11 @@ int cli_outputs_close(struct output_file *outputs, size_t count, int code);
 /* Checks that gnuplot is installed, and opens the file. Returns CLI_GO or an exit code. */
 int cli_plot_open(const char *path, struct output_file *picture);
 
-/* Draws the rows of a benchmark, if there are any, with one line per subject and device. Returns
- * `code`, or an exit code if drawing failed. */
-int cli_plot_close(struct output_file *picture, const cJSON *rows, const char *operation, int code);
+/* Draws the rows of a benchmark, if there are any, with one line per subject and device, bars from
+ * the fastest to the slowest run, and the chips of the pool. Returns `code`, or an exit code if
+ * drawing failed. */
+int cli_plot_close(struct output_file *picture, device_pool *pool, const cJSON *rows,
+    const char *operation, int code);
 
 /* ---- table.c: result tables ---- */
 
