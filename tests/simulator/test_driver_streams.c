@@ -435,6 +435,63 @@ static void test_many_threads(void **state)
     sim_end_context();
 }
 
+/* ---- jitter ---------------------------------------------------------------------------------- */
+
+static atomic_int order_count;
+static int order[2];
+
+static void note_first(void *user)
+{
+    (void)user;
+    order[atomic_fetch_add(&order_count, 1)] = 1;
+}
+
+static void note_second(void *user)
+{
+    (void)user;
+    order[atomic_fetch_add(&order_count, 1)] = 2;
+}
+
+/* Whether work of the first stream, enqueued first, was done first. */
+static bool is_in_order(unsigned seed, bool is_awaited)
+{
+    CUstream first, second;
+    CUevent event;
+    char spec[32];
+
+    snprintf(spec, sizeof(spec), "sim:jitter=%u", seed);
+    sim_begin_context(spec);
+    first = stream_new(NON_BLOCKING);
+    second = stream_new(NON_BLOCKING);
+    assert_int_equal(cu->EventCreate(&event, 2), 0);
+    atomic_store(&order_count, 0);
+    assert_int_equal(cu->LaunchHostFunc(first, note_first, NULL), 0);
+    assert_int_equal(cu->EventRecord(event, first), 0);
+    if (is_awaited)
+        assert_int_equal(cu->StreamWaitEvent(second, event, 0), 0);
+    assert_int_equal(cu->LaunchHostFunc(second, note_second, NULL), 0);
+    assert_int_equal(cu->CtxSynchronize(), 0);
+    assert_int_equal(order_count, 2);
+    assert_int_equal(cu->EventDestroy(event), 0);
+    assert_int_equal(cu->StreamDestroy(first), 0);
+    assert_int_equal(cu->StreamDestroy(second), 0);
+    sim_end_context();
+    return order[0] == 1;
+}
+
+/* A wait that is missing shows for some seed, and one that is there holds for all. */
+static void test_jitter(void **state)
+{
+    unsigned exchanged = 0;
+
+    (void)state;
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        exchanged += !is_in_order(seed, false);
+        assert_true(is_in_order(seed, true));
+    }
+    assert_true(exchanged >= 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_destroy_with_work),
         cmocka_unit_test(test_free_waits),
         cmocka_unit_test(test_many_threads),
+        cmocka_unit_test(test_jitter),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

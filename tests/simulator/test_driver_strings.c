@@ -33,7 +33,7 @@ static void test_all_keys(void **state)
 {
     struct sim_config config =
         parsed("sim:4,mem=24G,cc=12.0,free=20G,name=My GPU (x),report=uninit+barrier+leak,"
-               "limit=5G,threads=3,sms=132,p2p=0,waits=0,serial=1,mps=50");
+               "limit=5G,threads=3,sms=132,p2p=0,waits=0,serial=1,mps=50,jitter=4294967295");
 
     (void)state;
     assert_int_equal(config.device_count, 4);
@@ -47,6 +47,7 @@ static void test_all_keys(void **state)
     assert_int_equal(config.devices[3].peers, 0);
     assert_int_equal(config.has_waits, 0);
     assert_int_equal(config.is_serial, 1);
+    assert_int_equal(config.jitter, UINT32_MAX);
     assert_int_equal(config.mps_percentage, 50);
     assert_string_equal(config.devices[0].name, "My GPU (x)");
     assert_int_equal(parsed("sim:cc=75").devices[0].capability, 75);
@@ -233,6 +234,7 @@ static void test_wrong_device_strings(void **state)
         {"sim:2;0", "count=0"},
         {"sim:waits=yes", "waits=yes is not a number from 0 to 1"},
         {"sim:mps=0", "mps=0 is not a number from 1 to 100"},
+        {"sim:jitter=4294967296", "jitter=4294967296 is not"},
         {"sim:serial=2", "serial=2 is not a number from 0 to 1"},
         {"sim:report=leak+", "report= is unknown"},
         {"sim:name=", "1 to 95 characters"},

@@ -36,13 +36,14 @@ enum key {
     KEY_P2P,
     KEY_WAITS,
     KEY_SERIAL,
+    KEY_JITTER,
     KEY_MPS,
     KEY_CUDA,
     KEYS
 };
 
 static const char *const key_names[KEYS] = {"mem", "free", "cc", "sms", "name", "threads", "limit",
-    "report", "p2p", "waits", "serial", "mps", "cuda"};
+    "report", "p2p", "waits", "serial", "jitter", "mps", "cuda"};
 
 /* A substring of the device string. */
 struct substring {
@@ -264,6 +265,8 @@ static pool_status read_value(struct reader *reader, enum key key, struct substr
         return read_bounded("waits", value, 0, 1, &config->has_waits);
     case KEY_SERIAL:
         return read_bounded("serial", value, 0, 1, &config->is_serial);
+    case KEY_JITTER:
+        return read_bounded("jitter", value, 0, UINT32_MAX, &config->jitter);
     case KEY_MPS:
         return read_bounded("mps", value, 1, 100, &config->mps_percentage);
     case KEY_CUDA:
@@ -298,7 +301,7 @@ static pool_status read_part(struct reader *reader, struct substring part, bool 
     }
     return base_fail(POOL_ERR_INVALID_ARGUMENT,
         "device string: \"%.*s\" is not understood; after \"sim:\" comes a count of devices, then "
-        "mem= free= cc= sms= name= threads= limit= report= p2p= waits= serial= mps= cuda=, "
+        "mem= free= cc= sms= name= threads= limit= report= p2p= waits= serial= jitter= mps= cuda=, "
         "separated by commas; after a \";\" come devices of another kind",
         (int)part.length, part.text);
 }

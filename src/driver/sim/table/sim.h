@@ -37,6 +37,7 @@ struct sim_config {
     uint32_t driver_version;    /* 13000 is CUDA 13.0 */
     uint32_t has_waits;         /* 1: calls wait for other streams where those of a GPU do */
     uint32_t is_serial;         /* 1: one launch of a device at a time, the most urgent one first */
+    uint32_t jitter;            /* seed of the delays of work; 0: none */
     uint32_t mps_percentage;    /* through an MPS server, of the threads; 0: without one */
     uint64_t instruction_limit; /* warp instructions per launch; 0: unlimited */
     struct sim_device_config devices[SIM_MAX_DEVICES];
@@ -48,8 +49,8 @@ bool sim_spec_is_sim(const char *spec);
 /*
  * Parses "sim[:[count][,key=value]…[;[count][,key=value]…]…]": groups of like devices with the keys
  * mem, free, cc, sms and name; the first group also has the keys of all devices, threads, limit,
- * report, p2p, waits, serial, mps and cuda. *config is written on success only; the message of
- * POOL_ERR_INVALID_ARGUMENT gives position and reason.
+ * report, p2p, waits, serial, jitter, mps and cuda. *config is written on success only; the message
+ * of POOL_ERR_INVALID_ARGUMENT gives position and reason.
  */
 pool_status sim_config_parse(const char *spec, struct sim_config *config);
 

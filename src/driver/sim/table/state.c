@@ -310,7 +310,7 @@ static bool is_same(const struct sim_config *one, const struct sim_config *other
     return one->device_count == other->device_count && one->threads == other->threads &&
            one->reports == other->reports && one->instruction_limit == other->instruction_limit &&
            one->has_waits == other->has_waits && one->is_serial == other->is_serial &&
-           one->mps_percentage == other->mps_percentage &&
+           one->jitter == other->jitter && one->mps_percentage == other->mps_percentage &&
            one->driver_version == other->driver_version;
 }
 

@@ -193,6 +193,7 @@ struct sim_work {
     struct sim_work *next;
     enum sim_work_kind kind;
     uint64_t sequence; /* order of enqueuing across all streams */
+    bool is_delayed;   /* with jitter=: it has been */
     union {
         struct {
             uint64_t to, from, bytes;      /* of a row */

@@ -156,6 +156,39 @@ static void free_if_done(struct sim_stream *stream)
     pthread_cond_broadcast(&sim_state.changed);
 }
 
+/*
+ * With jitter= about half of the work starts late: up to 200 us, a fourth of it up to 2 ms. The
+ * delay depends on the seed and on when the work was enqueued, so that the same calls are delayed
+ * alike.
+ */
+static uint64_t delay_of(const struct sim_work *work)
+{
+    uint64_t mixed = (uint64_t)sim_state.config.jitter << 32 ^ work->sequence;
+
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull; /* splitmix64's mixing */
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
+    mixed ^= mixed >> 31;
+    if (mixed & 1)
+        return 0;
+    return (mixed >> 8) % (mixed & 6 ? 200000 : 2000000);
+}
+
+/* Once for each work, without the lock; it may not be startable any more afterwards. */
+static bool delay_first(struct sim_stream *stream)
+{
+    struct sim_work *work = stream->head;
+    uint64_t ns;
+
+    if (!sim_state.config.jitter || work->is_delayed || is_work_dropped())
+        return false;
+    work->is_delayed = true;
+    ns = delay_of(work);
+    pthread_mutex_unlock(&sim_state.lock);
+    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+    pthread_mutex_lock(&sim_state.lock);
+    return true;
+}
+
 static void *run_stream(void *argument)
 {
     struct sim_stream *stream = argument;
@@ -166,7 +199,7 @@ static void *run_stream(void *argument)
             pthread_cond_wait(&stream->arrived, &sim_state.lock);
         } else if (!may_start(stream, stream->head)) {
             pthread_cond_wait(&sim_state.changed, &sim_state.lock);
-        } else {
+        } else if (!delay_first(stream)) {
             execute_first(stream);
             complete_first(stream);
         }
