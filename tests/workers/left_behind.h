@@ -37,7 +37,7 @@ static inline unsigned count_entries(const char *path)
 
 /* Where src/driver/worker/client/addresses.c reserves addresses; sanitizers have mappings beside.
  */
-static inline bool is_reserved(uint64_t address)
+static inline bool is_address_of_workers(uint64_t address)
 {
     const uint64_t terabyte = address >> 40;
 
@@ -53,7 +53,8 @@ static inline unsigned count_mappings(void)
     unsigned count = 0;
 
     while (maps && fgets(line, sizeof(line), maps))
-        count += strstr(line, "memfd:devicepool") || is_reserved(strtoull(line, NULL, 16));
+        count +=
+            strstr(line, "memfd:devicepool") || is_address_of_workers(strtoull(line, NULL, 16));
     if (maps)
         fclose(maps);
     return count;
