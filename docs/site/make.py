@@ -145,12 +145,14 @@ class Site:
             self.element(page, child, inside or (child.tag if child.tag == "a" or re.match(r"h\d$", child.tag) else ""))
 
     def page_link(self, page, element):
-        """Rewrites a link; where its text is the page's file, that is its title instead."""
+        """Rewrites a link; where its text is the page's file, that is the title of the page or section instead."""
         link, text = element.get("href"), element.text or ""
+        path, _, anchor = link.partition("#")
         element.set("href", self.target(page, link))
-        if text.endswith(".md") and os.path.basename(link.partition("#")[0]) == text:
-            source = (self.root / os.path.dirname(page.name) / link.partition("#")[0]).read_text(encoding="utf-8")
-            element.text = re.search(r"^# (.*)$", source, re.M)[1]
+        if text.endswith(".md") and os.path.basename(path) == text:
+            source = (self.root / os.path.dirname(page.name) / path).read_text(encoding="utf-8")
+            titles = re.findall(r"^#+ (.*)$", source, re.M)
+            element.text = next((title for title in titles if anchor_of(title) == anchor), titles[0]).replace("`", "")
 
     @staticmethod
     def code(element, text):

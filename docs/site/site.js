@@ -44,7 +44,8 @@ function loadIndex() {
   const script = document.createElement('script');
   script.src = root + 'search-index.js';
   script.onload = () => {
-    index = window.searchIndex.map((row) => ({ row, text: `${row[0]} ${row[1]} ${row[2]}`.toLowerCase(), name: row[0].toLowerCase() }));
+    index = window.searchIndex.map((row) => ({ row, text: `${row[0]} ${row[1]} ${row[2]}`.toLowerCase(),
+      name: (row[3] === 'page' ? `${row[0]} ${row[2]}` : row[0]).toLowerCase() }));
     show();
   };
   document.head.append(script);
