@@ -18,7 +18,7 @@
 #define READ "ld.shared.u32 %x, [%w];\n"
 #define BARRIER "bar.sync 0;\n"
 #define WARP_BARRIER "bar.warp.sync 0xffffffff;\n"
-/* Only threads from 32 to 63 go on. */
+/* Only threads from 32 to 63 continue. */
 #define SECOND_WARP "setp.lo.u32 %p, %t, 32; @%p bra end; setp.hs.u32 %p, %t, 64; @%p bra end;\n"
 
 /* clang-format off */
@@ -143,7 +143,7 @@ static void test_report(void **state)
     (void)state;
     m->checks = SIM_CHECK_RACES | SIM_CHECK_SHARED_INIT;
     assert_int_equal(machine_launch(m, "read_then_write", 1, 64, &out), SIM_FAULT_RACE);
-    /* The warp that arrives last goes on first. */
+    /* The warp that arrives last continues first. */
     assert_int_equal(m->fault.thread[0], 0);
     assert_int_equal(m->fault.address, 128);
     assert_false(m->fault.is_write);
