@@ -14,7 +14,8 @@ devices=${3:-}
 vectors=$tests/vectors/iden3
 directory=$(mktemp -d) || exit 1
 id=
-trap '[ -z "$id" ] || kill -KILL $id 2>/dev/null; rm -rf "$directory"' EXIT
+manager=
+trap 'for process in $id $manager; do kill -KILL "$process" 2>/dev/null; done; rm -rf "$directory"' EXIT
 cd "$directory" || exit 1
 failed=0
 
@@ -99,7 +100,23 @@ done >leaves
 head -c 32 /dev/zero | tr '\000' '\377' >large_element
 head -c 200000 /dev/zero >zeros
 
+# A service manager: what the service says, until it is gone.
+python3 - "$directory/notify" >said <<'END' &
+import os, socket, sys
+manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+manager.bind(sys.argv[1] + ".new")
+os.rename(sys.argv[1] + ".new", sys.argv[1])
+while True:
+    message = manager.recv(100).decode()
+    print(message, flush=True)
+    if message == "STOPPING=1":
+        break
+END
+manager=$!
+while [ ! -e "$directory/notify" ]; do sleep 0.05; done
+
 # A proof, checked by a verifier in Python, of a service that shows its status.
+export NOTIFY_SOCKET="$directory/notify"
 start --status-socket "$directory/status"
 answers 200 '"protocol": "groth16"' --data-binary @"$vectors/chain_bls12_381.wtns" "$url/prove/chain"
 verify chain_bls12_381
@@ -138,7 +155,13 @@ answers 200 'devicepool_usable_devices [1-9]' "$url/metrics"
 grep -q 'lease' answer || fail "no metrics of leases"
 answers 200 '^healthy' "$url/healthz"
 answers 200 'devicepool_resident_loads_total{device="[0-9]*"} [1-9]' "$url/metrics"
+sleep 1.5 # its supervisor speaks once a second
 stop 0
+unset NOTIFY_SOCKET
+wait $manager
+manager=
+[ "$(sort -u said | tr '\n' ' ')" = "READY=1 STOPPING=1 WATCHDOG=1 " ] && [ "$(tail -n 1 said)" = STOPPING=1 ] ||
+    fail "the service said $(tr '\n' ' ' <said)"
 grep -q drained log || fail "not drained"
 [ "${4:-}" != brief ] || {
     [ $failed = 0 ] && echo "the service proves, refuses wrong requests and drains"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small prover service: HTTP on the loopback interface.
+ * A small prover service: HTTP on the loopback interface, or on the address of -a. It has no login
+ * and no encryption: other hosts reach it through a proxy that has.
  *
  *     POST /prove/KEY   body: a .wtns file. Answer: {"proof": ..., "publicSignals": ...} of Groth16
  *                       under the zkey that the command line registers as KEY.
@@ -27,14 +28,16 @@
  *
  * Usage (port 0, the default: any free port, which is printed):
  *
- *     service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] [--status-socket PATH]
- *         [KEY=FILE.zkey]...
+ *     service [-d DEVICES] [-a ADDRESS] [-p PORT] [-t MILLISECONDS] [-q REQUESTS]
+ *         [--status-socket PATH] [KEY=FILE.zkey]...
  *
  * With devices "workers:all" each device is used by a process of its own: a fault ends that
  * process, and the requests it had are repeated on other devices.
  *
- * -t is the deadline of a request, -q the number of requests that may wait or run. `devicepool top
- * PATH` shows the devices and leases of a service with a status socket.
+ * Under systemd (Type=notify) it says when it is ready and when it drains, and every second that
+ * its supervisor runs (WatchdogSec). -t is the deadline of a request, -q the number of requests
+ * that may wait or run. `devicepool top PATH` shows the devices and leases of a service with a
+ * status socket.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4, explicit_bzero */
@@ -48,10 +51,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,10 +396,9 @@ static void end_request(void *unused, struct MHD_Connection *connection, void **
     *state = NULL;
 }
 
-static struct MHD_Daemon *start_server(uint16_t port)
+static struct MHD_Daemon *start_server(struct in_addr at, uint16_t port)
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = at};
 
     return MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION |
                                 MHD_USE_POLL | MHD_USE_ITC,
@@ -420,6 +424,25 @@ static void report_fault(void *unused, const pool_fault *fault)
         atomic_fetch_or(&service.stalled, UINT64_C(1) << pool_device_index(fault->device));
 }
 
+/* Tells the service manager, if there is one: "READY=1", "STOPPING=1", "WATCHDOG=1". */
+static void notify_manager(const char *message)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const size_t length = path ? strlen(path) : 0;
+    int manager;
+
+    if (!length || length >= sizeof(address.sun_path))
+        return;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') /* an abstract address */
+        address.sun_path[0] = 0;
+    manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    (void)sendto(manager, message, strlen(message), MSG_NOSIGNAL, (struct sockaddr *)&address,
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    close(manager);
+}
+
 /* Stalled devices get no new leases. A second later they are in service again or given up. */
 static void *supervise_devices(void *unused)
 {
@@ -430,6 +453,7 @@ static void *supervise_devices(void *unused)
 
     while (!atomic_load(&service.is_ending)) {
         nanosleep(&second, NULL);
+        notify_manager("WATCHDOG=1");
         pool_get_health(service.pool, &health);
         for (size_t i = 0; suspected >> i && !pool_device_at(service.pool, i, &device); i++)
             if (suspected >> i & 1 && health.stalled_devices)
@@ -602,12 +626,20 @@ int main(int count, char **arguments)
     const char *devices = NULL;
     struct MHD_Daemon *server;
     pthread_t supervisor;
+    struct in_addr address = {.s_addr = htonl(INADDR_LOOPBACK)};
+    char text[INET_ADDRSTRLEN] = "";
     uint16_t port = 0;
     sigset_t signals;
     int option, signal_number;
 
-    while ((option = getopt_long(count, arguments, "d:p:t:q:", options, NULL)) != -1) {
+    while ((option = getopt_long(count, arguments, "a:d:p:t:q:", options, NULL)) != -1) {
         switch (option) {
+        case 'a':
+            if (inet_pton(AF_INET, optarg, &address) != 1) {
+                fprintf(stderr, "-a takes an address such as 0.0.0.0, not '%s'\n", optarg);
+                return 1;
+            }
+            break;
         case 'd':
             devices = optarg;
             break;
@@ -624,8 +656,8 @@ int main(int count, char **arguments)
             service.status_socket = optarg;
             break;
         default:
-            fprintf(stderr, "service [-d DEVICES] [-p PORT] [-t MILLISECONDS] [-q REQUESTS] "
-                            "[--status-socket PATH] [KEY=FILE.zkey]...\n");
+            fprintf(stderr, "service [-d DEVICES] [-a ADDRESS] [-p PORT] [-t MILLISECONDS] "
+                            "[-q REQUESTS] [--status-socket PATH] [KEY=FILE.zkey]...\n");
             return 1;
         }
     }
@@ -637,15 +669,18 @@ int main(int count, char **arguments)
     init_condition(&service.changed);
 
     start(devices, arguments + optind);
-    server = start_server(port);
+    server = start_server(address, port);
     if (!server || pthread_create(&supervisor, NULL, supervise_devices, NULL)) {
         fprintf(stderr, "port %u: %s\n", port, strerror(errno));
         return 1;
     }
-    fprintf(stderr, "ready: http://127.0.0.1:%u, %zu devices\n",
+    notify_manager("READY=1");
+    fprintf(stderr, "ready: http://%s:%u, %zu devices\n",
+        inet_ntop(AF_INET, &address, text, sizeof(text)),
         MHD_get_daemon_info(server, MHD_DAEMON_INFO_BIND_PORT)->port,
         pool_device_count(service.pool));
     sigwait(&signals, &signal_number);
+    notify_manager("STOPPING=1");
     drain(server);
     return end(supervisor);
 }
