@@ -134,9 +134,10 @@ for group in root.iter(space + "g"):
         bars += sum(len(part) == 2 and part[0][0] == part[1][0] and part[0][1] != part[1][1] and
             part[0][0] in [x for x, _ in line] for part in parts)
 assert bars >= 2, bars
+print(bars, "bars")
 PYTHON
     expect 0 'drawn' "$tool" bench copy -s 64K,1M,4M -r 7 --what to-host,to-device -d sim --plot "$scratch/x.svg"
-    expect 0 '' python3 "$scratch/plot.py" "$scratch/x.svg" "$("$tool" version | sed -n 's/^devicepool *//p')"
+    expect 0 'bars' python3 "$scratch/plot.py" "$scratch/x.svg" "$("$tool" version | sed -n 's/^devicepool *//p')"
 fi
 expect 0 'poseidon .* [0-9]' "$tool" selftest --quick
 expect_json "import json, sys

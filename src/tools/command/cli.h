@@ -95,7 +95,7 @@ int cli_run_warm_up(const struct cli_command *self, struct cli_line *line);
 enum cli_kind {
     CLI_SWITCH, /* int, incremented */
     CLI_STRING, /* const char * */
-    CLI_COUNT,  /* uint64_t: 1048576, 2^20, 1M */
+    CLI_COUNT,  /* uint64_t: 1048576, 2^20, 1M; without an optional argument 1 */
     CLI_SIZES,  /* struct cli_sizes: counts and ranges, 2^10..2^14,2^20 */
     CLI_CHOICE  /* int: an index into `choices` */
 };
@@ -111,7 +111,7 @@ struct cli_option {
     char letter; /* 0: none */
     const char *name;
     /* Its name in the help; NULL for a switch. Completion goes by it: CURVE, FIELD, SET, FILE, DIR,
-     * or their plural for lists that commas separate. */
+     * or their plural for lists that commas separate. "[=NAME]": it may be left out. */
     const char *argument;
     const char *help; /* lines are separated by '\n' */
     enum cli_kind kind;
@@ -142,6 +142,9 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
  */
 int cli_check_given(const struct cli_command *command, const struct cli_line *line,
     const char *what, const char *accepted);
+
+/* Whether the next word of the line is the option's argument. */
+int cli_takes_word(const struct cli_option *option);
 
 /* Return 1, or 0 and leave the output unchanged if the string is invalid. */
 int cli_parse_count(const char *string, uint64_t *value);

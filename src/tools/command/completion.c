@@ -193,7 +193,7 @@ static void describe_in_bash(
 
     printf("    %s)\n        case $last in\n", command->name);
     for (size_t i = 0; i < count; i++) {
-        if (!options[i].argument)
+        if (!cli_takes_word(&options[i]))
             continue;
         describe_argument(&options[i], &values);
         fputs("        ", stdout);
@@ -207,7 +207,7 @@ static void describe_in_bash(
         printf("%s--%s", i ? " " : "", options[i].name);
     fputs("'\n        _devicepool_operand '", stdout);
     for (size_t i = 0; i < count; i++) {
-        if (!options[i].argument)
+        if (!cli_takes_word(&options[i]))
             continue;
         printf("%s--%s", has_arguments ? " " : "", options[i].name);
         if (options[i].letter)
@@ -324,7 +324,7 @@ static void describe_in_zsh(
             printf("'--%s[", option->name);
         print_escaped(shorten(option->help, text), "[]\\");
         putchar(']');
-        if (option->argument) {
+        if (cli_takes_word(option)) {
             describe_argument(option, &values);
             print_zsh_values(&values);
         }
@@ -433,7 +433,7 @@ static void describe_in_fish(
             printf(" -s %c", option->letter);
         fputs(" -d ", stdout);
         print_fish_text(shorten(option->help, text));
-        if (option->argument) {
+        if (cli_takes_word(option)) {
             describe_argument(option, &values);
             print_fish_values(&values);
         }

@@ -2,6 +2,11 @@
 /*
  * devicepool devices: the devices of a pool and the links between them.
  */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "cli.h"
 
 /* Tries the compiler for each chip, so that the description says what was found. */
@@ -21,20 +26,97 @@ static void try_compilers(device_pool *pool)
     cli_watch_end();
 }
 
+static int print_description(device_pool *pool, const struct cli_line *line)
+{
+    char *description;
+    pool_status status;
+
+    cli_watch_begin();
+    status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
+    cli_watch_end();
+    if (status)
+        return cli_fail(status, line->as_json);
+    fputs(description, stdout);
+    pool_text_free(&description);
+    return CLI_OK;
+}
+
+/* ---- --watch --------------------------------------------------------------------------------- */
+
+#define NO_WATCH UINT64_MAX
+enum { MAX_SECONDS = 86400 };
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    is_interrupted = 1;
+}
+
+/* Waits; false: a signal ends the command, or nobody reads the output any more. */
+static bool wait_for(double seconds)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO}; /* reports only that a pipe has no reader */
+    const double end = bench_now() + seconds;
+    double left;
+
+    while (!is_interrupted && (left = end - bench_now()) > 0) {
+        const int count = poll(&output, 1, (int)(1e3 * (left < 60 ? left : 60)) + 1);
+
+        if (count > 0)
+            return false;
+    }
+    return !is_interrupted;
+}
+
+/* On a terminal each picture replaces the last one; elsewhere they follow each other, separated by
+ * empty lines, or are a sequence of JSON values. */
+static int watch_devices(device_pool *pool, uint64_t seconds, const struct cli_line *line)
+{
+    const struct sigaction action = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
+    const bool is_screen = isatty(STDOUT_FILENO);
+    int code = CLI_OK;
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    for (bool is_first = true; !code; is_first = false) {
+        if (is_screen)
+            fputs("\033[H\033[2J", stdout);
+        else if (!is_first && !line->as_json)
+            putchar('\n');
+        code = print_description(pool, line);
+        if (!code && is_screen && !line->as_json)
+            printf("\nEvery %llu s; Ctrl-C ends\n", (unsigned long long)seconds);
+        if (fflush(stdout) && errno == EPIPE) {
+            clearerr(stdout); /* as `devicepool devices --watch | head` wants it */
+            break;
+        }
+        if (ferror(stdout) || (!code && !wait_for((double)seconds)))
+            break;
+    }
+    return code;
+}
+
 int cli_run_devices(const struct cli_command *self, struct cli_line *line)
 {
     int wants_free = 0;
+    uint64_t seconds = NO_WATCH;
     const struct cli_option options[] = {
         {'f', "free", NULL,
             "show the free memory, too; creates a context on each\n"
             "device for that (about 0.5 GiB and 0.2 s each)",
             CLI_SWITCH, &wants_free, NULL},
+        {'w', "watch", "[=SECONDS]", "show them again every SECONDS (default 1)", CLI_COUNT,
+            &seconds, NULL},
     };
     device_pool *pool = NULL;
-    pool_status status;
-    char *description;
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 
+    if (code == CLI_GO && seconds != NO_WATCH && (!seconds || seconds > MAX_SECONDS))
+        code = cli_usage(self, "--watch must be 1 to %d seconds", MAX_SECONDS);
     if (code != CLI_GO)
         return code;
     code = cli_open_pool(line, !wants_free, &pool);
@@ -51,15 +133,6 @@ int cli_run_devices(const struct cli_command *self, struct cli_line *line)
             return code;
         try_compilers(pool);
     }
-    cli_watch_begin();
-    status = pool_describe(pool, line->as_json ? POOL_TEXT_JSON : POOL_TEXT_PLAIN, &description);
-    cli_watch_end();
-    if (status) {
-        code = cli_fail(status, line->as_json);
-    } else {
-        fputs(description, stdout);
-        pool_text_free(&description);
-        code = CLI_OK;
-    }
+    code = seconds != NO_WATCH ? watch_devices(pool, seconds, line) : print_description(pool, line);
     return cli_close_pool(&pool, code, 0);
 }

@@ -61,6 +61,11 @@ static void collect_options(const struct cli_command *command, const struct cli_
         (struct cli_option){'h', "help", NULL, "print this help", CLI_SWITCH, NULL, NULL};
 }
 
+int cli_takes_word(const struct cli_option *option)
+{
+    return option->argument && strncmp(option->argument, "[=", 2) != 0;
+}
+
 static void print_option(const struct cli_option *option)
 {
     enum { WIDTH = 22 };
@@ -69,7 +74,7 @@ static void print_option(const struct cli_option *option)
 
     snprintf(head, sizeof(head), "%c%c%c --%s%s%s", option->letter ? '-' : ' ',
         option->letter ? option->letter : ' ', option->letter ? ',' : ' ', option->name,
-        option->argument ? " " : "", option->argument ? option->argument : "");
+        cli_takes_word(option) ? " " : "", option->argument ? option->argument : "");
     if (strlen(head) > WIDTH) {
         printf("  %s\n", head);
         *head = 0;
@@ -218,7 +223,9 @@ static int set_value(
         *(const char **)option->value = string;
         return CLI_GO;
     case CLI_COUNT:
-        if (cli_parse_count(string, option->value))
+        if (!string)
+            *(uint64_t *)option->value = 1;
+        if (!string || cli_parse_count(string, option->value))
             return CLI_GO;
         return cli_usage(command, "--%s takes a number such as 1000, 2^20 or 1M, not '%s'",
             option->name, string);
@@ -245,12 +252,16 @@ static void make_getopt_tables(const struct table *table, struct option *longs, 
         const struct cli_option *option = &table->options[i];
 
         longs[i] = (struct option){.name = option->name,
-            .has_arg = option->argument ? required_argument : no_argument,
+            .has_arg = cli_takes_word(option) ? required_argument
+                       : option->argument     ? optional_argument
+                                              : no_argument,
             .val = FIRST_VALUE + (int)i};
         if (!option->letter)
             continue;
         *letters++ = option->letter;
         if (option->argument)
+            *letters++ = ':';
+        if (option->argument && !cli_takes_word(option))
             *letters++ = ':';
     }
     longs[table->count] = (struct option){0};
@@ -318,7 +329,7 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
 {
     struct table table;
     struct option longs[MAX_OPTIONS];
-    char letters[2 * MAX_OPTIONS + 1];
+    char letters[3 * MAX_OPTIONS + 2];
     int value;
 
     line->timeout = command->takes & CLI_TAKES_TIMEOUT ? TIMEOUT : 0;
