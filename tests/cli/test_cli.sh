@@ -45,6 +45,9 @@ done
 expect 4 "^  devicepool ntt --devices sim -o 'x y' $scratch/zeros\$" "$tool" ntt -o "x y" "$scratch/zeros"
 expect 4 '^  devicepool devices -d 0 --devices sim$' "$tool" devices -d 0
 expect 0 '^  .*\.$' "$tool" version
+# Simulated devices that cannot be used say nothing of GPUs.
+expect 4 'none of the pool' env DEVICEPOOL_SIM_FAULTS='cuDevicePrimaryCtxRetain=2' "$tool" devices --free -d sim
+DEVICEPOOL_SIM_FAULTS='cuDevicePrimaryCtxRetain=2' "$tool" devices --free -d sim 2>&1 | grep 'To use a GPU' && echo "FAILED: advice for simulated devices" && failed=1
 # The one beside the program comes first.
 cp "$tool" "$scratch/bin/devicepool"
 expect 0 'runs demo --inverse' env PATH=/usr/bin:/bin "$scratch/bin/devicepool" mpi demo --inverse

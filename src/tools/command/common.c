@@ -229,6 +229,15 @@ static void print_argument(FILE *file, const char *argument)
     fputc('\'', file);
 }
 
+static int wants_simulated(const struct cli_line *line)
+{
+    pool_setting named = {.struct_size = sizeof(named)};
+
+    if (!line->devices && pool_setting_by_name("DEVICEPOOL_DEVICES", &named))
+        return 0;
+    return strstr(line->devices ? line->devices : named.value, "sim") != NULL;
+}
+
 /* Both ways on: with the GPUs of this host, and without. */
 static void explain_missing_gpu(const struct cli_line *line)
 {
@@ -259,7 +268,7 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
     if (!status)
         return CLI_GO;
     code = cli_fail(status, line->as_json);
-    if (status == POOL_ERR_NO_DRIVER || status == POOL_ERR_NO_DEVICE)
+    if ((status == POOL_ERR_NO_DRIVER || status == POOL_ERR_NO_DEVICE) && !wants_simulated(line))
         explain_missing_gpu(line);
     return status == POOL_ERR_INVALID_ARGUMENT && line->devices ? CLI_USAGE : code;
 }
