@@ -128,17 +128,33 @@ static int load_on_mock(void *argument)
     return result;
 }
 
+/* PTX for simulated devices, in place of the machine code. */
+static int build_ptx(void *argument)
+{
+    const pool_field *const fields[] = {extension()};
+    pool_pack_params params = {.struct_size = sizeof(params),
+        .compute_capability = CHIP,
+        .form = POOL_IMAGE_PTX,
+        .fields = fields,
+        .field_count = 1};
+
+    (void)argument;
+    CHILD_CHECK(pool_pack_build(level, &params, NULL) == POOL_OK);
+    return 0;
+}
+
+/* `argument`: whether the pack has PTX. */
 static int load_on_sim(void *argument)
 {
+    const bool from_level = *(bool *)argument;
     pool_params params = {.struct_size = sizeof(params), .devices = "sim:1,cc=90"};
     struct world world = {0};
     int result;
 
-    (void)argument;
     CHILD_CHECK(pool_create(&world.pool, &params) == POOL_OK);
     result = warm_up(&world);
-    CHILD_CHECK(images_from(MODULE_IMAGE_LEVEL) == 0);
-    CHILD_CHECK(images_from(MODULE_IMAGE_COMPILER) == PROGRAMS);
+    CHILD_CHECK(images_from(MODULE_IMAGE_LEVEL) == (from_level ? PROGRAMS : 0));
+    CHILD_CHECK(images_from(MODULE_IMAGE_COMPILER) == (from_level ? 0 : PROGRAMS));
     CHILD_CHECK(pool_destroy(&world.pool) == POOL_OK);
     return result;
 }
@@ -219,13 +235,19 @@ static void test_packs(void **state)
     assert_int_equal(child_run(load_on_mock, &yes), 0);
     check_loaded();
     rename_file("loaded", "loaded_with");
-    assert_int_equal(child_run(load_on_sim, NULL), 0);
+    assert_int_equal(child_run(load_on_sim, &no), 0);
     setenv("DEVICEPOOL_NVRTC", "off", 1);
     assert_int_equal(child_run(load_on_mock, &yes), 0);
     check_loaded();
     assert_int_equal(child_run(refuse_level, NULL), 0);
     if (nvrtc)
         setenv("DEVICEPOOL_NVRTC", nvrtc, 1);
+    else
+        unsetenv("DEVICEPOOL_NVRTC");
+    assert_int_equal(child_run(build_ptx, NULL), 0);
+    rename_file("level", "level2");
+    rename_file("level2", "level");
+    assert_int_equal(child_run(load_on_sim, &yes), 0);
     free(nvrtc);
 }
 

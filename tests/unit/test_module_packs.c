@@ -645,6 +645,76 @@ static void test_failing_files(void **state)
     }
 }
 
+static int fail_allocation(void *user)
+{
+    struct failing *failing = user;
+
+    return failing->countdown-- == 0;
+}
+
+static pool_status pack_the_cache(void)
+{
+    return pool_pack_cache(level, CHIP, NULL, NULL);
+}
+
+static pool_status verify_the_pack(void)
+{
+    return pool_pack_verify(path, NULL);
+}
+
+static pool_status unpack_the_pack(void)
+{
+    return pool_pack_unpack(path, NULL);
+}
+
+static pool_status describe_the_pack(void)
+{
+    pool_pack_info info = {.struct_size = sizeof(info)};
+
+    return pool_pack_at(0, &info);
+}
+
+/* A look-up may miss, and with every allocation it finds. */
+static pool_status look_up(void)
+{
+    const struct module_maker from = maker_of(5);
+    struct module_key key = key_of(1);
+    struct module_image *image = NULL;
+    pool_status status = levels_load(&request, &from, &key, NULL, &image);
+
+    status = status || image ? status : POOL_ERR_OUT_OF_HOST_MEMORY;
+    module_image_release(image);
+    return status;
+}
+
+/* Each allocation of each call fails once: an error, nothing leaks (AddressSanitizer), and the pack
+ * stays whole. */
+static void test_failing_allocations(void **state)
+{
+    static pool_status (*const calls[])(void) = {
+        pack_the_cache, verify_the_pack, unpack_the_pack, describe_the_pack, look_up};
+
+    (void)state;
+    store(1, "a.cu", 5, 1000, CHIP);
+    store(2, "b.cu", 5, 1000, CHIP);
+    assert_ok(pack_the_cache());
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        for (int n = 0;; n++) {
+            struct failing failing = {n};
+            pool_status status;
+
+            base_alloc_set_hook(fail_allocation, &failing);
+            status = calls[i]();
+            base_alloc_set_hook(NULL, NULL);
+            assert_ok(verify_the_pack());
+            if (failing.countdown >= 0) {
+                assert_ok(status);
+                break;
+            }
+            assert_true(n < 200);
+        }
+}
+
 int main(void)
 {
 #define IN_ROOT(test) cmocka_unit_test_setup_teardown(test, make_root, drop_root)
@@ -660,6 +730,7 @@ int main(void)
         IN_ROOT(test_pack_the_cache),
         IN_ROOT(test_verify),
         IN_ROOT(test_failing_files),
+        IN_ROOT(test_failing_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

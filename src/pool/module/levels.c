@@ -167,12 +167,15 @@ static pool_status load_from(const struct pack *pack, const char *path,
 {
     const struct pack_entry *entry = NULL;
     pool_status status = find_entry(pack, request, key, files, &entry);
+    enum disk_result result;
     char text[200];
 
     if (status || !entry)
         return status;
-    if (pack_load(pack, entry, NULL, image) != DISK_GOOD) {
-        snprintf(text, sizeof(text), "is damaged: the entry of %s is not used", request->name);
+    result = pack_load(pack, entry, NULL, image);
+    if (result != DISK_GOOD) {
+        snprintf(text, sizeof(text), "%s: the entry of %s is not used",
+            result == DISK_BAD ? "is damaged" : "cannot be read", request->name);
         say(POOL_LOG_WARN, path, text);
         return POOL_OK;
     }
