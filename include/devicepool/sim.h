@@ -81,6 +81,9 @@ typedef struct pool_sim_fault {
     uint64_t nearest_address; /* the allocation nearest to it */
     uint64_t nearest_bytes;
     char text[512]; /* complete description in sentences */
+    /* With -lineinfo, from which line of the source that line of the PTX was compiled; 0 and "". */
+    uint32_t source_line;
+    char source_file[256];
 } pool_sim_fault;
 
 /*

@@ -545,6 +545,39 @@ static void test_stack(void **state)
     finish(m);
 }
 
+/* Lines of the source, by .file and .loc: of the same function only, malformed ones ignored. */
+static void test_source_lines(void **state)
+{
+    static const char source[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n"
+        ".visible .entry with_lines(.param .u64 at)\n{\n.reg .b64 %a; .reg .b32 %x;\n"
+        ".loc 2 41 3\nld.param.u64 %a, [at];\n"
+        ".loc 2 42 7, function_name $L__info, inlined_at 2 10 1\nst.global.u32 [%a], 1;\n"
+        ".loc 1 7 1\nret;\n}\n"
+        ".visible .entry without(.param .u64 at)\n{\n.reg .b64 %a;\n"
+        "ld.param.u64 %a, [at];\nst.global.u32 [%a], 1;\nret;\n}\n"
+        ".visible .entry odd(.param .u64 at)\n{\n.reg .b64 %a;\n"
+        ".loc 3 99 1\n.loc 99999999999 1\n.loc\n.loc x\nld.param.u64 %a, [at];\n"
+        "st.global.u32 [%a], 1;\nret;\n}\n"
+        ".file 1 \"other.cu\"\n.file 2 \"/a/kernel.cu\", 1, 2\n.file 4 \"open\n.file\n";
+    struct machine *m = calloc(1, sizeof(*m));
+    uint64_t nowhere = 64;
+
+    (void)state;
+    machine_load(m, source);
+    assert_int_equal(machine_launch(m, "with_lines", 1, 1, &nowhere), SIM_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(m->fault.source_line, 42);
+    assert_string_equal(m->fault.source_file, "/a/kernel.cu");
+    assert_non_null(strstr(m->fault.text, "PTX line 10 (/a/kernel.cu:42), write of 4 bytes"));
+    assert_int_equal(machine_launch(m, "without", 1, 1, &nowhere), SIM_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(m->fault.source_line, 0);
+    assert_null(strstr(m->fault.text, ".cu"));
+    assert_int_equal(machine_launch(m, "odd", 1, 1, &nowhere), SIM_FAULT_OUT_OF_BOUNDS);
+    assert_int_equal(m->fault.source_line, 0); /* there is no file 3 */
+    machine_free(m);
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_value_lives_around_loop),
         cmocka_unit_test(test_branches),
         cmocka_unit_test(test_block_sum),
+        cmocka_unit_test(test_source_lines),
         cmocka_unit_test(test_warp_ops),
         cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_locks),

@@ -1267,7 +1267,7 @@ exports.structs = {
     idle_ns: [96, 'u8', 8],
     survivals: [104, 'u8', 8],
   } },
-  'pool_sim_fault': { size: 904, alignment: 8, members: {
+  'pool_sim_fault': { size: 1168, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
     driver_code: [8, 'i4', 4],
     device: [12, 'i4', 4],
@@ -1283,6 +1283,8 @@ exports.structs = {
     nearest_address: [376, 'u8', 8],
     nearest_bytes: [384, 'u8', 8],
     text: [392, 'u1', 512, [512]],
+    source_line: [904, 'u4', 4],
+    source_file: [908, 'u1', 256, [256]],
   } },
   'pool_sim_kernel_stats': { size: 144, alignment: 8, members: {
     struct_size: [0, 'u8', 8],

@@ -1776,6 +1776,8 @@ type SimFault struct {
 	NearestAddress uint64
 	NearestBytes uint64
 	Text [512]byte
+	SourceLine uint32
+	SourceFile [256]byte
 }
 
 // NewSimFault is one with its size, the rest zero.

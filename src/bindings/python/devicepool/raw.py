@@ -677,7 +677,7 @@ class pool_resident_info(Structure):
 
 
 class pool_sim_fault(Structure):
-    SIZE = 904
+    SIZE = 1168
 
 
 class pool_sim_kernel_stats(Structure):
@@ -1664,6 +1664,8 @@ pool_sim_fault._fields_ = [
     ("nearest_address", c_uint64),
     ("nearest_bytes", c_uint64),
     ("text", c_char * 512),
+    ("source_line", c_uint32),
+    ("source_file", c_char * 256),
 ]
 
 pool_sim_kernel_stats._fields_ = [

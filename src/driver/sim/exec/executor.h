@@ -54,6 +54,11 @@ void sim_program_free(struct sim_program **program);
  */
 uint32_t sim_program_target(const struct sim_program *program);
 
+/* The line of the source that a line of the PTX was compiled from, and its file: with nvcc's and
+ * NVRTC's option -lineinfo. 0: not known. */
+uint32_t sim_program_source(
+    const struct sim_program *program, uint32_t ptx_line, const char **file);
+
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 struct sim_parameter {
@@ -216,7 +221,9 @@ struct sim_fault {
     const char *kernel; /* valid as long as the program */
     uint32_t block[3];
     uint32_t thread[3];
-    uint32_t line; /* line in the PTX source */
+    uint32_t line;           /* line in the PTX source */
+    const char *source_file; /* valid as long as the program; NULL: not known */
+    uint32_t source_line;
     enum sim_space space;
     uint64_t address; /* of the access; an offset in shared and local space */
     uint32_t size;    /* of the access, bytes */

@@ -72,6 +72,15 @@ static void record_fault(struct sim_run *run, const struct sim_fault *fault)
     __atomic_store_n(&run->stop, 1, __ATOMIC_RELEASE);
 }
 
+/* The end of a long path, which is what tells files apart. */
+static const char *end_of(const char *path)
+{
+    enum { MOST = 60 };
+    const size_t length = strlen(path);
+
+    return length <= MOST ? path : path + length - MOST;
+}
+
 static void set_location(
     struct sim_fault *fault, const struct sim_warp *warp, const struct sim_op *op, unsigned lane)
 {
@@ -87,6 +96,9 @@ static void set_location(
     append_text(fault, "%s in kernel %.80s, block (%u,%u,%u), thread (%u,%u,%u), PTX line %u",
         sim_fault_name(fault->kind), fault->kernel, fault->block[0], fault->block[1],
         fault->block[2], fault->thread[0], fault->thread[1], fault->thread[2], fault->line);
+    fault->source_line = sim_program_source(run->program, fault->line, &fault->source_file);
+    if (fault->source_line)
+        append_text(fault, " (%s:%u)", end_of(fault->source_file), fault->source_line);
 }
 
 const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op *op,

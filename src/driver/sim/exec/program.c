@@ -21,6 +21,27 @@ uint32_t sim_program_target(const struct sim_program *program)
     return program->target;
 }
 
+uint32_t sim_program_source(const struct sim_program *program, uint32_t ptx_line, const char **file)
+{
+    const struct sim_location *location;
+    uint32_t low = 0, high = program->location_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (program->locations[middle].ptx_line <= ptx_line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    location = low ? &program->locations[low - 1] : NULL;
+    for (uint32_t i = 0; location && location->line && i < program->file_count; i++)
+        if (program->files[i].number == location->file) {
+            *file = program->files[i].name;
+            return location->line;
+        }
+    return 0;
+}
+
 size_t sim_program_kernel_count(const struct sim_program *program)
 {
     return program->kernel_count;

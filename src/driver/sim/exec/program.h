@@ -55,6 +55,19 @@ struct sim_kernel_code {
     uint32_t *shared_offsets; /* by shared variable; UINT32_MAX: not used by this kernel */
 };
 
+/* .loc: from that line of the PTX on, up to the next one, the code is that of a line of a source
+ * file; file 0: it is not known. */
+struct sim_location {
+    uint32_t ptx_line;
+    uint32_t file; /* the number of a .file */
+    uint32_t line;
+};
+
+struct sim_source_file {
+    uint32_t number;
+    const char *name;
+};
+
 struct sim_program {
     struct base_arena arena;
     uint32_t version, target;
@@ -67,7 +80,10 @@ struct sim_program {
     uint32_t initial_count;
 
     struct sim_op *ops;
-    uint32_t *lines; /* source line of each operation */
+    uint32_t *lines;                /* line of the PTX of each operation */
+    struct sim_location *locations; /* by ptx_line */
+    struct sim_source_file *files;
+    uint32_t location_count, file_count;
     uint32_t op_count;
     struct sim_basic_block *blocks;
     uint32_t block_count;

@@ -398,6 +398,12 @@ void ptx_lower_module(struct ptx_parser *parser)
         copy_to_program(lowering, program->ops, program->op_count, sizeof(*program->ops));
     program->lines =
         copy_to_program(lowering, program->lines, program->op_count, sizeof(*program->lines));
+    program->locations = copy_to_program(
+        lowering, parser->locations, parser->location_count, sizeof(*program->locations));
+    program->location_count = parser->location_count;
+    program->files =
+        copy_to_program(lowering, parser->files, parser->file_count, sizeof(*program->files));
+    program->file_count = parser->file_count;
     program->blocks =
         copy_to_program(lowering, program->blocks, program->block_count, sizeof(*program->blocks));
 }

@@ -134,11 +134,92 @@ static void skip_to_semicolon(struct ptx_parser *parser)
     ptx_advance(parser);
 }
 
-/* Skips debug directives and hints, which do not affect results; returns true when one was
- * skipped. */
+/* ---- source lines ---------------------------------------------------------------------------- */
+
+/* The rest of the line that the lexer has not read; what is malformed there is no error, as nothing
+ * depends on it. */
+struct rest {
+    const char *at, *end;
+};
+
+static struct rest rest_of_line(const struct ptx_parser *parser)
+{
+    const char *at = parser->lexer.next;
+    const char *end = memchr(at, '\n', (size_t)(parser->lexer.end - at));
+
+    return (struct rest){at, end ? end : parser->lexer.end};
+}
+
+static bool read_number(struct rest *rest, uint32_t *number)
+{
+    uint64_t value = 0;
+    const char *first;
+
+    while (rest->at < rest->end && (*rest->at == ' ' || *rest->at == '\t'))
+        rest->at++;
+    for (first = rest->at; rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9';
+         rest->at++) {
+        value = value * 10 + (uint64_t)(*rest->at - '0');
+        if (value > UINT32_MAX)
+            return false;
+    }
+    *number = (uint32_t)value;
+    return rest->at > first;
+}
+
+static void add_location(struct ptx_parser *parser, uint32_t file, uint32_t line)
+{
+    parser->locations = ptx_grow(parser, parser->locations, parser->location_count,
+        &parser->location_capacity, sizeof(*parser->locations));
+    parser->locations[parser->location_count++] =
+        (struct sim_location){parser->token.line, file, line};
+}
+
+void ptx_locations_end(struct ptx_parser *parser)
+{
+    add_location(parser, 0, 0);
+}
+
+/* .loc 1 23 5, function_name … */
+static void read_location(struct ptx_parser *parser)
+{
+    struct rest rest = rest_of_line(parser);
+    uint32_t file, line;
+
+    if (read_number(&rest, &file) && read_number(&rest, &line))
+        add_location(parser, file, line);
+}
+
+/* .file 1 "/path/kernel.cu", 0, 0 */
+static void read_file(struct ptx_parser *parser)
+{
+    struct rest rest = rest_of_line(parser);
+    const char *first, *last;
+    uint32_t number;
+
+    if (!read_number(&rest, &number))
+        return;
+    first = memchr(rest.at, '"', (size_t)(rest.end - rest.at));
+    last = first ? memchr(first + 1, '"', (size_t)(rest.end - first - 1)) : NULL;
+    if (!last || last - first > 4096)
+        return;
+    parser->files = ptx_grow(
+        parser, parser->files, parser->file_count, &parser->file_capacity, sizeof(*parser->files));
+    parser->files[parser->file_count++] = (struct sim_source_file){
+        number, ptx_copy_string(parser, first + 1, (uint32_t)(last - first - 1))};
+}
+
+/* Reads or skips debug directives and hints, which do not affect results; returns true when there
+ * was one. */
 bool ptx_skip_debug(struct ptx_parser *parser)
 {
-    if (ptx_is_word(parser, ".loc") || ptx_is_word(parser, ".file")) {
+    const bool is_location = ptx_is_word(parser, ".loc");
+
+    if (is_location || ptx_is_word(parser, ".file")) {
+        if (is_location)
+            read_location(parser);
+        else
+            read_file(parser);
         skip_line(parser);
         return true;
     }

@@ -43,6 +43,10 @@ struct ptx_parser {
     struct ptx_symbol **shared; /* .shared variables of the module and of function bodies */
     uint32_t shared_count, shared_capacity;
     uint32_t version, target;
+    struct sim_location *locations;
+    uint32_t location_count, location_capacity;
+    struct sim_source_file *files;
+    uint32_t file_count, file_capacity;
 };
 
 __attribute__((noreturn, format(printf, 4, 5))) void ptx_fail(
@@ -96,6 +100,8 @@ void ptx_parse_prototype(struct ptx_parser *parser);
 
 /* module.c */
 bool ptx_skip_debug(struct ptx_parser *parser);
+/* No location holds from here on up to the next .loc. */
+void ptx_locations_end(struct ptx_parser *parser);
 
 /* lower.c: creates the module's executable program */
 void ptx_lower_module(struct ptx_parser *parser);

@@ -359,6 +359,7 @@ static bool parse_declaration(struct ptx_parser *parser)
 void ptx_parse_body(struct ptx_parser *parser, struct ptx_function *function)
 {
     uint32_t outside = parser->depth;
+    ptx_locations_end(parser); /* of the function before */
     parser->scope_count = 0;
     parser->scope_ids[parser->depth] = parser->scope_count++;
     for (uint32_t i = 0; i < function->formal_count + function->result_count; i++) {

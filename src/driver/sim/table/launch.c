@@ -321,6 +321,9 @@ static void report_fault(const struct sim_fault *fault, int device)
     memcpy(out.block, fault->block, sizeof(out.block));
     memcpy(out.thread, fault->thread, sizeof(out.thread));
     out.line = fault->line;
+    out.source_line = fault->source_line;
+    snprintf(out.source_file, sizeof(out.source_file), "%s",
+        fault->source_line ? fault->source_file : "");
     snprintf(out.space, sizeof(out.space), "%s", space_name(fault->space));
     out.address = fault->address;
     out.bytes = fault->size;

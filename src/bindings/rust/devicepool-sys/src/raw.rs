@@ -2649,6 +2649,8 @@ pub struct pool_sim_fault {
     pub nearest_address: u64,
     pub nearest_bytes: u64,
     pub text: [c_char; 512],
+    pub source_line: u32,
+    pub source_file: [c_char; 256],
 }
 impl Default for pool_sim_fault {
     /// All zeros, and the size.
