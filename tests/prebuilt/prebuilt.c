@@ -7,8 +7,8 @@
  * - prebuilt assemble FILE [all]: ptxas takes it for the target sm_50.
  * - prebuilt compare FILE [all]: recompiles it; the PTX must be equal if NVRTC has the same
  * version.
- * - prebuilt record FILE: assembles and compares what has changed, and writes FILE.
- * - prebuilt make DIRECTORY: compiles all and writes what is another text than before.
+ * - prebuilt make DIRECTORY FILE: compiles all and writes what is another text than before, has
+ * ptxas take what has changed, and writes FILE.
  * - prebuilt ptx DIRECTORY: writes the PTX, for inspection.
  *
  * FILE (checked.txt) has a digest for each program that passed assemble and compare; programs that
@@ -54,7 +54,9 @@ struct job {
     char compiler[16]; /* its version as text */
     const char *directory;
     char *checked; /* the text of checked.txt; NULL: nothing is left out */
+    bool has_assembler;
     FILE *index;
+    FILE *record; /* of make: the next checked.txt */
     pool_device *device;
     const char *subject;              /* field, set or curve */
     struct module_key seen[MAX_SEEN]; /* of the programs so far */
@@ -280,15 +282,15 @@ static int check_keys(void)
 
 /* ---- what has been checked ------------------------------------------------------------------- */
 
-/* Of an entry's sources and options, compiler and text. */
-static uint64_t digest_of(const struct module_prebuilt *entry, const struct module_image *image)
+/* Of a program's sources and options, compiler and text. */
+static uint64_t digest_of(const char *key, const char *compiler, const struct module_image *image)
 {
     struct base_sha256 *sha = base_sha256_begin();
     uint8_t bytes[BASE_SHA256_BYTES];
     uint64_t digest = 0;
 
-    base_sha256_add(sha, entry->key, strlen(entry->key) + 1);
-    base_sha256_add(sha, entry->compiler, strlen(entry->compiler) + 1);
+    base_sha256_add(sha, key, strlen(key) + 1);
+    base_sha256_add(sha, compiler, strlen(compiler) + 1);
     base_sha256_add(sha, image->bytes, image->size);
     if (base_sha256_end(sha, bytes)) {
         printf("FAIL %s\n", pool_last_error()->message);
@@ -297,11 +299,6 @@ static uint64_t digest_of(const struct module_prebuilt *entry, const struct modu
     for (size_t i = 0; i < sizeof(digest); i++)
         digest = digest << 8 | bytes[i];
     return digest;
-}
-
-static void print_checked(FILE *file, const char *name, uint64_t digest)
-{
-    fprintf(file, "%s 0x%016" PRIx64 "\n", name, digest);
 }
 
 static bool is_checked(const struct job *job, const char *name, uint64_t digest)
@@ -355,7 +352,7 @@ static pool_status assemble(
     (void)key;
     if (status || !found)
         return status;
-    if (is_checked(job, name, digest_of(found, image)))
+    if (is_checked(job, name, digest_of(found->key, found->compiler, image)))
         job->unchanged++;
     else
         status = assemble_image(job, name, image);
@@ -443,7 +440,7 @@ static pool_status compare_text(
 
     (void)key;
     if (found && !status)
-        digest = digest_of(found, image);
+        digest = digest_of(found->key, found->compiler, image);
     module_image_release(image);
     image = NULL;
     if (!status && found && !is_of_other && is_checked(job, name, digest)) {
@@ -490,53 +487,24 @@ static unsigned char *pack(const struct module_image *image, size_t *size)
     return bytes;
 }
 
-static const char checked_head[] =
-    "# Programs that passed prebuilt_assemble and prebuilt_compare, with a digest. "
-    "Written by `ninja prebuilt-checked`.\n";
-
+/* What make has compiled has passed compare; what ptxas takes as well is recorded. The image is
+ * changed. */
 static pool_status record_checked(
-    struct job *job, const char *name, const struct module_request *request, const char *key)
+    struct job *job, const char *name, const char *key, struct module_image *image)
 {
-    const struct module_prebuilt *found = embedded(name);
-    struct module_image *image;
-    int unchanged = job->unchanged;
-    pool_status status = assemble(job, name, request, key);
+    const uint64_t digest = digest_of(key, job->compiler, image);
+    const int failures = job->failures;
+    pool_status status = POOL_OK;
 
-    if (!status && job->unchanged == unchanged)
-        status = compare_text(job, name, request, key);
-    if (!status && found)
-        status = module_prebuilt_unpack(found, &image);
-    if (status || !found)
-        return status;
-    print_checked(job->index, name, digest_of(found, image));
-    module_image_release(image);
-    return POOL_OK;
-}
-
-/* A program is recorded when both checks have been made: with ptxas, and with its NVRTC. */
-static int record(struct job *job, const char *path)
-{
-    char *text = NULL;
-    size_t size;
-
-    for (const struct module_prebuilt *at = module_prebuilt_programs; at->name; at++)
-        if (strcmp(at->compiler, job->compiler) != 0)
-            fail(job, "%s was made by NVRTC %s, and this is %s", at->name, at->compiler,
-                job->compiler);
-    if (!has_assembler())
-        fail(job, "there is no ptxas");
-    job->index = open_memstream(&text, &size);
-    if (job->failures || !job->index)
-        return 1;
-    fputs(checked_head, job->index);
-    job->each = record_checked;
-    each_program(job, &smallest);
-    fclose(job->index);
-    if (!job->failures)
-        write_file(path, text, size);
-    printf("%d programs, %d unchanged, %d failures\n", job->count, job->unchanged, job->failures);
-    free(text);
-    return job->failures != 0;
+    if (is_checked(job, name, digest))
+        job->unchanged++;
+    else if (!job->has_assembler)
+        return POOL_OK;
+    else
+        status = assemble_image(job, name, image);
+    if (!status && job->failures == failures)
+        fprintf(job->record, "%s 0x%016" PRIx64 "\n", name, digest);
+    return status;
 }
 
 /* A file whose text is the same stays as it is, whatever liblzma packed it. */
@@ -565,6 +533,8 @@ static pool_status make_file(
         free(packed);
     }
     job->bytes += size;
+    if (!status)
+        status = record_checked(job, name, key, image);
     module_image_release(image);
     return status;
 }
@@ -593,26 +563,41 @@ static pool_status write_text(
 static const char index_head[] = "# name, key, NVRTC, size of the text. Written with the files "
                                  "beside it by `ninja prebuilt-ptx`.\n";
 
-/* The index is written last and as a whole: until then it is the one of before. */
-static void make(struct job *job)
+static const char checked_head[] =
+    "# Programs that passed prebuilt_assemble and prebuilt_compare, with a digest. "
+    "Written by `ninja prebuilt-ptx`.\n";
+
+/* Index and record are written last and as a whole: until then they are those of before. */
+static void make(struct job *job, const char *checked)
 {
     char path[1024];
-    char *text = NULL;
-    size_t size;
+    char *text = NULL, *record = NULL;
+    size_t size, record_size;
 
     job->each = make_file;
+    job->has_assembler = has_assembler();
+    job->checked = read_checked(checked);
     job->index = open_memstream(&text, &size);
-    if (!job->index)
+    job->record = open_memstream(&record, &record_size);
+    if (!job->index || !job->record)
         exit(1);
     fputs(index_head, job->index);
+    fputs(checked_head, job->record);
     each_program(job, &smallest);
     fclose(job->index);
+    fclose(job->record);
     if (!job->failures) {
         snprintf(path, sizeof(path), "%s/index.txt", job->directory);
         write_file(path, text, size);
+        write_file(checked, record, record_size);
     }
-    printf("%d programs, %zu bytes packed\n", job->count, job->bytes);
+    printf("%d programs, %zu bytes packed, %d unchanged since they were checked\n", job->count,
+        job->bytes, job->unchanged);
+    if (!job->has_assembler)
+        printf("There is no ptxas: tests compile what has changed, until this has run with one.\n");
     free(text);
+    free(record);
+    free(job->checked);
 }
 
 int main(int argc, char **argv)
@@ -644,11 +629,11 @@ int main(int argc, char **argv)
     snprintf(job.compiler, sizeof(job.compiler), "%d.%d", job.nvrtc->version / 1000,
         job.nvrtc->version % 1000 / 10);
     if (strcmp(mode, "make") == 0) {
-        make(&job);
+        if (argc != 4)
+            return 2;
+        make(&job, argv[3]);
         return job.failures != 0;
     }
-    if (strcmp(mode, "record") == 0)
-        return record(&job, argv[2]);
     job.each = compare_text;
     return check_each(&job);
 }
