@@ -796,7 +796,9 @@ static void test_worker_fault(void **state)
 
     (void)state;
     test_ntt(state);
-    for (int round = 0; round < 2; round++) {
+    /* A device that is back before the next call makes none fail; all ranks count the same tries.
+     */
+    for (int round = 0; round < 2 || (!tries && round < 50); round++) {
         assert_ok(small_ntt());
         if (is_last())
             cause_fault();
