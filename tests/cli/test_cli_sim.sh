@@ -185,15 +185,15 @@ assert all(row['checked'] is True for row in rows), rows" demo --json --devices 
 mkdir -p "$scratch/data"
 cp -r "$vectors/kzg" "$vectors/iden3" "$scratch/data"
 printf '\001' | dd of="$scratch/data/kzg/valid_blob_3.blob" bs=1 seek=1000 conv=notrunc 2>/dev/null
-expect 3 '4 of 5 correct' "$tool" demo --data "$scratch/data" --devices sim:2
+expect 3 '4 of 5 correct' "$tool" demo --data "$scratch/data" --devices sim:1
 rm "$scratch/data/kzg/trusted_setup.txt"
 expect 1 'trusted_setup.txt' "$tool" demo --data "$scratch/data" --devices sim:2
 expect 5 'wrong\|LAUNCH_FAILED' env DEVICEPOOL_SIM_FAULTS='cuLaunchKernel*@9=719' \
-    "$tool" demo --data "$vectors" --devices sim:2
+    "$tool" demo --data "$vectors" --devices sim:1
 
 if command -v script >/dev/null; then
     export TERM=xterm
-    terminal="DEVICEPOOL_LIBCUDA=$scratch/none.so '$tool' demo --data '$vectors'"
+    terminal="DEVICEPOOL_LIBCUDA=$scratch/none.so '$tool' demo --devices sim:1 --data '$vectors'"
     expect 0 "$esc\[32m" script -qec "$terminal" /dev/null
     also " of 5  [0-9]"
     expect 0 checked script -qec "NO_COLOR=1 $terminal --quiet" /dev/null

@@ -58,7 +58,7 @@ static void check_sum(const struct msm_problem *problem, const uint8_t *expected
     if (memcmp(result, expected, problem->point_bytes) != 0)
         fail_msg("%s: wrong by buckets", name);
     /* Each thousand points takes a second on simulated devices. */
-    if (device && is_sampled(index++, problem->count > 600 ? 3 : 13))
+    if (device && is_sampled(index++, problem->count > 600 ? 5 : 23))
         check_on_device(problem, expected, name);
     if (problem->count > 600)
         return;
@@ -381,7 +381,7 @@ static void test_sage_vectors(void **state)
 {
     (void)state;
     for (size_t i = 0; device && i < SAGE_SETS; i++) {
-        if (!is_sampled(i, 2)) /* test_curve.c computes all of them on the host */
+        if (!is_sampled(i, 4)) /* test_curve.c computes all of them on the host */
             continue;
         struct msm_problem problem =
             msm_problem_empty(pool_curve_by_name(sage_sets[i].curve), SAGE_VECTORS);

@@ -11,7 +11,7 @@
 #include "driver/nvrtc.h"
 #include "support/pool.h"
 
-enum { THREADS = 6, CALLS = 4, COUNT = 24 };
+enum { THREADS = 6, CALLS = 2, COUNT = 24 };
 
 static struct msm_problem problem;
 static uint8_t wanted[CALLS][MSM_POINT_MAX];
