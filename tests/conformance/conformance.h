@@ -55,6 +55,7 @@ struct group {
     const struct program_case *programs;
     size_t program_count;
     void (*add)(void); /* adds the lane cases; NULL: there are none */
+    int has_no_digests; /* none are committed: only compared with C */
 };
 
 extern const struct group *const groups[];

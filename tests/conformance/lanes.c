@@ -161,7 +161,8 @@ static void run_kind(
         launch(module, i, in, out, count, results);
         failed = compare_lane(group, lane, triples, results, count);
         if (!lane->accept)
-            failed |= digest_check(group->name, lane->name, results, count * sizeof(*results));
+            failed |= !group->has_no_digests &&
+                      digest_check(group->name, lane->name, results, count * sizeof(*results));
         runner->run++;
         runner->failed += failed != 0;
     }

@@ -76,7 +76,7 @@ static int run_one(struct runner *runner, const struct group *group, pool_module
     launch(runner, module, program, in, got);
     program->answer(program, in, want);
     failed = compare(group, program, got, want);
-    failed |= digest_check(group->name, program->kernel, got, bytes);
+    failed |= !group->has_no_digests && digest_check(group->name, program->kernel, got, bytes);
     free(in);
     free(got);
     free(want);

@@ -38,7 +38,7 @@ static void test_unknown_is_named(void **state)
 {
     (void)state;
     expect(BODY("wmma.load.a.sync {%r1}, [%rd1], %r2;"), SIM_LOAD_UNSUPPORTED, 5,
-        "unknown opcode 'wmma.load.a.sync'");
+        "'wmma.load.a.sync' is valid PTX that simulated devices do not execute");
     expect(BODY("frobnicate %r1;"), SIM_LOAD_UNSUPPORTED, 5, "frobnicate");
     expect(BODY("add.u33 %r1, %r2, %r3;"), SIM_LOAD_UNSUPPORTED, 5, ".u33");
     expect(BODY("add.wide.u32 %r1, %r2, %r3;"), SIM_LOAD_UNSUPPORTED, 5,
@@ -65,7 +65,7 @@ static void test_unknown_is_named(void **state)
         "barrier 99 of 'bar.sync' is out of range, expected 0 to 15");
     expect(BODY("barrier.arrive 16, 64;"), SIM_LOAD_INVALID, 5, "barrier 16");
     expect(BODY("bar.red.popc.u32 %r1, 16, %p1;"), SIM_LOAD_INVALID, 5, "barrier 16");
-    expect(BODY("mbarrier.init.shared.b64 [%rd1], 1;"), SIM_LOAD_UNSUPPORTED, 5, "mbarrier.init");
+    expect(BODY("mbarrier.init.shared.b32 [%rd1], 1;"), SIM_LOAD_UNSUPPORTED, 5, "mbarrier.init");
 }
 
 static void accept(const char *text)
@@ -222,6 +222,134 @@ static void test_debug_lines(void **state)
     machine_free(&m);
 }
 
+/* ---- matrices, mbarrier, bulk copies ----------------------------------------------------------
+ */
+
+#define NOT_EXECUTED "is valid PTX that simulated devices do not execute"
+
+static void test_what_is_not_executed_is_named(void **state)
+{
+    static const char *const texts[] = {
+        "wgmma.fence.sync.aligned;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1}, %rd1, %rd2, 1, 1, 1;",
+        "tex.1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5}];",
+        "suld.b.1d.b32.trap %r1, [%rd1, {%r2}];",
+        "sust.b.1d.b32.trap [%rd1, {%r2}], %r1;",
+        "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd1, {%r1}], [%rd2];",
+        "mapa.u64 %rd1, %rd2, 1;",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1}, %r1, 0;",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%r1}, {%r1}, {%r1}, {%r1};",
+        "cvt.rn.satfinite.e4m3x2.f32 %h1, %r1, %r2;",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char text[1024];
+        snprintf(text, sizeof(text), "%s%s }\n", BEGIN, texts[i]);
+        expect(text, SIM_LOAD_UNSUPPORTED, 5, NOT_EXECUTED);
+    }
+    expect(HEAD ".extern .func (.param .b32 r) cudaLaunchDeviceV2 (.param .b64 a, .param .b64 b);\n"
+                ".entry k() { .param .b64 a; .param .b64 b; .param .b32 r;\n"
+                "call.uni (r), cudaLaunchDeviceV2, (a, b); }\n",
+        SIM_LOAD_UNSUPPORTED, 6, "launches from kernels are valid PTX");
+}
+
+#define F16_MMA(SHAPE) "mma.sync.aligned." SHAPE ".row.col.f32.f16.f16.f32 "
+#define F64_MMA(SHAPE) "mma.sync.aligned." SHAPE ".row.col.f64.f64.f64.f64 "
+
+/* ptxas 13.0 gives the same limits. */
+static void test_targets_and_versions(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned target, version;
+    } cases[] = {
+        {F16_MMA("m16n8k8") "{%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1}, {%r1, %r2, %r3, %r4};", 75,
+            65},
+        {F16_MMA("m16n8k16") "{%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, "
+                             "%r3, %r4};",
+            80, 70},
+        {F64_MMA("m8n8k4") "{%rd1, %rd2}, {%rd1}, {%rd1}, {%rd1, %rd2};", 80, 70},
+        {F64_MMA("m16n8k4") "{%rd1, %rd2, %rd3, %rd4}, {%rd1, %rd2}, {%rd1}, {%rd1, %rd2, %rd3, "
+                            "%rd4};",
+            90, 78},
+        {"stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%r2};", 90, 78},
+        {"mbarrier.init.shared.b64 [%r1], 4;", 80, 70},
+        {"mbarrier.arrive.shared.b64 %rd1, [%r1], 2;", 90, 78},
+        {"mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 1;", 80, 71},
+        {"mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 1;", 90, 78},
+        {"mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 64;", 90, 80},
+        {"cp.async.bulk.commit_group;", 90, 80},
+        {"cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 64, [%r2];",
+            90, 86},
+        {"set.eq.bf16x2.bf16x2 %r1, %r2, %r3;", 90, 78},
+        {"atom.add.noftz.bf16x2 %r1, [%rd1], %r2;", 90, 78},
+        {"red.global.add.noftz.v2.f16x2 [%rd1], {%r1, %r2};", 90, 81},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int below = 0; below < 3; below++) {
+            char text[1024];
+            unsigned target = below == 1 ? cases[i].target - 1 : cases[i].target;
+            unsigned version = below == 2 ? cases[i].version - 1 : cases[i].version;
+            struct sim_program *program = NULL;
+            struct sim_load_error error = {0};
+            snprintf(text, sizeof(text),
+                ".version %u.%u\n.target sm_%u\n.address_size 64\n%s%s }\n", version / 10,
+                version % 10, target, BEGIN + strlen(HEAD), cases[i].text);
+            enum sim_load result = sim_program_parse(text, strlen(text), &program, &error);
+            if (result != (below ? SIM_LOAD_INVALID : SIM_LOAD_OK))
+                fail_msg("sm_%u, %u: %s: %s", target, version, cases[i].text, error.text);
+            if (below)
+                assert_non_null(strstr(
+                    error.text, below == 1 ? "requires .target sm_" : "requires PTX ISA .version"));
+            sim_program_free(&program);
+        }
+}
+
+static void test_forms_that_ptx_lacks(void **state)
+{
+    static const char *const texts[] = {
+        /* a fragment of too few registers, or without braces */
+        F16_MMA("m16n8k8") "{%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2}, {%r1, %r2, %r3, %r4};",
+        F16_MMA("m16n8k8") "{%r1, %r2, %r3, %r4}, {%r1, %r2}, %r1, {%r1, %r2, %r3, %r4};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1}, "
+        "{%r1, %r2};",
+        "mma.sync.aligned.m16n8k8.row.row.f32.f16.f16.f32 {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1}, "
+        "{%r1, %r2, %r3, %r4};",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%r1, %r2, %r3, %r4}, {%r1, %r2}, "
+        "{%r1}, {%r1, %r2, %r3, %r4};",
+        "mma.sync.aligned.m16n8k8.m16n8k16.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};",
+        "mma.sync.m16n8k8.row.col.f32.f16.f16.f32 {%r1}, {%r1}, {%r1}, {%r1};",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b16 %r1, [%r2];",
+        "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%r2];",
+        "ldmatrix.sync.aligned.m8n8.x1.shared.b32 {%r1}, [%r2];",
+        "mbarrier.init.shared.b32 [%r1], 4;",
+        "mbarrier.init.shared.b64 %r1, 4;",
+        "mbarrier.arrive.shared.b64 [%r1];",
+        "mbarrier.test_wait.shared.b64 %p1, [%r1], %r2;",
+        "mbarrier.b64 [%r1];",
+        "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 63;",
+        "cp.async.bulk.global.shared::cta [%rd1], [%r1], 64;",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 64;",
+        "atom.add.f16x2 %r1, [%rd1], %r2;",
+        "atom.global.min.noftz.f16x2 %r1, [%rd1], %r2;",
+        "red.add.noftz.v2.f16x2 [%rd1], {%r1, %r2};",
+        "red.global.add.noftz.v8.f16x2 [%rd1], {%r1, %r2, %r1, %r2, %r1, %r2, %r1, %r2};",
+        "setp.lt.ftz.bf16 %p1, %h1, %h2;",
+        "set.lt.f32.f16 %r1, %h1, %h2;",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct sim_program *program = NULL;
+        struct sim_load_error error;
+        char text[1024];
+        snprintf(text, sizeof(text), "%s%s }\n", BEGIN, texts[i]);
+        if (sim_program_parse(text, strlen(text), &program, &error) == SIM_LOAD_OK)
+            fail_msg("accepted: %s", texts[i]);
+        assert_int_equal(error.line, 5);
+    }
+}
+
 /* ---- memory that fails at every allocation --------------------------------------------------- */
 
 struct failing {
@@ -287,6 +415,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_is_named),
+        cmocka_unit_test(test_what_is_not_executed_is_named),
+        cmocka_unit_test(test_targets_and_versions),
+        cmocka_unit_test(test_forms_that_ptx_lacks),
         cmocka_unit_test(test_flag_of_the_other_kind),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_text_is_not_ptx),

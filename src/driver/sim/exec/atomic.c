@@ -3,6 +3,7 @@
 #include "driver/sim/exec/half.h"
 #include "driver/sim/exec/machine.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint64_t read_bits(const void *vreg, unsigned lane, uint32_t size)
@@ -59,6 +60,30 @@ static uint64_t add_bits(enum ptx_type type, uint64_t x, uint64_t y)
     }
 }
 
+/* min and max as the instructions of these names: a number before a NaN, -0 below +0. */
+static uint16_t pick_half(enum ptx_type type, uint16_t x, uint16_t y, bool is_max)
+{
+    double a = type == PTX_F16 ? sim_half_to_double(x) : sim_bfloat_to_double(x);
+    double b = type == PTX_F16 ? sim_half_to_double(y) : sim_bfloat_to_double(y);
+    if (isnan(a) && isnan(b))
+        return 0x7fff;
+    if (isnan(a) || isnan(b))
+        return isnan(a) ? y : x;
+    if (a == b)
+        return (signbit(a) != 0) == is_max ? y : x;
+    return (a < b) == is_max ? y : x;
+}
+
+static uint64_t pick_halves(enum ptx_type type, uint64_t x, uint64_t y, bool is_max)
+{
+    bool is_pair = type == PTX_F16X2 || type == PTX_BF16X2;
+    enum ptx_type part = type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : type;
+    uint64_t low = pick_half(part, (uint16_t)x, (uint16_t)y, is_max);
+    if (!is_pair)
+        return low;
+    return low | (uint64_t)pick_half(part, (uint16_t)(x >> 16), (uint16_t)(y >> 16), is_max) << 16;
+}
+
 static bool is_less(enum ptx_type type, uint64_t x, uint64_t y)
 {
     if (type == PTX_S32)
@@ -80,8 +105,12 @@ static uint64_t apply_atomic(uint32_t how, enum ptx_type type, uint64_t old, uin
     case SIM_ATOMIC_DEC:
         return old == 0 || old > b ? b : old - 1;
     case SIM_ATOMIC_MIN:
+        if (ptx_type_is_float(type))
+            return pick_halves(type, old, b, false);
         return is_less(type, b, old) ? b : old;
     case SIM_ATOMIC_MAX:
+        if (ptx_type_is_float(type))
+            return pick_halves(type, old, b, true);
         return is_less(type, old, b) ? b : old;
     case SIM_ATOMIC_AND:
         return old & b;
@@ -151,7 +180,7 @@ static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op 
     }
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
         addresses[lane] += (uint64_t)(int64_t)(int32_t)op->aux;
-    if (!sim_translate(warp, op, flags & 7, addresses, lanes, size, size, true, true))
+    if (!sim_translate(warp, op, flags & 7, addresses, lanes, size, op[1].words[3], true, true))
         return NULL;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);

@@ -404,8 +404,14 @@ static bool compare(uint32_t kind, double x, double y)
     }
 }
 
+static uint16_t flush16(uint16_t bits, uint32_t flags)
+{
+    return (flags & SIM_FLOAT_FTZ) && !(bits & 0x7c00) ? bits & 0x8000 : bits;
+}
+
 #define WIDEN32(X) ((double)flush32(X, op->aux))
 #define WIDEN64(X) (X)
+#define WIDEN_HALF(X) sim_half_to_double(flush16(X, op->aux))
 #define COMPARE(KIND, NAME, T, WIDEN)                                                              \
     HANDLER(NAME)                                                                                  \
     {                                                                                              \
@@ -419,7 +425,7 @@ static bool compare(uint32_t kind, double x, double y)
 #define COMPARES(KIND)                                                                             \
     COMPARE(KIND, run_##KIND##_f32, float, WIDEN32)                                                \
     COMPARE(KIND, run_##KIND##_f64, double, WIDEN64)                                               \
-    COMPARE(KIND, run_##KIND##_f16, uint16_t, sim_half_to_double)                                  \
+    COMPARE(KIND, run_##KIND##_f16, uint16_t, WIDEN_HALF)                                          \
     COMPARE(KIND, run_##KIND##_bf16, uint16_t, sim_bfloat_to_double)
 
 COMPARES(SIM_CMP_EQ)

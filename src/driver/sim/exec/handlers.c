@@ -38,6 +38,8 @@ static void fill(void)
     sim_warp_fill(&handlers);
     sim_control_fill(&handlers);
     sim_barrier_fill(&handlers);
+    sim_mma_fill(&handlers);
+    sim_mbarrier_fill(&handlers);
     sim_lanes_fill_sse2(&handlers);
 #if defined(__x86_64__)
     __builtin_cpu_init();

@@ -242,6 +242,10 @@ bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t spac
     uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write,
     bool is_ordered);
 
+/* memory.c: the lanes' addresses of an operand with the flags of an access */
+void sim_lane_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t flags, uint32_t offset,
+    uint64_t *addresses);
+
 /* print.c */
 void sim_print_lane(struct sim_warp *warp, uint64_t format, uint64_t arguments);
 

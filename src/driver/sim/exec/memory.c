@@ -350,6 +350,12 @@ static const struct sim_op *run_cp_async(struct sim_warp *warp, const struct sim
     return op + 2;
 }
 
+void sim_lane_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t flags, uint32_t offset,
+    uint64_t *addresses)
+{
+    load_addresses(warp, vreg, flags, offset, addresses);
+}
+
 void sim_memory_fill(struct sim_handlers *handlers)
 {
     handlers->run[SIM_LD][PTX_NONE] = run_ld;

@@ -224,6 +224,12 @@ enum sim_kind {
     SIM_IS_SPACE,
     SIM_CLOCK,
     SIM_LANEMASK,
+    SIM_CONVERGE, /* before a warp-wide operation: waits for all lanes of the warp */
+    SIM_MMA,
+    SIM_LDMATRIX,
+    SIM_STMATRIX,
+    SIM_MBARRIER,
+    SIM_CP_BULK,
     SIM_KIND_COUNT
 };
 
@@ -248,6 +254,8 @@ void sim_warp_fill(struct sim_handlers *handlers);
 void sim_control_fill(struct sim_handlers *handlers);
 void sim_call_fill(struct sim_handlers *handlers);
 void sim_barrier_fill(struct sim_handlers *handlers);
+void sim_mma_fill(struct sim_handlers *handlers);
+void sim_mbarrier_fill(struct sim_handlers *handlers);
 
 /* ---- operands packed into words -------------------------------------------------------------- */
 
@@ -277,6 +285,33 @@ enum sim_atomic {
     SIM_ATOMIC_XOR,
     SIM_ATOMIC_EXCH,
     SIM_ATOMIC_CAS
+};
+
+/* aux of SIM_MBARRIER */
+enum sim_mbarrier {
+    SIM_MBARRIER_INIT,
+    SIM_MBARRIER_INVAL,
+    SIM_MBARRIER_ARRIVE,
+    SIM_MBARRIER_ARRIVE_DROP,
+    SIM_MBARRIER_ARRIVE_EXPECT_TX,
+    SIM_MBARRIER_ARRIVE_DROP_EXPECT_TX,
+    SIM_MBARRIER_EXPECT_TX,
+    SIM_MBARRIER_COMPLETE_TX,
+    SIM_MBARRIER_WAIT,
+    SIM_MBARRIER_WAIT_PARITY
+};
+
+/* Operands of SIM_MMA follow it in three operations of words: at most 4 of d, 8 of a, 4 of b and 4
+ * of c. */
+enum { SIM_MMA_A = 4, SIM_MMA_B = 12, SIM_MMA_C = 16, SIM_MMA_WORDS = 3 };
+
+/* aux of SIM_MMA: the shape and the types */
+enum {
+    SIM_MMA_ROWS_SHIFT = 0,  /* 8 or 16 */
+    SIM_MMA_DEPTH_SHIFT = 5, /* k: 4 to 32 */
+    SIM_MMA_SATURATES = 2048,
+    SIM_MMA_FIRST_SHIFT = 12, /* enum ptx_type of a, b, c and d, 5 bits each */
+    SIM_MMA_TYPE_BITS = 5
 };
 
 enum sim_boolean { SIM_BOOL_AND, SIM_BOOL_OR, SIM_BOOL_XOR, SIM_BOOL_FIRST };

@@ -207,6 +207,17 @@ static const struct sim_op *run_activemask(struct sim_warp *warp, const struct s
     return op + 1;
 }
 
+/* mma, ldmatrix and stmatrix are for whole warps: this operation precedes each. Unlike
+ * bar.warp.sync it does not order accesses of memory. */
+static const struct sim_op *run_converge(struct sim_warp *warp, const struct sim_op *op)
+{
+    const uint32_t *masks = sim_vreg_at(warp, op->a);
+    uint32_t present;
+    return sim_sync_is_complete(warp, masks, sim_active_lanes(warp, op), &present)
+               ? op + 1
+               : sim_sync_wait(warp, op, masks);
+}
+
 const struct sim_sync *sim_sync_find(const struct sim_op *op)
 {
     static const struct sim_sync syncs[] = {{run_shfl, "shfl.sync", 2, SIM_SYNC_WORD},
@@ -215,7 +226,8 @@ const struct sim_sync *sim_sync_find(const struct sim_op *op)
         {run_redux_u32, "redux.sync", 1, SIM_SYNC_WORD},
         {run_redux_s32, "redux.sync", 1, SIM_SYNC_WORD},
         {run_elect, "elect.sync", 1, SIM_SYNC_NOTHING},
-        {run_bar_warp, "bar.warp.sync", 1, SIM_SYNC_NOTHING}};
+        {run_bar_warp, "bar.warp.sync", 1, SIM_SYNC_NOTHING},
+        {run_converge, "mma.sync, ldmatrix.sync or stmatrix.sync", 1, SIM_SYNC_NOTHING}};
     const struct sim_sync *sync = syncs;
     while (sync->run != op->run)
         sync++;
@@ -232,5 +244,6 @@ void sim_warp_fill(struct sim_handlers *handlers)
     handlers->run[SIM_REDUX][PTX_S32] = run_redux_s32;
     handlers->run[SIM_ELECT][PTX_NONE] = run_elect;
     handlers->run[SIM_BAR_WARP][PTX_NONE] = run_bar_warp;
+    handlers->run[SIM_CONVERGE][PTX_NONE] = run_converge;
     handlers->run[SIM_ACTIVEMASK][PTX_NONE] = run_activemask;
 }

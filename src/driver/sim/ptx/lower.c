@@ -20,6 +20,18 @@ void ptx_bad_operands(struct ptx_lowering *lowering)
         (int)lowering->instruction->mnemonic->length, lowering->instruction->mnemonic->text);
 }
 
+void ptx_require(struct ptx_lowering *lowering, uint32_t target, uint32_t version)
+{
+    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
+
+    if (lowering->parser->target < target)
+        ptx_bad(lowering, SIM_LOAD_INVALID, "'%.*s' requires .target sm_%u or higher",
+            (int)mnemonic->length, mnemonic->text, target);
+    if (lowering->parser->version < version)
+        ptx_bad(lowering, SIM_LOAD_INVALID, "'%.*s' requires PTX ISA .version %u.%u or later",
+            (int)mnemonic->length, mnemonic->text, version / 10, version % 10);
+}
+
 static uint32_t append_operation(struct ptx_lowering *lowering)
 {
     struct sim_program *program = lowering->program;
@@ -107,16 +119,6 @@ static uint32_t first_target(const struct ptx_opcode *opcode)
     }
 }
 
-static void check_target(struct ptx_lowering *lowering)
-{
-    const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
-    const uint32_t first = first_target(mnemonic->opcode);
-
-    if (lowering->parser->target < first)
-        ptx_bad(lowering, SIM_LOAD_INVALID, "'%.*s' requires .target sm_%u or higher",
-            (int)mnemonic->length, mnemonic->text, first);
-}
-
 static void lower_instruction(
     struct ptx_lowering *lowering, const struct ptx_instruction *instruction)
 {
@@ -130,7 +132,7 @@ static void lower_instruction(
             lowering->flow.vregs[instruction->guard] | (instruction->is_guard_negated ? 1u : 0u);
     lowering->counted = (enum sim_class)opcode->counted;
     check_modifiers(lowering);
-    check_target(lowering);
+    ptx_require(lowering, first_target(opcode), 0);
     struct sim_program *program = lowering->program;
     uint32_t block = program->block_count - 1;
     opcode->lower(lowering);

@@ -57,8 +57,8 @@ struct ptx_lowering {
     uint32_t block;      /* current block */
     /* What the carry flag holds; at the beginning of a block that is unknown. */
     enum { PTX_FLAG_UNKNOWN, PTX_FLAG_CARRY, PTX_FLAG_BORROW } flag;
-    bool calls_sync;     /* called functions may contain warp-synchronising operations */
-    bool *is_recursive;  /* by function: it may be entered again before it returns */
+    bool calls_sync;    /* called functions may contain warp-synchronising operations */
+    bool *is_recursive; /* by function: it may be entered again before it returns */
     uint32_t transfer_bytes;
 };
 
@@ -104,6 +104,18 @@ void ptx_vreg_from_words(struct ptx_lowering *lowering, uint32_t d, uint32_t wid
     enum ptx_type type, uint32_t shift);
 void ptx_words_from_vreg(
     struct ptx_lowering *lowering, uint32_t to, uint32_t a, enum ptx_type type, uint32_t shift);
+
+/* lower_memory.c: an address operand; space: where the mnemonic says that it lies */
+struct ptx_address {
+    uint32_t vreg;
+    uint32_t flags; /* state space and width, as in SIM_ACCESS_… */
+    uint32_t offset;
+};
+struct ptx_address ptx_lower_address(
+    struct ptx_lowering *lowering, const struct ptx_operand *operand, enum sim_access_space space);
+
+/* lower.c: reports a target or a PTX version below the given ones; 0: any */
+void ptx_require(struct ptx_lowering *lowering, uint32_t target, uint32_t version);
 
 /* lower_control.c */
 void ptx_emit_return(struct ptx_lowering *lowering, const struct ptx_function *function);
@@ -157,6 +169,12 @@ void ptx_lower_st(struct ptx_lowering *lowering);
 void ptx_lower_atom(struct ptx_lowering *lowering);
 void ptx_lower_prefetch(struct ptx_lowering *lowering);
 void ptx_lower_cp_async(struct ptx_lowering *lowering);
+void ptx_lower_cp_bulk(struct ptx_lowering *lowering);
+void ptx_lower_mbarrier(struct ptx_lowering *lowering);
+void ptx_lower_cp_async_arrive(struct ptx_lowering *lowering);
+void ptx_lower_mma(struct ptx_lowering *lowering);
+void ptx_lower_ldmatrix(struct ptx_lowering *lowering);
+void ptx_lower_stmatrix(struct ptx_lowering *lowering);
 void ptx_lower_createpolicy(struct ptx_lowering *lowering);
 void ptx_lower_bra(struct ptx_lowering *lowering);
 void ptx_lower_brx(struct ptx_lowering *lowering);

@@ -28,8 +28,8 @@ static const struct {
 };
 
 /* The comparison is the first modifier; .b types compare as unsigned. */
-static void emit_comparison(struct ptx_lowering *lowering, enum ptx_type type, uint32_t d,
-    const struct ptx_operand *a, const struct ptx_operand *b)
+static void emit_comparison_of(
+    struct ptx_lowering *lowering, enum ptx_type type, uint32_t d, uint32_t left, uint32_t right)
 {
     const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
     for (unsigned i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
@@ -39,14 +39,21 @@ static void emit_comparison(struct ptx_lowering *lowering, enum ptx_type type, u
         bool is_bits = type == PTX_B16 || type == PTX_B32 || type == PTX_B64;
         if (is_bits || comparisons[i].is_unsigned)
             as = ptx_type_unsigned(type);
-        if (ptx_type_is_float(type) && comparisons[i].is_unsigned)
+        if ((ptx_type_is_float(type) && comparisons[i].is_unsigned) ||
+            (type == PTX_BF16 && ptx_current_has(lowering, PTX_M_FTZ)))
             ptx_bad_type(lowering);
-        uint32_t left = ptx_source(lowering, a, type), right = ptx_source(lowering, b, type);
         ptx_emit(lowering, (enum sim_kind)comparisons[i].kind, as, d, left, right, 0,
             ptx_current_has(lowering, PTX_M_FTZ) ? SIM_FLOAT_FTZ : 0);
         return;
     }
     ptx_bad_type(lowering);
+}
+
+static void emit_comparison(struct ptx_lowering *lowering, enum ptx_type type, uint32_t d,
+    const struct ptx_operand *a, const struct ptx_operand *b)
+{
+    uint32_t left = ptx_source(lowering, a, type), right = ptx_source(lowering, b, type);
+    emit_comparison_of(lowering, type, d, left, right);
 }
 
 /* p = compare BOOL c, q = !compare BOOL c */
@@ -69,6 +76,39 @@ static void emit_combined(struct ptx_lowering *lowering, uint32_t raw, uint32_t 
     ptx_emit(lowering, SIM_COMBINE, PTX_PRED, p, raw, c, q, (uint32_t)how);
 }
 
+static enum ptx_type half_of_pair(enum ptx_type type)
+{
+    return type == PTX_F16X2 ? PTX_F16 : type == PTX_BF16X2 ? PTX_BF16 : PTX_NONE;
+}
+
+/* Compares the lower and the upper halves; p[] receives the two results, each combined with c. */
+static void emit_pair(struct ptx_lowering *lowering, enum ptx_type type, const uint32_t *p)
+{
+    uint32_t halves[2][2], sixteen = ptx_constant(lowering, 16, 4);
+    if (type == PTX_BF16X2)
+        ptx_require(lowering, 90, 78);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t pair = ptx_source(lowering, ptx_operand(lowering, 1 + i), type);
+        uint32_t high = ptx_scratch(lowering);
+        halves[i][0] = ptx_scratch(lowering);
+        halves[i][1] = ptx_scratch(lowering);
+        ptx_emit(lowering, SIM_TO16, PTX_U32, halves[i][0], pair, 0, 0, 0);
+        ptx_emit(lowering, SIM_SHR, PTX_U32, high, pair, sixteen, 0, 0);
+        ptx_emit(lowering, SIM_TO16, PTX_U32, halves[i][1], high, 0, 0, 0);
+    }
+    /* A result may be the register of c. */
+    uint32_t raw[2] = {ptx_scratch(lowering), ptx_scratch(lowering)};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t combined = ptx_scratch(lowering);
+        emit_comparison_of(lowering, half_of_pair(type), raw[i], halves[0][i], halves[1][i]);
+        emit_combined(lowering, raw[i], combined, SIM_VREG_UNUSED);
+        raw[i] = combined;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        ptx_emit(lowering, SIM_COMBINE, PTX_PRED, p[i], raw[i], SIM_VREG_TRUE, SIM_VREG_UNUSED,
+            SIM_BOOL_FIRST);
+}
+
 void ptx_lower_setp(struct ptx_lowering *lowering)
 {
     const struct ptx_mnemonic *mnemonic = lowering->instruction->mnemonic;
@@ -76,6 +116,13 @@ void ptx_lower_setp(struct ptx_lowering *lowering)
     if (mnemonic->type_count != 1)
         ptx_bad_type(lowering);
     uint32_t p = ptx_target_predicate(lowering, destination);
+    if (half_of_pair(ptx_current_type(lowering, 0)) != PTX_NONE) {
+        emit_pair(lowering, ptx_current_type(lowering, 0),
+            (uint32_t[2]){p, destination->is_paired
+                                 ? ptx_target_predicate(lowering, destination + 1)
+                                 : SIM_VREG_UNUSED});
+        return;
+    }
     bool is_simple = !destination->is_paired && lowering->instruction->count == 3 &&
                      (mnemonic->modifier_count == 1 || mnemonic->modifiers[1] == PTX_M_FTZ);
     uint32_t raw = is_simple ? p : ptx_scratch(lowering);
@@ -87,9 +134,32 @@ void ptx_lower_setp(struct ptx_lowering *lowering)
                                    : SIM_VREG_UNUSED);
 }
 
+/* 1.0 or, with an integer type, all bits in the half that compares true. */
+static void set_pair(struct ptx_lowering *lowering, enum ptx_type to, enum ptx_type from)
+{
+    uint32_t p[2] = {ptx_scratch(lowering), ptx_scratch(lowering)};
+    uint32_t low = ptx_scratch(lowering), high = ptx_scratch(lowering);
+    uint32_t yes = to == PTX_F16X2 ? 0x3c00 : to == PTX_BF16X2 ? 0x3f80 : 0xffff;
+    uint32_t zero = ptx_constant(lowering, 0, 4);
+    emit_pair(lowering, from, p);
+    ptx_emit(lowering, SIM_SELP, PTX_U32, low, ptx_constant(lowering, yes, 4), zero, p[0], 0);
+    ptx_emit(
+        lowering, SIM_SELP, PTX_U32, high, ptx_constant(lowering, yes << 16, 4), zero, p[1], 0);
+    ptx_emit(lowering, SIM_OR, PTX_U32, ptx_target(lowering, ptx_operand(lowering, 0), to), low,
+        high, 0, 0);
+}
+
 void ptx_lower_set(struct ptx_lowering *lowering)
 {
     enum ptx_type to = ptx_current_type(lowering, 0), from = ptx_current_type(lowering, 1);
+    if (lowering->instruction->mnemonic->type_count == 2 && half_of_pair(from) != PTX_NONE) {
+        if (to != from && to != PTX_U32 && to != PTX_S32)
+            ptx_bad_type(lowering);
+        set_pair(lowering, to, from);
+        return;
+    }
+    if (to == PTX_F32 && (from == PTX_F16 || from == PTX_BF16))
+        ptx_bad_type(lowering);
     uint64_t yes = to == PTX_U32 || to == PTX_S32   ? 0xffffffff
                    : to == PTX_U16 || to == PTX_S16 ? 0xffff
                    : to == PTX_F32                  ? 0x3f800000

@@ -155,6 +155,10 @@ __attribute__((noreturn)) static void fail_undefined_function(
     if (strcmp(name, "malloc") == 0 || strcmp(name, "free") == 0)
         ptx_bad(
             lowering, SIM_LOAD_UNSUPPORTED, "'%s': simulated devices have no device heap", name);
+    if (ptx_launches_kernels(name))
+        ptx_bad(lowering, SIM_LOAD_UNSUPPORTED,
+            "'%.100s': launches from kernels are valid PTX that simulated devices do not execute",
+            name);
     ptx_bad(lowering, SIM_LOAD_UNRESOLVED, "function '%.150s' has no body", name);
 }
 

@@ -34,12 +34,6 @@ static enum sim_access_space symbol_space(const struct ptx_symbol *symbol)
     }
 }
 
-struct address {
-    uint32_t vreg;
-    uint32_t flags; /* state space and width */
-    uint32_t offset;
-};
-
 static void count_access(struct ptx_lowering *lowering, enum sim_access_space space)
 {
     if (lowering->counted == SIM_CLASS_GLOBAL)
@@ -49,10 +43,10 @@ static void count_access(struct ptx_lowering *lowering, enum sim_access_space sp
                                                     : SIM_CLASS_GLOBAL;
 }
 
-static struct address lower_address(
+struct ptx_address ptx_lower_address(
     struct ptx_lowering *lowering, const struct ptx_operand *operand, enum sim_access_space space)
 {
-    struct address address = {0};
+    struct ptx_address address = {0};
     struct ptx_operand base = *operand;
     if (operand->kind == PTX_OPERAND_ADDRESS_REGISTER) {
         enum ptx_type type = ptx_register_type(lowering, operand);
@@ -170,7 +164,7 @@ static uint32_t register_width(
 }
 
 static void emit_access(struct ptx_lowering *lowering, enum sim_kind kind,
-    const struct address *address, enum ptx_type type, const uint32_t *vregs, uint32_t width,
+    const struct ptx_address *address, enum ptx_type type, const uint32_t *vregs, uint32_t width,
     uint32_t count)
 {
     bool is_signed = type == PTX_S8 || type == PTX_S16 || type == PTX_S32;
@@ -256,7 +250,7 @@ void ptx_lower_ld(struct ptx_lowering *lowering)
             load_parameter(lowering, source, type, i, vregs[i], width);
         return;
     }
-    struct address address = lower_address(lowering, source, current_space(lowering));
+    struct ptx_address address = ptx_lower_address(lowering, source, current_space(lowering));
     bool is_acquire = ptx_current_has(lowering, PTX_M_ACQUIRE);
     address.flags |= order_flags(lowering);
     if ((is_acquire || ptx_current_has(lowering, PTX_M_VOLATILE) ||
@@ -292,7 +286,7 @@ void ptx_lower_st(struct ptx_lowering *lowering)
     }
     if (current_space(lowering) == SIM_IN_PARAM || ptx_current_has(lowering, PTX_M_CONST))
         ptx_bad(lowering, SIM_LOAD_INVALID, "store to a space that is read only");
-    struct address address = lower_address(lowering, target, current_space(lowering));
+    struct ptx_address address = ptx_lower_address(lowering, target, current_space(lowering));
     address.flags |= order_flags(lowering);
     if (ptx_current_has(lowering, PTX_M_RELEASE))
         ptx_emit(lowering, SIM_FENCE, PTX_NONE, 0, 0, 0, 0, 0);
@@ -320,7 +314,12 @@ static int atomic_kind(const struct ptx_lowering *lowering)
     return found;
 }
 
-static bool supports_type(int op, enum ptx_type type)
+static bool is_half(enum ptx_type type)
+{
+    return type == PTX_F16 || type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2;
+}
+
+static bool supports_type(int op, enum ptx_type type, bool is_vector)
 {
     bool is_word = type == PTX_U32 || type == PTX_U64 || type == PTX_S32 || type == PTX_S64;
     bool is_bits = type == PTX_B32 || type == PTX_B64;
@@ -330,7 +329,7 @@ static bool supports_type(int op, enum ptx_type type)
                type == PTX_BF16 || type == PTX_F16X2 || type == PTX_BF16X2;
     case SIM_ATOMIC_MIN:
     case SIM_ATOMIC_MAX:
-        return is_word;
+        return is_word || (is_vector && is_half(type));
     case SIM_ATOMIC_INC:
     case SIM_ATOMIC_DEC:
         return type == PTX_U32;
@@ -347,6 +346,63 @@ static bool supports_type(int op, enum ptx_type type)
     }
 }
 
+static void emit_atom(struct ptx_lowering *lowering, const struct ptx_address *address, int op,
+    enum ptx_type type, uint32_t d, uint32_t b, uint32_t c)
+{
+    ptx_emit(lowering, SIM_ATOM, PTX_NONE, d, address->vreg, b, c, address->offset);
+    uint32_t words = ptx_emit_words(lowering);
+    lowering->program->ops[words].words[0] = address->flags | base_log2_ceil(ptx_type_size(type))
+                                                                  << SIM_ACCESS_SIZE_SHIFT;
+    lowering->program->ops[words].words[1] = (uint32_t)op;
+    lowering->program->ops[words].words[2] = (uint32_t)type;
+    lowering->program->ops[words].words[3] = ptx_type_size(type); /* alignment of the address */
+}
+
+/* The vectors of PTX 8.1: one operation per element. A result may be one of the later operands, so
+ * operands and results pass through scratch registers. */
+static void lower_atom_vector(
+    struct ptx_lowering *lowering, int op, enum ptx_type type, uint32_t first, uint32_t count)
+{
+    uint32_t sources[8], results[8], size = ptx_type_size(type);
+    enum ptx_type bits = ptx_int_of_width(ptx_width(type));
+    const struct ptx_operand *b = ptx_operand(lowering, first + 1);
+    if (b->kind != PTX_OPERAND_VECTOR || b->count != count ||
+        (first && (ptx_operand(lowering, 0)->kind != PTX_OPERAND_VECTOR ||
+                      ptx_operand(lowering, 0)->count != count)))
+        ptx_bad_operands(lowering);
+    struct ptx_address address =
+        ptx_lower_address(lowering, ptx_operand(lowering, first), SIM_IN_GLOBAL);
+    for (uint32_t i = 0; i < count; i++) {
+        sources[i] = ptx_scratch(lowering);
+        results[i] = ptx_scratch(lowering);
+        ptx_emit(
+            lowering, SIM_MOV, bits, sources[i], ptx_source(lowering, b + 1 + i, type), 0, 0, 0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        emit_atom(lowering, &address, op, type, results[i], sources[i], sources[i]);
+        if (i == 0)
+            lowering->program->ops[lowering->program->op_count - 1].words[3] = size * count;
+        address.offset += size;
+    }
+    for (uint32_t i = 0; first && i < count; i++)
+        ptx_emit(lowering, SIM_MOV, bits,
+            ptx_target(lowering, ptx_operand(lowering, 0) + 1 + i, type), results[i], 0, 0, 0);
+}
+
+/* The number of elements of a vector form; 0: none of these. */
+static uint32_t atomic_vector(struct ptx_lowering *lowering, int op, enum ptx_type type)
+{
+    uint32_t count = ptx_current_has(lowering, PTX_M_V2)   ? 2
+                     : ptx_current_has(lowering, PTX_M_V4) ? 4
+                     : ptx_current_has(lowering, PTX_M_V8) ? 8
+                                                           : 0;
+    bool is_float = type == PTX_F32 && op == SIM_ATOMIC_ADD;
+    if (count && ((!is_half(type) && !is_float) || count * ptx_type_size(type) > 16 ||
+                     !ptx_current_has(lowering, PTX_M_GLOBAL)))
+        ptx_bad_type(lowering);
+    return count;
+}
+
 void ptx_lower_atom(struct ptx_lowering *lowering)
 {
     enum ptx_type type = access_type(lowering);
@@ -354,24 +410,25 @@ void ptx_lower_atom(struct ptx_lowering *lowering)
     bool is_red = lowering->instruction->mnemonic->opcode->writes == 0;
     uint32_t first = is_red ? 0 : 1, needed = first + 2 + (op == SIM_ATOMIC_CAS);
     enum sim_access_space space = current_space(lowering);
-    if (!supports_type(op, type) || ptx_current_has(lowering, PTX_M_V2) ||
-        ptx_current_has(lowering, PTX_M_V4) || ptx_current_has(lowering, PTX_M_V8) ||
-        space == SIM_IN_LOCAL || space == SIM_IN_PARAM)
+    uint32_t count = atomic_vector(lowering, op, type);
+    if (!supports_type(op, type, count != 0) || space == SIM_IN_LOCAL || space == SIM_IN_PARAM ||
+        is_half(type) != ptx_current_has(lowering, PTX_M_NOFTZ))
         ptx_bad_type(lowering);
+    if (count || type == PTX_BF16 || type == PTX_BF16X2)
+        ptx_require(lowering, 90, count ? 81 : 78);
     if (lowering->instruction->count < needed ||
         lowering->instruction->count > needed + (ptx_current_has(lowering, PTX_M_HINT) ? 1u : 0u))
         ptx_bad_operands(lowering);
-    struct address address = lower_address(lowering, ptx_operand(lowering, first), space);
+    if (count) {
+        lower_atom_vector(lowering, op, type, first, count);
+        return;
+    }
+    struct ptx_address address = ptx_lower_address(lowering, ptx_operand(lowering, first), space);
     uint32_t b = ptx_source(lowering, ptx_operand(lowering, first + 1), type);
     uint32_t c =
         op == SIM_ATOMIC_CAS ? ptx_source(lowering, ptx_operand(lowering, first + 2), type) : b;
     uint32_t d = is_red ? SIM_VREG_UNUSED : ptx_target(lowering, ptx_operand(lowering, 0), type);
-    ptx_emit(lowering, SIM_ATOM, PTX_NONE, d, address.vreg, b, c, address.offset);
-    uint32_t words = ptx_emit_words(lowering);
-    lowering->program->ops[words].words[0] = address.flags | base_log2_ceil(ptx_type_size(type))
-                                                                 << SIM_ACCESS_SIZE_SHIFT;
-    lowering->program->ops[words].words[1] = (uint32_t)op;
-    lowering->program->ops[words].words[2] = (uint32_t)type;
+    emit_atom(lowering, &address, op, type, d, b, c);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -405,13 +462,21 @@ void ptx_lower_isspacep(struct ptx_lowering *lowering)
 /* There is no cache to prefetch into; a GPU accepts any address here. */
 void ptx_lower_prefetch(struct ptx_lowering *lowering)
 {
-    lower_address(lowering, ptx_operand(lowering, 0), current_space(lowering));
+    ptx_lower_address(lowering, ptx_operand(lowering, 0), current_space(lowering));
 }
 
 void ptx_lower_cp_async(struct ptx_lowering *lowering)
 {
     if (!ptx_current_has(lowering, PTX_M_ASYNC))
         ptx_bad_type(lowering);
+    if (ptx_current_has(lowering, PTX_M_BULK)) {
+        ptx_lower_cp_bulk(lowering);
+        return;
+    }
+    if (ptx_current_has(lowering, PTX_M_MBARRIER)) {
+        ptx_lower_cp_async_arrive(lowering);
+        return;
+    }
     if (ptx_current_has(lowering, PTX_M_COMMIT_GROUP) ||
         ptx_current_has(lowering, PTX_M_WAIT_GROUP) || ptx_current_has(lowering, PTX_M_WAIT_ALL)) {
         lowering->counted = SIM_CLASS_BARRIER;
@@ -424,9 +489,9 @@ void ptx_lower_cp_async(struct ptx_lowering *lowering)
     if (size->kind != PTX_OPERAND_INTEGER ||
         (size->value != 4 && size->value != 8 && size->value != 16))
         ptx_bad_operands(lowering);
-    struct address to = lower_address(lowering, ptx_operand(lowering, 0), SIM_IN_SHARED);
+    struct ptx_address to = ptx_lower_address(lowering, ptx_operand(lowering, 0), SIM_IN_SHARED);
     lowering->counted = SIM_CLASS_GLOBAL;
-    struct address from = lower_address(lowering, ptx_operand(lowering, 1), SIM_IN_GLOBAL);
+    struct ptx_address from = ptx_lower_address(lowering, ptx_operand(lowering, 1), SIM_IN_GLOBAL);
     uint32_t taken = ptx_constant(lowering, size->value, 4);
     /* The fourth operand is the number of bytes to read, unless it is a 64-bit cache policy. */
     if (lowering->instruction->count > 3) {

@@ -57,7 +57,38 @@
                                             X(NOFTZ, "noftz") X(THREAD, "thread")                  \
                                                 X(HINT, "(hint)") X(EXIT, "exit")                  \
                                                     X(FRACTIONAL, "fractional") X(RANGE, "range")  \
-                                                        X(LAUNCH_DEPENDENTS, "launch_dependents")
+                                                        X(LAUNCH_DEPENDENTS, "launch_dependents")  \
+    X(M8N8, "m8n8")                                                                                \
+    X(M8N8K4, "m8n8k4")                                                                            \
+    X(M8N8K16, "m8n8k16")                                                                          \
+    X(M16N8K4, "m16n8k4")                                                                          \
+    X(M16N8K8, "m16n8k8")                                                                          \
+    X(M16N8K16, "m16n8k16")                                                                        \
+    X(M16N8K32, "m16n8k32")                                                                        \
+    X(ROW, "row")                                                                                  \
+    X(COL, "col")                                                                                  \
+    X(X1, "x1")                                                                                    \
+    X(X2, "x2")                                                                                    \
+    X(X4, "x4")                                                                                    \
+    X(TF32, "tf32")                                                                                \
+    X(TRANS, "trans")                                                                              \
+    X(INIT, "init")                                                                                \
+    X(INVAL, "inval")                                                                              \
+    X(ARRIVE_DROP, "arrive_drop")                                                                  \
+    X(NO_COMPLETE, "noComplete")                                                                   \
+    X(EXPECT_TX, "expect_tx")                                                                      \
+    X(COMPLETE_TX, "complete_tx")                                                                  \
+    X(TEST_WAIT, "test_wait")                                                                      \
+    X(TRY_WAIT, "try_wait")                                                                        \
+    X(PARITY, "parity")                                                                            \
+    X(PENDING_COUNT, "pending_count")                                                              \
+    X(MBARRIER, "mbarrier")                                                                        \
+    X(NOINC, "noinc")                                                                              \
+    X(BULK, "bulk")                                                                                \
+    X(BULK_GROUP, "bulk_group")                                                                    \
+    X(COMPLETES_MBARRIER, "mbarrier::complete_tx::bytes")                                          \
+    X(PROXY, "proxy")                                                                              \
+    X(MBARRIER_INIT, "mbarrier_init")
 
 enum ptx_modifier {
     PTX_M_NONE,

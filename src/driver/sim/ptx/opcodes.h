@@ -23,4 +23,11 @@ struct ptx_opcode {
 
 const struct ptx_opcode *ptx_opcode_find(const char *name, uint32_t length);
 
+/* refused.c: whether PTX has the mnemonic, or the word in the mnemonic of an instruction, and
+ * simulated devices do not execute it */
+bool ptx_mnemonic_is_refused(const char *text, uint32_t length);
+bool ptx_word_is_refused(const char *text, uint32_t length);
+/* A function of the device runtime, of which dynamic parallelism consists. */
+bool ptx_launches_kernels(const char *function);
+
 #endif

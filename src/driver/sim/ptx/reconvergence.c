@@ -35,6 +35,9 @@ static bool is_warp_sync(const struct ptx_instruction *instruction)
     case SIM_MATCH:
     case SIM_REDUX:
     case SIM_ELECT:
+    case SIM_MMA:
+    case SIM_LDMATRIX:
+    case SIM_STMATRIX:
         return true;
     case SIM_BAR:
         return ptx_has(instruction->mnemonic, PTX_M_WARP);

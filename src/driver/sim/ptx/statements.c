@@ -17,6 +17,10 @@ static void split_mnemonic(struct ptx_parser *parser, struct ptx_mnemonic *mnemo
     const char *p = mnemonic->text, *end = mnemonic->text + mnemonic->length;
     const char *dot = memchr(p, '.', mnemonic->length);
     uint32_t stem = (uint32_t)((dot ? dot : end) - p);
+    if (ptx_mnemonic_is_refused(mnemonic->text, mnemonic->length))
+        ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
+            "'%.*s' is valid PTX that simulated devices do not execute",
+            (int)base_min(mnemonic->length, 80), mnemonic->text);
     mnemonic->opcode = ptx_opcode_find(p, stem);
     if (!mnemonic->opcode)
         ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line, "unknown opcode '%.*s'",
@@ -29,6 +33,10 @@ static void split_mnemonic(struct ptx_parser *parser, struct ptx_mnemonic *mnemo
         enum ptx_type type = ptx_type_find(word, length);
         enum ptx_modifier modifier =
             type == PTX_NONE ? ptx_modifier_find(word, length) : PTX_M_NONE;
+        if (type == PTX_NONE && modifier == PTX_M_NONE && ptx_word_is_refused(word, length))
+            ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
+                "'.%.*s' in '%.*s' is valid PTX that simulated devices do not execute", (int)length,
+                word, (int)base_min(mnemonic->length, 80), mnemonic->text);
         if ((type == PTX_NONE && modifier == PTX_M_NONE) || mnemonic->type_count == PTX_MAX_TYPES ||
             mnemonic->modifier_count == PTX_MAX_MODIFIERS)
             ptx_fail(parser, SIM_LOAD_UNSUPPORTED, parser->token.line,
