@@ -64,6 +64,11 @@ def main():
         done = subprocess.run([TOOL, *COMMANDS["ntt"], "--timeout", "1", "--json"], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | hung)
         assert done.returncode == 3 and REASON in json.loads(done.stdout)["error"]["message"], done
+        # What takes more than two seconds says so; without a terminal with --progress only.
+        for option, shown in ([], False), (["--progress"], True):
+            done = subprocess.run([TOOL, *COMMANDS["ntt"], "--timeout", "4", *option], text=True,
+                stderr=subprocess.PIPE, env=os.environ | hung)
+            assert bool(re.search("^transforming 64 elements of bn254_fr  [2-4] s$", done.stderr, re.M)) == shown, done
         # As long as there is progress, a command may take longer.
         begin = time.monotonic()
         done = subprocess.run([TOOL, "bench", "share", "--short", "ntt:2^6", "--long", "ntt:2^10", "--mode", "priority",

@@ -46,6 +46,7 @@ struct cli_line {
     const char *devices;
     int as_json;
     int is_quiet;
+    int wants_progress;
     int verbosity;
     uint64_t timeout; /* seconds */
     char **operands;
@@ -299,7 +300,7 @@ int cli_warm_up_chips(const struct cli_line *line, const struct cli_sizes *chips
 enum cli_colour { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GREEN, CLI_RED, CLI_YELLOW, CLI_CYAN };
 
 /* Called once, before anything is printed. */
-void cli_terminal_setup(int is_quiet);
+void cli_terminal_setup(int is_quiet, int wants_progress);
 
 /* Returns the escape sequence, or "" if the file is not a terminal or colours are off. */
 const char *cli_colour(FILE *file, enum cli_colour colour);
@@ -308,9 +309,12 @@ const char *cli_colour(FILE *file, enum cli_colour colour);
 const char *cli_mark(int is_correct);
 
 /* Shows the current activity on one line of stderr, which the next call replaces and
- * cli_progress_end removes. Only on a terminal, and not with --quiet. Any thread. */
+ * cli_progress_end removes. Only on a terminal, and not with --quiet; with --progress also
+ * elsewhere, as lines that follow each other. Any thread. */
 void cli_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cli_progress_end(void);
+/* Shows it again with the time since then, if that is more than two seconds. */
+void cli_progress_tick(void);
 
 /* Formats a progress bar of CLI_BAR characters for that line. */
 enum { CLI_BAR = 20 };

@@ -261,9 +261,11 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
     params->struct_size = sizeof(*params);
     params->devices = line->devices;
     params->status_socket = ""; /* the setting is for services */
+    cli_progress("opening the devices");
     cli_watch_begin();
     status = pool_create(pool, params);
     cli_watch_end();
+    cli_progress_end();
     cli_watch_pool(*pool);
     if (!status)
         return CLI_GO;

@@ -15,6 +15,7 @@ static void try_compilers(device_pool *pool)
     struct cli_device next = {0};
     int32_t last = -1;
 
+    cli_progress("trying the compiler");
     cli_watch_begin();
     while (cli_next_device(pool, &next)) {
         int32_t chip = 10 * next.info.compute_major + next.info.compute_minor;
@@ -24,6 +25,7 @@ static void try_compilers(device_pool *pool)
             last = chip;
     }
     cli_watch_end();
+    cli_progress_end();
 }
 
 static int print_description(device_pool *pool, const struct cli_line *line)

@@ -43,6 +43,9 @@ static void collect_options(const struct cli_command *command, const struct cli_
         CLI_COUNT, &line->timeout, NULL};
     const struct cli_option quiet = {
         'q', "quiet", NULL, "print only results and failures", CLI_SWITCH, &line->is_quiet, NULL};
+    const struct cli_option progress = {0, "progress", NULL,
+        "show progress although standard error is no terminal", CLI_SWITCH, &line->wants_progress,
+        NULL};
     const struct cli_option verbose = {'v', "verbose", NULL,
         "print the library's log; twice: debug messages, too", CLI_SWITCH, &line->verbosity, NULL};
 
@@ -55,6 +58,8 @@ static void collect_options(const struct cli_command *command, const struct cli_
         table->options[table->count++] = timeout;
     if (command->takes & CLI_TAKES_JSON)
         table->options[table->count++] = json;
+    if (command->takes & CLI_TAKES_TIMEOUT)
+        table->options[table->count++] = progress;
     table->options[table->count++] = quiet;
     table->options[table->count++] = verbose;
     table->options[table->count++] =
@@ -356,7 +361,7 @@ int cli_parse(const struct cli_command *command, const struct cli_option *option
         if (line->given_count < CLI_MAX_OPTIONS)
             line->given[line->given_count++] = option->name;
     }
-    cli_terminal_setup(line->is_quiet);
+    cli_terminal_setup(line->is_quiet, line->wants_progress);
     cli_watch_setup(command->name, line->timeout, line->as_json);
     if (line->verbosity)
         pool_log_set(log_line, NULL, line->verbosity > 1 ? POOL_LOG_DEBUG : POOL_LOG_INFO);
@@ -382,7 +387,7 @@ int cli_check_given(const struct cli_command *command, const struct cli_line *li
 {
     for (size_t i = 0; i < line->given_count; i++)
         if (!has_word(accepted, line->given[i]) &&
-            !has_word("devices json quiet timeout verbose", line->given[i]))
+            !has_word("devices json progress quiet timeout verbose", line->given[i]))
             return cli_usage(
                 command, "%s %s does not take --%s", command->name, what, line->given[i]);
     return CLI_GO;

@@ -162,9 +162,11 @@ int cli_source_open(
         section = split_section(path);
     }
     output_file_add_input(path);
+    cli_progress("reading %s", path);
     status = pool_file_open(path, &params, &source->file);
     if (!status)
         status = pool_file_get_section(source->file, section, &source->section);
+    cli_progress_end();
     converting = !status && params.kind == POOL_FILE_RAW && raw->is_big_endian;
     if (converting)
         status = from_big_endian(raw, source);

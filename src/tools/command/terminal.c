@@ -14,12 +14,19 @@
 
 #include "cli.h"
 
+/* What takes longer shows how long it has taken; also the time between plain lines. */
+#define LONG_SECONDS 2.0
+
 static struct {
     pthread_mutex_t lock;
     int is_quiet;
     int is_utf8;
     int shows_progress;
-    int has_line; /* guarded by lock: a progress line is shown */
+    int is_plain;   /* progress is lines, of which the next does not replace the last */
+    int has_line;   /* guarded by lock, as all below: a progress line is shown */
+    char text[512]; /* the activity; "": none */
+    double begin;   /* of the activity */
+    double printed; /* when the last plain line was */
 } terminal = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int is_capable(FILE *file)
@@ -29,12 +36,14 @@ static int is_capable(FILE *file)
     return isatty(fileno(file)) && (!kind || strcmp(kind, "dumb") != 0);
 }
 
-void cli_terminal_setup(int is_quiet)
+void cli_terminal_setup(int is_quiet, int wants_progress)
 {
     setlocale(LC_CTYPE, "");
     terminal.is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
     terminal.is_quiet = is_quiet;
-    terminal.shows_progress = !is_quiet && is_capable(stderr);
+    terminal.is_plain = !is_capable(stderr);
+    terminal.printed = bench_now(); /* no lines of what is over sooner */
+    terminal.shows_progress = wants_progress || (!is_quiet && !terminal.is_plain);
 }
 
 /* https://no-color.org: any value but the empty string disables colours. */
@@ -84,9 +93,32 @@ static void erase_line_locked(void)
     terminal.has_line = 0;
 }
 
+/* With the seconds that the activity has taken, where these are more than two. */
+static void show_line_locked(void)
+{
+    const double now = bench_now(), seconds = now - terminal.begin;
+    char line[sizeof(terminal.text) + 32];
+
+    if (!terminal.shows_progress || !terminal.text[0] ||
+        (terminal.is_plain && now - terminal.printed < LONG_SECONDS))
+        return;
+    snprintf(line, sizeof(line), "%s", terminal.text);
+    if (seconds >= LONG_SECONDS)
+        snprintf(line, sizeof(line), "%s  %.0f s", terminal.text, seconds);
+    erase_line_locked();
+    fputs(cli_colour(stderr, CLI_DIM), stderr);
+    cli_print_text(stderr, line, "", terminal.is_plain ? INT_MAX : screen_width() - 1);
+    fputs(cli_colour(stderr, CLI_PLAIN), stderr);
+    if (terminal.is_plain)
+        fputc('\n', stderr);
+    fflush(stderr);
+    terminal.has_line = !terminal.is_plain;
+    terminal.printed = now;
+}
+
 void cli_progress(const char *format, ...)
 {
-    char line[512];
+    char line[sizeof(terminal.text)];
     va_list list;
 
     if (!terminal.shows_progress)
@@ -95,12 +127,18 @@ void cli_progress(const char *format, ...)
     vsnprintf(line, sizeof(line), format, list);
     va_end(list);
     pthread_mutex_lock(&terminal.lock);
-    erase_line_locked();
-    fputs(cli_colour(stderr, CLI_DIM), stderr);
-    cli_print_text(stderr, line, "", screen_width() - 1);
-    fputs(cli_colour(stderr, CLI_PLAIN), stderr);
-    fflush(stderr);
-    terminal.has_line = 1;
+    if (strcmp(line, terminal.text) != 0)
+        terminal.begin = bench_now();
+    strcpy(terminal.text, line);
+    show_line_locked();
+    pthread_mutex_unlock(&terminal.lock);
+}
+
+void cli_progress_tick(void)
+{
+    pthread_mutex_lock(&terminal.lock);
+    if (terminal.text[0] && bench_now() - terminal.begin >= LONG_SECONDS)
+        show_line_locked();
     pthread_mutex_unlock(&terminal.lock);
 }
 
@@ -108,6 +146,7 @@ void cli_progress_end(void)
 {
     pthread_mutex_lock(&terminal.lock);
     erase_line_locked();
+    terminal.text[0] = 0;
     fflush(stderr);
     pthread_mutex_unlock(&terminal.lock);
 }

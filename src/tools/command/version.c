@@ -120,9 +120,11 @@ int cli_run_version(const struct cli_command *self, struct cli_line *line)
         return code;
     if (shows_settings)
         return print_settings(line);
+    cli_progress("trying the driver and the compiler");
     cli_watch_begin();
     status = pool_host_get_info(&info);
     cli_watch_end();
+    cli_progress_end();
     if (status)
         return cli_fail(status, line->as_json);
     if (line->as_json) {

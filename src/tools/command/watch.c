@@ -104,6 +104,7 @@ static void *watch_progress(void *unused)
         while (!watch.depth)
             pthread_cond_wait(&watch.changed, &watch.lock);
         wait_locked();
+        cli_progress_tick();
         if (watch.depth) {
             const double now = watch.pool ? pool_progress(watch.pool) : 0;
             const uint64_t steps = bench_progress();
