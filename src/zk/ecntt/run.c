@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "pool/stream/phase.h"
 #include "zk/ecntt/ecntt.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 
 /* Multiplications that kernels are predicted by: of a factor's powers and digits, of a point that
  * is loaded or, with its part of an inversion, stored, and of a doubling and an addition. */
@@ -51,11 +51,11 @@ static pool_status launch(
         .arguments = arguments,
         .sizes = &one->bytes,
         .stream = target->stream,
-        .seconds = pace_seconds(
+        .seconds = slices_seconds(
             target->device, (uint32_t)call->params.curve->coordinates.bytes / 4, one->products, 0),
         .first_block = one->first_block};
 
-    return pace_launch(target->pace, target->slice_ns, &launched);
+    return slices_launch(target->slices, target->slice_ns, &launched);
 }
 
 static pool_status launch_points(
@@ -274,7 +274,7 @@ static pool_status check_points(const struct ecntt_call *call, const struct pipe
     const struct msm_run run = {.device = call->frame.target.device,
         .stream = call->frame.target.stream,
         .curve = curve,
-        .pace = call->frame.target.pace,
+        .slices = call->frame.target.slices,
         .share = {.slice_ns = call->frame.target.slice_ns}};
     const struct msm_check_result result = {.buffer = call->frame.block,
         .offset = call->plan.check_at,

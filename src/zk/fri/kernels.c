@@ -8,7 +8,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/fri/fri.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/kernels.h"
 
 /* Of memory per word, whose neighbours are those of another row. */
@@ -25,7 +25,7 @@ static pool_status enqueue(const struct exec_target *target, const struct module
         module_find_kernel(target->device, target->field, key, name, &launch->kernel);
 
     launch->stream = target->stream;
-    return status ? status : pace_launch(target->pace, target->slice_ns, launch);
+    return status ? status : slices_launch(target->slices, target->slice_ns, launch);
 }
 
 pool_status fri_launch(const struct exec_target *target, const char *name, uint64_t blocks,
@@ -60,7 +60,7 @@ pool_status fri_launch_rows(
         .count = 1,
         .arguments = &arguments,
         .sizes = &size,
-        .seconds = pace_seconds(target->device, 1, 0, (double)REVERSAL_BYTES * (double)items),
+        .seconds = slices_seconds(target->device, 1, 0, (double)REVERSAL_BYTES * (double)items),
         .first_block = &args->first_block};
 
     return enqueue(target, &key, "matrix_bit_reverse", &launch);

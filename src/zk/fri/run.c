@@ -5,8 +5,8 @@
 #include "base/status.h"
 #include "zk/commit/commit.h"
 #include "zk/fri/fri.h"
-#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/check.h"
 
 enum { LOG_ROW_LANES = 5 };
@@ -34,7 +34,7 @@ static pool_status check_values(struct fri_fold_call *call, const struct pipelin
 static double element_seconds(
     const struct exec_target *target, const pool_field *field, double elements, double products)
 {
-    return pace_seconds(
+    return slices_seconds(
         target->device, field->words, elements * products, 2 * elements * (double)field->bytes);
 }
 
@@ -135,7 +135,7 @@ static pool_status multiply(const struct fri_evaluation *call, const pool_span *
     /* Columns read a weight with each element, if only from the cache, rows one for a warp. */
     const double weight = (double)call->params.field->bytes / (has_rows ? 32 : 2);
     const struct fri_cut cut = {
-        .seconds = pace_seconds(call->frame.target.device, words,
+        .seconds = slices_seconds(call->frame.target.device, words,
             elements * call->params.field->words / words, elements * (4.0 * words + weight)),
         .first_block = &args.first_block};
 

@@ -213,7 +213,7 @@ static pool_status convert_to_standard(void *user, struct pipeline_chunk *chunk)
     const struct msm_run run = {.device = bases->device,
         .stream = chunk->target.stream,
         .curve = bases->curve,
-        .pace = chunk->target.pace,
+        .slices = chunk->target.slices,
         .share = {.slice_ns = chunk->target.slice_ns}};
     uint64_t bytes = msm_affine_bytes(bases->curve), power[FIELD_MAX_LIMBS];
     int degree = field_device_degree(field);

@@ -140,7 +140,7 @@ static pool_status build_chunk(void *user, struct pipeline_chunk *chunk)
         .stream = chunk->target.stream,
         .curve = bases->curve,
         .extras = extras_of(builder),
-        .pace = chunk->target.pace,
+        .slices = chunk->target.slices,
         .share = {.slice_ns = chunk->target.slice_ns}};
     const struct msm_check_result result = {
         .buffer = builder->scratch, .address = builder->result, .first_index = chunk->first};

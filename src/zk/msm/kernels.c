@@ -15,7 +15,7 @@
 #include "pool/tuning/tuning.h"
 #include "zk/curve/emit_curve.h"
 #include "zk/field/emit_field.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 
 /*
  * Those that every MSM needs come first, and of these and of the others those that take longest to
@@ -263,7 +263,7 @@ pool_status msm_restore_programs(pool_device *device, const pool_curve *curve)
 
 double msm_seconds(const struct msm_run *run, double products, double bytes)
 {
-    return pace_seconds(
+    return slices_seconds(
         run->device, (uint32_t)(run->curve->coordinates.bytes / sizeof(uint32_t)), products, bytes);
 }
 
@@ -288,5 +288,5 @@ pool_status msm_enqueue(const struct msm_run *run, const struct msm_launch *laun
     pool_status status =
         msm_kernel_get(run->device, run->curve, launch->kernel, run->extras, &enqueued.kernel);
 
-    return status ? status : pace_launch(run->pace, run->share.slice_ns, &enqueued);
+    return status ? status : slices_launch(run->slices, run->share.slice_ns, &enqueued);
 }

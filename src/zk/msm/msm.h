@@ -94,8 +94,8 @@ pool_status msm_restore_programs(pool_device *device, const pool_curve *curve);
 /* MSMs that are computed together: a batch that shares one plan and one workspace. */
 struct msm_run {
     pool_device *device;
-    pool_stream *stream; /* never NULL */
-    struct pace *pace;   /* of the call; NULL: none */
+    pool_stream *stream;   /* never NULL */
+    struct slices *slices; /* of the call; NULL: none */
     const pool_curve *curve;
     const struct msm_plan *plan;
     CUdeviceptr workspace;   /* plan->bytes, aligned to 256 */

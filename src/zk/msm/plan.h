@@ -189,7 +189,7 @@ uint64_t msm_affine_max_groups(const struct msm_plan *plan, uint32_t passes, uin
 /* The minimum of blocks per multiprocessor in the launch bounds of the passes' kernels. */
 uint32_t msm_affine_blocks_for(uint32_t coordinate_words);
 
-/* ---- slices.c -------------------------------------------------------------------------------- */
+/* ---- accumulate.c ---------------------------------------------------------------------------- */
 
 /*
  * The entries of a thread's range that one launch of the accumulation takes, so that it lasts at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Enqueues the stages of an MSM in the order of the algorithm: per chunk the sort (sort.c), affine
- * passes where the plan has them (affine.c), the accumulation (slices.c);
+ * passes where the plan has them (affine.c), the accumulation (accumulate.c);
  * then the bucket reduction and the combination of the window sums. Runs the chunks of a call: host
  * memory is uploaded while the previous chunk is computed; bases are converted and operands checked
  * before their products are added.
@@ -400,7 +400,7 @@ pool_status msm_call_run(void *user)
     call->chunk = (struct msm_chunk){0};
     call->run = (struct msm_run){.device = target->device,
         .stream = target->stream,
-        .pace = target->pace,
+        .slices = target->slices,
         .curve = call->curve,
         .workspace = call->frame.address,
         .share = exec_share_of(&call->frame.exec, target->device),

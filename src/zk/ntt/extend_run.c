@@ -7,7 +7,7 @@
 
 #include "base/math.h"
 #include "pool/stream/phase.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 
@@ -109,8 +109,8 @@ static double spread_seconds(const struct extension *extension, double coefficie
     const pool_field *field = extension->call->frame.target.field;
     const double elements = coefficients * (double)(UINT64_C(1) << extension->call->job.log_blowup);
 
-    return pace_seconds(extension->chunk->target.device, field->words, elements + 4 * coefficients,
-        (elements + coefficients) * field->bytes);
+    return slices_seconds(extension->chunk->target.device, field->words,
+        elements + 4 * coefficients, (elements + coefficients) * field->bytes);
 }
 
 static pool_status launch_spread(const struct extension *extension, const struct ntt_tables *tables)
@@ -150,8 +150,8 @@ static pool_status launch_spread(const struct extension *extension, const struct
     launch.blocks = base_ceil_div(args.count, NTT_EXTEND_THREADS);
     launch.seconds = spread_seconds(extension, (double)args.count);
     return status ? status
-                  : pace_launch(
-                        extension->chunk->target.pace, extension->chunk->target.slice_ns, &launch);
+                  : slices_launch(extension->chunk->target.slices,
+                        extension->chunk->target.slice_ns, &launch);
 }
 
 static pool_status enqueue_spread(const struct extension *extension)

@@ -6,8 +6,8 @@
 
 #include "base/status.h"
 #include "pool/stream/phase.h"
-#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/check.h"
 #include "zk/vector/vector.h"
 
@@ -90,7 +90,7 @@ double ntt_pass_seconds(
 {
     const double elements = (double)(job->batch << job->log_size);
 
-    return pace_seconds(target->device, job->words, elements * (pass->log_length / 2.0 + 1),
+    return slices_seconds(target->device, job->words, elements * (pass->log_length / 2.0 + 1),
         elements * 2 * job->words * sizeof(uint32_t));
 }
 
@@ -118,7 +118,7 @@ static pool_status enqueue_pass(const struct ntt_run *run, const struct ntt_pass
 
     if (by_length)
         status = ntt_pass_kernel(run->target.device, run->target.field, &build, &launch.kernel);
-    return status ? status : pace_launch(run->target.pace, run->target.slice_ns, &launch);
+    return status ? status : slices_launch(run->target.slices, run->target.slice_ns, &launch);
 }
 
 /* The name of a phase; no built-in tuning needs more than four passes. */

@@ -9,8 +9,8 @@
 #include "pool/stream/phase.h"
 #include "pool/stream/stream.h"
 #include "zk/ntt/split_run.h"
-#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/check.h"
 
 static pool_status check_uploaded(struct ntt_split_run *run, struct ntt_split_device *device,
@@ -165,7 +165,8 @@ static pool_status launch_columns(const struct ntt_run *columns, const struct nt
     if (status)
         return status;
     phase_begin(&phase, columns->target.device, columns->target.stream, "ntt", "columns");
-    return phase_end(&phase, pace_launch(columns->target.pace, columns->target.slice_ns, &launch));
+    return phase_end(
+        &phase, slices_launch(columns->target.slices, columns->target.slice_ns, &launch));
 }
 
 /* Columns of a device from `first` on. */

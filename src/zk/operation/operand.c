@@ -26,7 +26,7 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
     target->lease = exec->lease;
     target->workspace = NULL;
     target->slice_ns = exec->slice_ns;
-    target->pace = NULL;
+    target->slices = NULL;
     return status;
 }
 

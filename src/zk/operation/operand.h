@@ -21,7 +21,7 @@ struct exec_target {
     const pool_field *field;     /* NULL where the operation has none or several */
     pool_lease *lease;           /* scratch memory is charged to it; NULL: none */
     struct workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
-    struct pace *pace;           /* see pace.h; NULL: the host does not wait between launches */
+    struct slices *slices;       /* see slices.h; NULL: the host does not wait between launches */
     uint64_t slice_ns;           /* as of pool_exec */
 };
 

@@ -10,7 +10,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "pool/device/counters.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 #include "zk/operation/timeout.h"
 #include "zk/operation/workspace.h"
 
@@ -184,18 +184,18 @@ static void begin_progress(struct operation_call *call)
 }
 
 /* The host of an asynchronous call must not wait. */
-static void begin_pace(struct operation_call *call, struct pace *pace)
+static void begin_slices(struct operation_call *call, struct slices *slices)
 {
-    *pace = (struct pace){.device = call->target.device,
+    *slices = (struct slices){.device = call->target.device,
         .progress = &call->progress,
         .slice_ns = exec_share_of(&call->exec, call->target.device).slice_ns};
-    call->target.pace = call->exec.is_async ? NULL : pace;
+    call->target.slices = call->exec.is_async ? NULL : slices;
 }
 
 static pool_status run_entered(struct operation_call *call)
 {
     struct workspace workspace;
-    struct pace pace;
+    struct slices slices;
     pool_status status = operation_check_operands(call);
 
     if (!status)
@@ -203,9 +203,9 @@ static pool_status run_entered(struct operation_call *call)
     if (status)
         return operation_free_memory(call, status);
     begin_progress(call);
-    begin_pace(call, &pace);
+    begin_slices(call, &slices);
     status = call->operation->run(call);
-    pace_end(&pace);
+    slices_end(&slices);
     status = operation_free_memory(call, status);
     return exec_target_end(&call->target, call->exec.is_async, status);
 }

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "pool/stream/capture.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 
 static_assert((int)STREAM_SET_STREAMS == (int)PIPELINE_SLOTS, "one stream per slot");
 
@@ -346,7 +346,8 @@ static pool_status join_streams(struct run *run, pool_status status)
         if (!status)
             status = pipeline_order_streams(
                 run->ordered, run->set->stream[i], run->pipeline->target.stream);
-        pace_join(run->pipeline->target.pace, run->set->stream[i], run->pipeline->target.stream);
+        slices_join(
+            run->pipeline->target.slices, run->set->stream[i], run->pipeline->target.stream);
     }
     if (!status || !run->set)
         return status;

@@ -12,7 +12,7 @@
 #include "pool/device/device.h"
 #include "zk/field/emit_field.h"
 #include "zk/operation/operation.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 
 static const char *set_name(const void *set)
 {
@@ -186,7 +186,7 @@ static pool_status launch_kernel(const pool_poseidon *set, const struct exec_tar
         .sizes = &enqueued->size,
         .stream = target->stream,
         .pdl = kernel == POSEIDON_MERKLE_LEVEL || kernel == POSEIDON_MERKLE_LEVEL_2THREAD,
-        .seconds = pace_seconds(target->device, set->field->words,
+        .seconds = slices_seconds(target->device, set->field->words,
             enqueued->permutations * permutation_products(set), enqueued->bytes),
         .first_block = enqueued->first_block};
     pool_module *module;
@@ -199,7 +199,7 @@ static pool_status launch_kernel(const pool_poseidon *set, const struct exec_tar
         status = load_program(set, target->device, kernels[kernel].program, &module);
     if (!status)
         status = pool_kernel_get(module, kernels[kernel].name, &launch.kernel);
-    return status ? status : pace_launch(target->pace, target->slice_ns, &launch);
+    return status ? status : slices_launch(target->slices, target->slice_ns, &launch);
 }
 
 pool_status poseidon_launch(const pool_poseidon *set, const struct exec_target *target,

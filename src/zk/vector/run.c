@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "pool/stream/capture.h"
 #include "pool/tuning/rates.h"
-#include "zk/operation/pace.h"
 #include "zk/operation/pipeline.h"
+#include "zk/operation/slices.h"
 #include "zk/vector/check.h"
 #include "zk/vector/kernels.h"
 #include "zk/vector/vector.h"
@@ -133,7 +133,7 @@ double vector_seconds(
 {
     const double elements = (double)count;
 
-    return pace_seconds(target->device, target->field->words, elements * products,
+    return slices_seconds(target->device, target->field->words, elements * products,
         elements * accesses * (double)target->field->bytes);
 }
 
@@ -179,5 +179,5 @@ pool_status vector_launch(const struct exec_target *target, const char *name, ui
     launch->threads = launch->threads ? launch->threads : BLOCK;
     launch->blocks = base_ceil_div(items, launch->threads);
     launch->stream = target->stream;
-    return status ? status : pace_launch(target->pace, target->slice_ns, launch);
+    return status ? status : slices_launch(target->slices, target->slice_ns, launch);
 }

@@ -136,7 +136,7 @@ double vector_seconds(
     const struct exec_target *target, uint64_t count, double products, double accesses);
 /* How many of the steps of each thread, which take `seconds` together, a launch has. */
 uint64_t vector_slice(const struct exec_target *target, uint64_t steps, double seconds);
-/* Fills in kernel, stream and blocks for `items` threads; see pace_launch. */
+/* Fills in kernel, stream and blocks for `items` threads; see slices_launch. */
 pool_status vector_launch(const struct exec_target *target, const char *name, uint64_t items,
     struct module_launch *launch);
 

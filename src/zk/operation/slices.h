@@ -5,8 +5,8 @@
  * launches of other streams, and a cancellation waits for it. A call whose host waits at its end
  * anyway therefore has two slices enqueued at most, of pool_exec.slice_ns of predicted time each.
  */
-#ifndef PACE_H
-#define PACE_H
+#ifndef SLICES_H
+#define SLICES_H
 
 #include <stdint.h>
 
@@ -16,22 +16,22 @@
 struct progress;
 
 /* The call's own stream and those of a pipeline. */
-enum { PACE_STREAMS = STREAM_SET_STREAMS + 1 };
+enum { SLICES_STREAMS = STREAM_SET_STREAMS + 1 };
 
 /* A slice ends when the work that it has on each of its streams ends. */
-struct pace_slice {
+struct slice {
     uint32_t count; /* of its streams, and later of the events that end it */
-    pool_stream *stream[PACE_STREAMS];
+    pool_stream *stream[SLICES_STREAMS];
 };
 
-struct pace {
+struct slices {
     pool_device *device;
     struct progress *progress; /* of the call */
     uint64_t slice_ns;
-    uint64_t enqueued_ns;       /* predicted, in the present slice */
-    uint64_t slices;            /* ended by events */
-    struct pace_slice slice[2]; /* the present one, and the one before: by their number mod 2 */
-    struct stream_set *set;     /* has the events of both; NULL before the first one ends */
+    uint64_t enqueued_ns;   /* predicted, in the present slice */
+    uint64_t ended;         /* ended by events */
+    struct slice slice[2];  /* the present one, and the one before: by their number mod 2 */
+    struct stream_set *set; /* has the events of both; NULL before the first one ends */
 };
 
 /*
@@ -41,27 +41,28 @@ struct pace {
  * POOL_ERR_CANCELLED once that was requested meanwhile. Short calls have no slice to end and pay
  * nothing.
  *
- * `pace` is exec_target.pace. NULL: never waits, as the host must not in asynchronous calls, those
- * that are captured included, and where one thread enqueues on several devices.
+ * `slices` is exec_target.slices. NULL: never waits, as the host must not in asynchronous calls,
+ * those that are captured included, and where one thread enqueues on several devices.
  */
-pool_status pace_enqueue(struct pace *pace, pool_stream *stream, double seconds);
+pool_status slices_enqueue(struct slices *slices, pool_stream *stream, double seconds);
 
 /* The predicted seconds in which a device multiplies elements of `words` words, or accesses bytes.
  */
-double pace_seconds(const pool_device *device, uint32_t words, double products, double bytes);
+double slices_seconds(const pool_device *device, uint32_t words, double products, double bytes);
 
 /*
  * Enqueues a kernel in launches of at most slice_ns each (0: that of the pool), where it can be cut
  * and its predicted time is longer, and as above.
  */
-pool_status pace_launch(struct pace *pace, uint64_t slice_ns, const struct module_launch *launch);
+pool_status slices_launch(
+    struct slices *slices, uint64_t slice_ns, const struct module_launch *launch);
 
 /*
  * `joined` has made way for `stream`, whose later work waits for that of `joined`: from now on the
  * present slice has an event there instead. Before the stream of a set is returned.
  */
-void pace_join(struct pace *pace, pool_stream *joined, pool_stream *stream);
+void slices_join(struct slices *slices, pool_stream *joined, pool_stream *stream);
 
-void pace_end(struct pace *pace);
+void slices_end(struct slices *slices);
 
 #endif

@@ -16,7 +16,7 @@
 #include "support/ntt.h"
 #include "support/pool.h"
 #include "zk/operation/exec.h"
-#include "zk/operation/pace.h"
+#include "zk/operation/slices.h"
 #include "zk/poseidon/poseidon.h"
 
 enum { TERMS = 1500, LOG_POINTS = 5, POINTS = 1 << LOG_POINTS, LEAVES = 1 << 9 };
@@ -315,18 +315,18 @@ static pool_status run_parts(const pool_exec *exec)
         double seconds;
     } part[] = {{0, 4e-7}, {1, 4e-7}, {1, 9e-7}, {1, 9e-7}};
     struct progress progress = {.call = "parts", .exec = exec};
-    struct pace pace = {.device = device, .progress = &progress, .slice_ns = 1000};
+    struct slices slices = {.device = device, .progress = &progress, .slice_ns = 1000};
     pool_status status = POOL_OK;
 
     for (size_t i = 0; i < sizeof(part) / sizeof(part[0]) && !status; i++) {
         pool_stream *stream = part[i].is_other ? other_stream : with.stream;
 
-        status = pace_enqueue(&pace, stream, part[i].seconds);
+        status = slices_enqueue(&slices, stream, part[i].seconds);
         if (!status)
             status = pool_buffer_fill8(with.levels, i * 4096, 4096, 0, stream);
         atomic_fetch_add(&enqueued_parts, 1);
     }
-    pace_end(&pace);
+    slices_end(&slices);
     return status;
 }
 
