@@ -316,6 +316,7 @@ POOL_API pool_status pool_cache_clear(uint64_t *deleted);
  * All functions may be called by any thread.
  */
 
+/* One pack. Set struct_size before the call. */
 typedef struct pool_pack_info {
     size_t struct_size;
     char path[512];

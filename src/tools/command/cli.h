@@ -200,8 +200,9 @@ const char *cli_suggestion(const struct cli_match *match);
  */
 int cli_find_beside(const char *relative, char *path, size_t size);
 
-/* Prints what this host lacks for its GPUs, if it has any, in lines behind "  ". */
-void cli_explain_host(FILE *file);
+/* Prints what this host lacks for its GPUs, if it has any, in lines behind "  ". `failure` is the
+ * driver's. */
+void cli_explain_host(FILE *file, pool_status failure);
 
 /*
  * Creates the pool of --devices; `lazy` creates each context on first use. Returns CLI_GO, or an

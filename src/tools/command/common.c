@@ -2,7 +2,6 @@
 /*
  * Shared by all commands: failures, pools, JSON, number formatting.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -197,16 +196,14 @@ int cli_open_pool(const struct cli_line *line, int lazy, device_pool **pool)
     return cli_open_pool_of(line, &(pool_params){.lazy = lazy}, pool);
 }
 
-void cli_explain_host(FILE *file)
+void cli_explain_host(FILE *file, pool_status failure)
 {
     struct host_facts facts;
     char text[2048];
-    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
 
     host_find("", &facts);
-    fprintf(file, "%s\n", host_advice(&facts, library != NULL, "  ", text, sizeof(text)));
-    if (library)
-        dlclose(library);
+    fprintf(
+        file, "%s\n", host_advice(&facts, failure != POOL_ERR_NO_DRIVER, "  ", text, sizeof(text)));
 }
 
 /* Prints an argument as a shell reads it. */
@@ -239,10 +236,10 @@ static int wants_simulated(const struct cli_line *line)
 }
 
 /* Both ways on: with the GPUs of this host, and without. */
-static void explain_missing_gpu(const struct cli_line *line)
+static void explain_missing_gpu(const struct cli_line *line, pool_status failure)
 {
     fputs("\nTo use a GPU:\n", stderr);
-    cli_explain_host(stderr);
+    cli_explain_host(stderr, failure);
     fputs("\nTo compute without one, on a simulated device, set DEVICEPOOL_DEVICES=sim, or:\n  ",
         stderr);
     fputs(line->arguments[0], stderr);
@@ -271,7 +268,7 @@ int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_po
         return CLI_GO;
     code = cli_fail(status, line->as_json);
     if ((status == POOL_ERR_NO_DRIVER || status == POOL_ERR_NO_DEVICE) && !wants_simulated(line))
-        explain_missing_gpu(line);
+        explain_missing_gpu(line, status);
     return status == POOL_ERR_INVALID_ARGUMENT && line->devices ? CLI_USAGE : code;
 }
 

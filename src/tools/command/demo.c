@@ -16,6 +16,7 @@ struct demo {
     struct demo_job *jobs;
     size_t count;
     double seconds;
+    pool_status fallback_status;
     char fallback_reason[400]; /* "" unless the demo fell back to simulated devices */
 };
 
@@ -37,6 +38,7 @@ static int open_devices(struct demo *demo, const struct cli_line *line)
         return CLI_GO;
     if (pool_status_class(status) != POOL_CLASS_HOST)
         return cli_fail(status, line->as_json);
+    demo->fallback_status = status;
     snprintf(
         demo->fallback_reason, sizeof(demo->fallback_reason), "%s", pool_last_error()->message);
     return cli_open_pool(&simulated, 0, &demo->pool);
@@ -104,7 +106,7 @@ static void print_opening(struct demo *demo)
             demo->fallback_reason, cli_colour(stdout, CLI_PLAIN));
     if (*demo->fallback_reason) {
         puts("To use a GPU:");
-        cli_explain_host(stdout);
+        cli_explain_host(stdout, demo->fallback_status);
         putchar('\n');
     }
     print_devices(demo);

@@ -133,7 +133,7 @@ int cli_run_version(const struct cli_command *self, struct cli_line *line)
         printf("%-11s %s\n", "devicepool", pool_version_text());
         print_component("driver", &info.driver);
         if (info.driver.status == POOL_ERR_NO_DRIVER || info.driver.status == POOL_ERR_NO_DEVICE)
-            cli_explain_host(stdout);
+            cli_explain_host(stdout, info.driver.status);
         print_component("nvrtc", &info.compiler);
         if (info.compiler.status)
             printf(
