@@ -295,7 +295,7 @@ static void test_targets_and_versions(void **state)
             struct sim_load_error error = {0};
             snprintf(text, sizeof(text),
                 ".version %u.%u\n.target sm_%u\n.address_size 64\n%s%s }\n", version / 10,
-                version % 10, target, BEGIN + strlen(HEAD), cases[i].text);
+                version % 10, target, &BEGIN[strlen(HEAD)], cases[i].text);
             enum sim_load result = sim_program_parse(text, strlen(text), &program, &error);
             if (result != (below ? SIM_LOAD_INVALID : SIM_LOAD_OK))
                 fail_msg("sm_%u, %u: %s: %s", target, version, cases[i].text, error.text);

@@ -11,8 +11,10 @@
 
 enum { DESCRIPTION = 72 };
 
+enum kind { NONE, WORDS, FILES, DIRECTORIES, PROGRAMS };
+
 struct values {
-    enum { NONE, WORDS, FILES, DIRECTORIES, PROGRAMS } kind;
+    enum kind kind;
     bool is_list; /* several words, separated by commas */
     char name[32];
     char words[8192]; /* separated by spaces */
@@ -42,7 +44,7 @@ static void describe_values(const char *name, struct values *values)
     static const struct {
         const char *name;
         unsigned names;
-        int kind;
+        enum kind kind;
     } known[] = {{"FIELD", CLI_FIELDS, WORDS}, {"CURVE", CLI_CURVES, WORDS},
         {"SET", CLI_SETS, WORDS}, {"NAME...", CLI_FIELDS | CLI_CURVES | CLI_SETS, WORDS},
         {"NAMES", CLI_FIELDS | CLI_CURVES | CLI_SETS, WORDS}, {"FILE", 0, FILES},
