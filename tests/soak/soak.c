@@ -18,26 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pool/memory/resident.h"
 #include "pool/device/device.h"
+#include "pool/memory/resident.h"
+#include "support/sanitized.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define SECOND ((uint64_t)1000000000)
 
 enum { SLICES = 6, GROWTH_MIB = 24 };
 
-/* gcc defines macros, clang has features. */
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED true
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED true
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED false
-#endif
 /* Growth counts only in long runs: in a short one caches are still filling. */
 #define GROWTH_SECONDS 15
 
