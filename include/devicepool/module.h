@@ -372,8 +372,8 @@ POOL_API pool_status pool_pack_build(
 POOL_API pool_status pool_pack_cache(
     const char *directory, int32_t compute_capability, pool_pack_info *info, uint64_t *left_out);
 
-/* Copies the entries of a pack to the cache, or only reads them all. POOL_ERR_BAD_DATA: an entry is
- * damaged (the others are copied), or the file is no pack. */
+/* Copies the entries of a pack to the cache, or only reads them all. POOL_ERR_BAD_DATA: one is
+ * damaged (the others are copied), or it is no pack. POOL_ERR_IO: the cache cannot take all. */
 POOL_API pool_status pool_pack_unpack(const char *path, pool_pack_info *info);
 POOL_API pool_status pool_pack_verify(const char *path, pool_pack_info *info);
 

@@ -602,6 +602,24 @@ static void test_verify(void **state)
     free(bytes);
 }
 
+/* Entries that would take one another's place in the cache are no success. */
+static void test_unpack_more_than_the_limit(void **state)
+{
+    uint64_t intact;
+
+    (void)state;
+    write_pack(path, 1, 5);
+    setenv("DEVICEPOOL_CACHE_MAX", "700", 1); /* two of the three */
+    assert_int_equal(pool_pack_unpack(path, NULL), POOL_ERR_IO);
+    assert_non_null(strstr(pool_last_error()->message, "700 bytes: DEVICEPOOL_CACHE_MAX"));
+    setenv("DEVICEPOOL_CACHE_MAX", "1", 1);
+    assert_int_equal(pool_pack_unpack(path, NULL), POOL_ERR_IO);
+    unsetenv("DEVICEPOOL_CACHE_MAX");
+    assert_ok(pool_pack_unpack(path, NULL));
+    assert_ok(pool_cache_verify(&intact, NULL));
+    assert_int_equal(intact, ENTRIES);
+}
+
 struct failing {
     int countdown;
 };
@@ -624,11 +642,13 @@ static void test_failing_files(void **state)
     write_pack(path, 1, 5);
     for (int i = 0; status; i++) {
         struct failing failing = {i};
+        pool_pack_info info = {.struct_size = sizeof(info)};
 
         base_file_set_hook(fail_file, &failing);
         status = pool_pack_cache(level, CHIP, NULL, NULL);
         base_file_set_hook(NULL, NULL);
-        assert_ok(pool_pack_verify(path, NULL));
+        assert_ok(pool_pack_verify(path, &info));
+        assert_int_equal(info.entries, status ? ENTRIES : 1);
         assert_true(i < 100);
         if (failing.countdown >= 0)
             break;
@@ -643,6 +663,21 @@ static void test_failing_files(void **state)
         base_file_set_hook(NULL, NULL);
         assert_true(i < 100);
     }
+    for (int i = 0;; i++) { /* what is not stored is no success */
+        struct failing failing = {i};
+        uint64_t intact;
+
+        assert_ok(pool_cache_clear(NULL));
+        base_file_set_hook(fail_file, &failing);
+        status = pool_pack_unpack(path, NULL);
+        base_file_set_hook(NULL, NULL);
+        assert_ok(pool_cache_verify(&intact, NULL));
+        assert_true(status || intact == 1);
+        if (failing.countdown >= 0)
+            break;
+        assert_true(i < 100);
+    }
+    assert_ok(status);
 }
 
 static int fail_allocation(void *user)
@@ -701,12 +736,14 @@ static void test_failing_allocations(void **state)
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         for (int n = 0;; n++) {
             struct failing failing = {n};
+            pool_pack_info info = {.struct_size = sizeof(info)};
             pool_status status;
 
             base_alloc_set_hook(fail_allocation, &failing);
             status = calls[i]();
             base_alloc_set_hook(NULL, NULL);
-            assert_ok(verify_the_pack());
+            assert_ok(pool_pack_verify(path, &info));
+            assert_int_equal(info.entries, 2);
             if (failing.countdown >= 0) {
                 assert_ok(status);
                 break;
@@ -729,6 +766,7 @@ int main(void)
         IN_ROOT(test_without_compiler),
         IN_ROOT(test_pack_the_cache),
         IN_ROOT(test_verify),
+        IN_ROOT(test_unpack_more_than_the_limit),
         IN_ROOT(test_failing_files),
         IN_ROOT(test_failing_allocations),
     };

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,7 +136,7 @@ void disk_forget(const struct module_key *key)
 }
 
 /* The size limit from the environment: "512M", "1G", "1048576"; the default if it is malformed. */
-static uint64_t size_limit(void)
+uint64_t disk_limit(void)
 {
     const char *text = base_setting(BASE_SETTING_CACHE_MAX);
     unsigned long long value;
@@ -182,9 +183,9 @@ static void evict_entries(int directory, uint64_t additional)
     total += additional;
     for (size_t i = 0; i < count; i++)
         total += files[i].bytes;
-    if (total > size_limit())
+    if (total > disk_limit())
         qsort(files, count, sizeof(*files), compare_last_use);
-    for (size_t i = 0; i < count && total > size_limit(); i++)
+    for (size_t i = 0; i < count && total > disk_limit(); i++)
         if (base_unlinkat(directory, files[i].name) == 0)
             total -= files[i].bytes;
     base_free(files);
@@ -194,7 +195,7 @@ static int write_entry(int directory, const char *name, const uint8_t *bytes, si
 {
     struct base_new_file created;
 
-    if (size > DISK_MAX_ENTRY || size > size_limit()) {
+    if (size > DISK_MAX_ENTRY || size > disk_limit()) {
         errno = EFBIG;
         return -1;
     }
@@ -208,8 +209,9 @@ static int write_entry(int directory, const char *name, const uint8_t *bytes, si
     return base_new_file_finish(&created, name);
 }
 
-void disk_store(const struct module_key *key, const struct disk_header *header,
-    const struct module_image *image)
+/* The log says why not; a cache that is off or unsafe is no failure there. */
+static bool store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image, pool_log_level *level, char *why, size_t why_size)
 {
     char name[2 * BASE_SHA256_BYTES + 1];
     struct base_error_copy before;
@@ -217,21 +219,44 @@ void disk_store(const struct module_key *key, const struct disk_header *header,
     char reason[256];
     uint8_t *bytes = NULL;
     size_t size;
+    bool is_stored = false;
     int directory = base_cache_directory_open(1, path, sizeof(path), reason, sizeof(reason));
 
+    *level = directory < 0 ? POOL_LOG_INFO : POOL_LOG_WARN;
     if (directory < 0) {
-        base_log(POOL_LOG_INFO, "cache: not used: %s", reason);
-        return;
+        snprintf(why, why_size, "not used: %s", reason);
+        return false;
     }
     base_error_save(&before);
     module_key_text(key, name);
     if (disk_encode(key, header, image, &bytes, &size))
-        base_log(POOL_LOG_WARN, "cache: out of host memory while storing an entry in %s", path);
+        snprintf(why, why_size, "out of host memory while storing an entry in %.200s", path);
     else if (write_entry(directory, name, bytes, size))
-        base_log(POOL_LOG_WARN, "cache: cannot store an entry in %s: %s", path, strerror(errno));
+        snprintf(why, why_size, "cannot store an entry in %.200s: %s", path, strerror(errno));
     else
+        is_stored = true;
+    if (is_stored)
         evict_entries(directory, 0); /* other processes may have written concurrently */
     base_error_restore(&before);
     base_free(bytes);
     base_close(directory);
+    return is_stored;
+}
+
+bool disk_try_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image, char *reason, size_t size)
+{
+    pool_log_level level;
+
+    return store(key, header, image, &level, reason, size);
+}
+
+void disk_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image)
+{
+    pool_log_level level;
+    char reason[512];
+
+    if (!store(key, header, image, &level, reason, sizeof(reason)))
+        base_log(level, "cache: %s", reason);
 }

@@ -5,6 +5,8 @@
 #ifndef MODULE_DISK_H
 #define MODULE_DISK_H
 
+#include <stdbool.h>
+
 #include <devicepool/module.h>
 
 #include "pool/module/image.h"
@@ -27,9 +29,15 @@ enum disk_result { DISK_GOOD, DISK_MISSING, DISK_UNREADABLE, DISK_BAD, DISK_BAD_
 /* The image of a key, or NULL if it is missing, bad (and deleted) or unreadable. Sets no error. */
 struct module_image *disk_load(const struct module_key *key);
 
-/* Stores an image. A failure is only logged as a warning. */
+/* Stores an image; false with the reason if it is not stored. */
+bool disk_try_store(const struct module_key *key, const struct disk_header *header,
+    const struct module_image *image, char *reason, size_t size);
+/* The same for callers that can do without: a failure is only logged. */
 void disk_store(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image);
+
+/* The size that the cache may have. */
+uint64_t disk_limit(void);
 
 /* Deletes the image of a key, if there is one. */
 void disk_forget(const struct module_key *key);

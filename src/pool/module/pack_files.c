@@ -139,6 +139,7 @@ static pool_status visit_entries(
         const struct pack_entry *entry = &pack->entries[i];
         struct disk_header header = {.name = ""};
         struct module_image *image = NULL;
+        struct base_error_copy before;
         pool_status status = POOL_OK;
         enum disk_result result = pack_load(pack, entry, &header, &image);
 
@@ -147,10 +148,13 @@ static pool_status visit_entries(
             (header.compute_capability != pack->compute_capability ||
                 memcmp(&header.maker.digest, &pack->maker.digest, sizeof(header.maker.digest))))
             result = DISK_BAD;
+        base_error_save(&before);
         if (result != DISK_GOOD)
-            status = first ? first : fail_damaged(call, path, &entry->key, result);
+            status = fail_damaged(call, path, &entry->key, result);
         else if (visit)
             status = visit(user, entry, &header, image);
+        if (first)
+            base_error_restore(&before);
         module_image_release(image);
         first = first ? first : status;
     }
@@ -197,18 +201,28 @@ pool_status pool_pack_verify(const char *path, pool_pack_info *info)
 static pool_status store_entry(void *user, const struct pack_entry *entry,
     const struct disk_header *header, const struct module_image *image)
 {
-    (void)user;
-    disk_store(&entry->key, header, image);
-    return POOL_OK;
+    uint64_t *stored = user;
+    char reason[512];
+
+    *stored += entry->size;
+    if (*stored > disk_limit()) /* an entry would take the place of one before it */
+        return base_fail(POOL_ERR_IO,
+            "pool_pack_unpack: the pack's entries are larger than the disk cache may be, %llu "
+            "bytes: DEVICEPOOL_CACHE_MAX sets the size",
+            (unsigned long long)disk_limit());
+    if (disk_try_store(&entry->key, header, image, reason, sizeof(reason)))
+        return POOL_OK;
+    return base_fail(POOL_ERR_IO, "pool_pack_unpack: the disk cache: %s", reason);
 }
 
 pool_status pool_pack_unpack(const char *path, pool_pack_info *info)
 {
     char directory[PATH_MAX];
+    uint64_t stored = 0;
     pool_status status = path ? pool_cache_directory(directory, sizeof(directory))
                               : base_fail_null("pool_pack_unpack", "path");
 
-    return status ? status : read_file("pool_pack_unpack", path, info, store_entry, NULL);
+    return status ? status : read_file("pool_pack_unpack", path, info, store_entry, &stored);
 }
 
 /* ---- writing a file -------------------------------------------------------------------------- */
@@ -241,36 +255,45 @@ pool_status pack_finish(
 
 /* The cache's entries of a chip; those of the compiler's trial are of this host. */
 struct gathering {
+    const char *call;
     int directory;
     struct pack_builder builder;
     uint64_t newest; /* Unix time of the newest entry so far, whose NVRTC is builder.maker */
     uint64_t others;
 };
 
-/* Reads one file of the cache; *is_of_chip: it is for the chip, and whole. */
-static bool read_cached(struct gathering *gathering, const struct disk_file *file,
+/* Reads one file of the cache; no image: it is not for the chip, damaged, or gone. */
+static pool_status read_cached(struct gathering *gathering, const struct disk_file *file,
     struct module_key *key, struct disk_header *header, struct module_image **image)
 {
+    enum disk_result result;
+
     *image = NULL;
     module_key_parse(file->name, key);
-    if (disk_read(gathering->directory, file->name, key, false, header, image) != DISK_GOOD)
-        return false;
-    if (header->compute_capability == gathering->builder.compute_capability &&
-        strcmp(header->name, MODULE_TRIAL_NAME) != 0)
-        return true;
+    result = disk_read(gathering->directory, file->name, key, false, header, image);
+    if (result == DISK_UNREADABLE) /* a pack without it would replace one with it */
+        return base_fail(POOL_ERR_IO, "%s: entry %s of the disk cache cannot be read: %s",
+            gathering->call, file->name, strerror(errno));
+    if (result != DISK_GOOD ||
+        (header->compute_capability == gathering->builder.compute_capability &&
+            strcmp(header->name, MODULE_TRIAL_NAME) != 0))
+        return POOL_OK;
     module_image_release(*image);
     *image = NULL;
-    return false;
+    return POOL_OK;
 }
 
-static void find_newest(struct gathering *gathering, const struct disk_file *files, size_t count)
+static pool_status find_newest(
+    struct gathering *gathering, const struct disk_file *files, size_t count)
 {
+    pool_status status = POOL_OK;
     struct disk_header header;
     struct module_image *image;
     struct module_key key;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!read_cached(gathering, &files[i], &key, &header, &image))
+    for (size_t i = 0; i < count && !status; i++) {
+        status = read_cached(gathering, &files[i], &key, &header, &image);
+        if (!image)
             continue;
         gathering->others++;
         if (header.created_unix_time >= gathering->newest) {
@@ -279,6 +302,7 @@ static void find_newest(struct gathering *gathering, const struct disk_file *fil
         }
         module_image_release(image);
     }
+    return status;
 }
 
 static pool_status add_files(
@@ -292,7 +316,8 @@ static pool_status add_files(
         struct module_key key;
         struct pack_row row;
 
-        if (!read_cached(gathering, &files[i], &key, &header, &image))
+        status = read_cached(gathering, &files[i], &key, &header, &image);
+        if (!image)
             continue;
         if (memcmp(header.maker.digest, gathering->builder.maker.digest,
                 sizeof(header.maker.digest)) == 0) {
@@ -311,8 +336,9 @@ static pool_status add_files(
     return status;
 }
 
-static pool_status gather(const char *call, struct gathering *gathering)
+static pool_status gather(struct gathering *gathering)
 {
+    const char *call = gathering->call;
     char path[PATH_MAX], reason[256];
     struct disk_file *files = NULL;
     size_t count = 0;
@@ -324,11 +350,12 @@ static pool_status gather(const char *call, struct gathering *gathering)
     if (disk_list(gathering->directory, &files, &count, NULL)) {
         status = base_fail(POOL_ERR_IO, "%s: %s cannot be listed", call, path);
     } else {
-        find_newest(gathering, files, count);
-        status = gathering->others
-                     ? add_files(gathering, files, count)
-                     : base_fail(POOL_ERR_NOT_FOUND, "%s: %s has no entries for sm_%d", call, path,
-                           gathering->builder.compute_capability);
+        status = find_newest(gathering, files, count);
+        if (!status)
+            status = gathering->others
+                         ? add_files(gathering, files, count)
+                         : base_fail(POOL_ERR_NOT_FOUND, "%s: %s has no entries for sm_%d", call,
+                               path, gathering->builder.compute_capability);
     }
     base_free(files);
     base_close(gathering->directory);
@@ -339,7 +366,7 @@ pool_status pool_pack_cache(
     const char *directory, int32_t compute_capability, pool_pack_info *info, uint64_t *left_out)
 {
     static const char call[] = "pool_pack_cache";
-    struct gathering gathering = {.builder.compute_capability = compute_capability};
+    struct gathering gathering = {.call = call, .builder.compute_capability = compute_capability};
     pool_status status =
         directory ? pack_info_check(call, info) : base_fail_null(call, "directory");
 
@@ -347,7 +374,7 @@ pool_status pool_pack_cache(
         status = base_check_ranges(call, {"compute_capability", compute_capability, 10, 999});
     if (status)
         return status;
-    status = gather(call, &gathering);
+    status = gather(&gathering);
     if (!status)
         status = pack_finish(call, &gathering.builder, directory, info);
     if (!status && left_out)
