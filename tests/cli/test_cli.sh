@@ -43,6 +43,7 @@ for line in devices "bench ntt" "bench share" selftest "tune --operation ntt" "w
     also "^  devicepool ${line%% *} --devices sim"
 done
 expect 4 "^  devicepool ntt --devices sim -o 'x y' $scratch/zeros\$" "$tool" ntt -o "x y" "$scratch/zeros"
+expect 4 "^  devicepool ntt --devices sim -o 'ö'.''ü' $scratch/zeros\$" "$tool" ntt -o "ö'ü" "$scratch/zeros"
 expect 4 '^  devicepool devices -d 0 --devices sim$' "$tool" devices -d 0
 expect 0 '^  .*\.$' "$tool" version
 # Simulated devices that cannot be used say nothing of GPUs.
@@ -127,6 +128,9 @@ expect 2 "takes no argument 'x'" "$tool" cache levels x
 expect 2 'does not take --chip' "$tool" cache list --chip 90
 expect 1 'No such file' "$tool" cache verify "$scratch/none.pack"
 expect 1 'has no entries' "$tool" cache pack "$scratch/packs"
+for chip in 9 1000 4294967386; do # 2^32 + 90
+    expect 2 'without their points' "$tool" cache pack --chip "$chip" "$scratch/packs"
+done
 expect 2 'belong together' "$tool" warm-up --chip 90 bn254_fr
 expect 2 'belong together' "$tool" warm-up --output "$scratch/packs" bn254_fr
 expect 2 'without their points' "$tool" warm-up --chip 9 --output "$scratch/packs" bn254_fr

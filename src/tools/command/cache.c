@@ -147,6 +147,8 @@ int cli_run_cache(const struct cli_command *self, struct cli_line *line)
     verb = line->operand_count ? line->operands[0] : "list";
     operands = line->operand_count ? line->operand_count - 1 : 0;
     code = cli_check_given(self, line, verb, strcmp(verb, "pack") == 0 ? "chip" : "");
+    if (code == CLI_GO)
+        code = cli_check_chips(self, &chips);
     if (code != CLI_GO)
         return code;
     if (strcmp(verb, "pack") == 0 && operands == 1)

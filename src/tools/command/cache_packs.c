@@ -17,6 +17,15 @@ static const struct cli_column columns[] = {
     {"reason", "", CLI_SHOW_STRING},
 };
 
+int cli_check_chips(const struct cli_command *self, const struct cli_sizes *chips)
+{
+    for (size_t i = 0; i < chips->count; i++)
+        if (chips->at[i] < 10 || chips->at[i] > 999)
+            return cli_usage(
+                self, "--chip takes compute capabilities without their points: 80,90,120");
+    return CLI_GO;
+}
+
 static cJSON *add_pack(cJSON *rows, const pool_pack_info *info)
 {
     cJSON *row = cli_add_row(rows);

@@ -275,6 +275,8 @@ void cli_watch_pool(device_pool *pool);
 
 /* ---- cache_packs.c: packs, see devicepool/module.h ---- */
 
+/* The chips of --chip: CLI_GO or an exit code. */
+int cli_check_chips(const struct cli_command *self, const struct cli_sizes *chips);
 int cli_cache_levels(const struct cli_line *line);
 /* Without chips: those of the cache. */
 int cli_cache_pack(const struct cli_line *line, const char *directory, struct cli_sizes *chips);

@@ -216,12 +216,18 @@ static void print_argument(FILE *file, const char *argument)
         return;
     }
     fputs(" '", file);
-    for (; *argument; argument++) {
-        const char character[] = {*argument, 0};
+    while (*argument) {
+        const size_t length = strcspn(argument, "'");
+        char *part = bench_alloc(length + 1, 1);
 
-        if (*argument == '\'')
-            fputs("'\\'", file);
-        cli_print_text(file, character, "", 1);
+        memcpy(part, argument, length);
+        cli_print_text(file, part, "", INT_MAX); /* whole, for characters of several bytes */
+        free(part);
+        argument += length;
+        if (*argument == '\'') {
+            fputs("'\\''", file);
+            argument++;
+        }
     }
     fputc('\'', file);
 }

@@ -180,11 +180,7 @@ static int check_chips(
 {
     if (!chips->count != !output)
         return cli_usage(self, "--chip and --output belong together");
-    for (size_t i = 0; i < chips->count; i++)
-        if (chips->at[i] < 10 || chips->at[i] > 999)
-            return cli_usage(
-                self, "--chip takes compute capabilities without their points: 80,90,120");
-    return CLI_GO;
+    return cli_check_chips(self, chips);
 }
 
 int cli_run_warm_up(const struct cli_command *self, struct cli_line *line)
