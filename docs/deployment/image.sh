@@ -95,8 +95,8 @@ install() {
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(cat "$output/packages") >/dev/null
     rm -rf /var/lib/apt/lists/*
     # Not as "cp -a files /", which would give the directories of the system to the files' owner.
-    (cd "$output/files" && find . -type d -exec sh -c 'for d; do [ -d "/$d" ] || mkdir -m 755 "/$d"; done' sh {} + &&
-        find . ! -type d -exec sh -c 'for f; do cp -P "$f" "/$f"; chown -h 0:0 "/$f"; done' sh {} +)
+    (cd "$output/files" && find . -type d -exec sh -ec 'for d; do [ -d "/$d" ] || mkdir -m 755 "/$d"; done' sh {} + &&
+        find . ! -type d -exec sh -ec 'for f; do cp -P "$f" "/$f"; chown -h 0:0 "/$f"; done' sh {} +)
     ldconfig
     id "$user" >/dev/null 2>&1 || useradd --system --uid 10001 --user-group --home-dir /var/lib/$user --shell /usr/sbin/nologin $user
     # Its parents belong to root, so that the library uses it: the disk cache, on a volume.
