@@ -126,7 +126,7 @@ static void test_error_slot_of_a_ticket(void **state)
 
     (void)state;
     fill_slots(world.pool, leases, POOL_LEASE_SLOTS);
-    request.timeout_ns = 1000 * MS; /* so that it is not over before it is asked for */
+    request.timeout_ns = 1000 * MS; /* so that it is not over before its result is requested */
     request.error = &slot;
     assert_ok(pool_acquire_async(world.pool, &request, NULL, NULL, &ticket));
     assert_status(pool_ticket_take(ticket, &lease), POOL_ERR_NOT_READY);
