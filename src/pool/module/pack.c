@@ -113,6 +113,7 @@ static bool decode_rows(const uint8_t *row, uint64_t offset, struct pack *pack)
         entry->offset = offset;
         if (!entry->packed || entry->packed > pack->bytes - offset ||
             entry->size > DISK_MAX_ENTRY ||
+            entry->packed > ZSTD_compressBound((size_t)entry->size) ||
             (i && memcmp(entry[-1].key.bytes, entry->key.bytes, sizeof(entry->key.bytes)) >= 0))
             return false;
         offset += entry->packed;
