@@ -314,10 +314,10 @@ static void test_lies(void **state)
         {PACK_HEADER_BYTES + PACK_ROW_BYTES + 32, 8, UINT64_MAX - 100, -1},
         {PACK_HEADER_BYTES + 40, 8, UINT64_MAX, -1},    /* larger than any entry */
         {PACK_HEADER_BYTES + 40, 8, DISK_MAX_ENTRY, 2}, /* other sizes than the frames have */
-        {PACK_HEADER_BYTES + 40, 8, 10, 2},
         {PACK_HEADER_BYTES + 40, 8, 0, -1}, /* less than so many packed bytes can have */
-        {PACK_HEADER_BYTES, 1, 200, -1},    /* keys that do not ascend */
-        {PACK_HEADER_BYTES, 1, 0, 2},       /* another key than the entry's */
+        {PACK_HEADER_BYTES + 40, 8, 10, -1},
+        {PACK_HEADER_BYTES, 1, 200, -1}, /* keys that do not ascend */
+        {PACK_HEADER_BYTES, 1, 0, 2},    /* another key than the entry's */
         {PACK_HEADER_BYTES + PACK_ROW_BYTES, 1, 1, 2},
         {PACK_HEADER_BYTES + 48, 8, 0, 2},  /* a base that is not said, */
         {PACK_HEADER_BYTES + 48, 8, 1, -1}, /* that is itself, */
