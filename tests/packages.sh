@@ -30,7 +30,7 @@ roots_open
 # What runs in the root, in the copy of this tree.
 cat >"$roots/packages.sh" <<'END'
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
-[ "$is_quick" = 0 ] || export PATH="/usr/lib/ccache:$PATH" CCACHE_DIR=/root/.cache/ccache DEB_BUILD_OPTIONS=nocheck
+[ "$is_quick" = 0 ] || export PATH="/usr/lib/ccache:$PATH" CCACHE_DIR="$HOME/.cache/ccache" DEB_BUILD_OPTIONS=nocheck
 work=/packages
 cd $work/src || exit 1
 failed=0

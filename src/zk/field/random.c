@@ -3,18 +3,10 @@
  * Reproducible elements for tests and measurements: element i depends on the seed, i and the field
  * only.
  */
+#include "base/mix.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/field/field.h"
-
-/* The finalizer of SplitMix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014): a bijection that mixes
- * every bit. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* Rejection sampling over integers of the modulus's bit length: fewer than two draws on average. */
 void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64_t *standard)
@@ -28,14 +20,14 @@ void field_random(const pool_field *field, uint64_t seed, uint64_t index, uint64
         }
         return;
     }
-    const uint64_t step = 0x9e3779b97f4a7c15u;
-    uint64_t state = mix(mix(seed + step) ^ (index + 1) * step);
+    const uint64_t step = BASE_MIX_STEP;
+    uint64_t state = base_mix(base_mix(seed + step) ^ (index + 1) * step);
     uint64_t top_mask = ~(uint64_t)0 >> (64 * field->limbs - field->bits);
 
     do {
         for (uint32_t i = 0; i < field->limbs; i++) {
             state += step;
-            standard[i] = mix(state);
+            standard[i] = base_mix(state);
         }
         standard[field->limbs - 1] &= top_mask;
     } while (!field_is_canonical(field, standard));

@@ -8,6 +8,7 @@
 
 #include <devicepool/sim.h>
 
+#include "base/mix.h"
 #include "base/status.h"
 #include "driver/sim/table/chip.h"
 #include "driver/sim/table/sim.h"
@@ -442,10 +443,8 @@ void sim_uuid(uint32_t identity, pool_cu_uuid *uuid)
     uint64_t state = 0x64706f6f6c73696dull + identity; /* "dpoolsim" */
 
     for (int half = 0; half < 2; half++) {
-        uint64_t mixed = state += 0x9e3779b97f4a7c15ull; /* splitmix64 */
-        mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull;
-        mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
-        mixed ^= mixed >> 31;
+        const uint64_t mixed = base_mix(state += BASE_MIX_STEP);
+
         memcpy(uuid->bytes + 8 * half, &mixed, sizeof(mixed));
     }
 }

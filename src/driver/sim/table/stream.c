@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/mix.h"
 #include "base/thread.h"
 #include "driver/sim/table/state.h"
 
@@ -163,11 +164,8 @@ static void free_if_done(struct sim_stream *stream)
  */
 static uint64_t delay_of(const struct sim_work *work)
 {
-    uint64_t mixed = (uint64_t)sim_state.config.jitter << 32 ^ work->sequence;
+    const uint64_t mixed = base_mix((uint64_t)sim_state.config.jitter << 32 ^ work->sequence);
 
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9ull; /* splitmix64's mixing */
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebull;
-    mixed ^= mixed >> 31;
     if (mixed & 1)
         return 0;
     return (mixed >> 8) % (mixed & 6 ? 200000 : 2000000);
