@@ -54,13 +54,15 @@ typedef enum pool_sim_report {
     POOL_SIM_REPORT_UNINITIALISED = 1, /* reads of shared memory that no thread has written */
     POOL_SIM_REPORT_BARRIER = 2,       /* barriers that only some threads of a warp reach */
     POOL_SIM_REPORT_LEAK = 4,          /* log live objects when the last pool is destroyed */
-    POOL_SIM_REPORT_RACES = 8          /* accesses of shared memory without a barrier between */
+    POOL_SIM_REPORT_RACES = 8,         /* accesses of shared memory without a barrier between */
+    POOL_SIM_REPORT_PROFILE = 16       /* count requests of memory for pool_sim_profile_text */
 } pool_sim_report;
 
 /*
- * Sets the enabled checks (0: none), as `report=` of the device string does. A finding other than
- * live objects ends the launch with CUDA_ERROR_LAUNCH_FAILED, which is sticky as always, and is
- * described by pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no simulated driver.
+ * Sets the enabled checks (0: none), as `report=` of the device string does. A finding of one of
+ * the first, second and fourth ends the launch with CUDA_ERROR_LAUNCH_FAILED, which is sticky as
+ * always, and is described by pool_sim_get_last_fault. POOL_ERR_NOT_FOUND while there is no
+ * simulated driver.
  */
 POOL_API pool_status pool_sim_set_reports(uint32_t reports);
 
@@ -119,11 +121,22 @@ POOL_API const char *pool_sim_class_name(uint32_t index);
  * visitor must not call functions of the library. POOL_ERR_NOT_FOUND without a simulated driver. */
 typedef int (*pool_sim_kernel_visitor)(void *user, const pool_sim_kernel_stats *stats);
 POOL_API pool_status pool_sim_kernel_stats_each(pool_sim_kernel_visitor visit, void *user);
-/* Sets all counts to 0. POOL_ERR_NOT_FOUND without a simulated driver. */
+/* Sets all counts to 0, those of the profile too. POOL_ERR_NOT_FOUND without a simulated driver. */
 POOL_API pool_status pool_sim_kernel_stats_reset(void);
 
 /* The same as a table or as JSON. The caller frees *text with pool_text_free. */
 POOL_API pool_status pool_sim_kernel_stats_text(pool_text_format format, char **text);
+
+/*
+ * The profile of the launches that ended while POOL_SIM_REPORT_PROFILE was set: for each kernel,
+ * device, and shape of blocks the launches, occupancy, and instructions; for each line and memory
+ * space the requests of warps, and the passes over the banks of shared memory or the sectors of
+ * global memory that they take, beside the least without bank conflicts or gaps. Lines are those of
+ * the source if it was compiled with -lineinfo, otherwise of the PTX. Plain text has the lines of
+ * each kernel that take most beyond the least; JSON has all. The counts do not depend on the host.
+ * The caller frees *text with pool_text_free. POOL_ERR_NOT_FOUND without a simulated driver.
+ */
+POOL_API pool_status pool_sim_profile_text(pool_text_format format, char **text);
 
 /*
  * Lists all live objects: contexts, allocations, pinned and registered host memory, streams,

@@ -61,6 +61,21 @@ print(cuda.cuMemAlloc_v2(ctypes.byref(ctypes.c_uint64()), ctypes.c_size_t(4096))
 expect 0 'left behind: context on device 0' simulated --devices sim:report=leak -- "$python" -c "$leak"
 also 'device memory of 4096 bytes'
 
+# ---- the profile: of the histogram's lines, as text and as JSON
+expect 0 'histogram of 100003 bytes on Simulated device (cc 9.0): right' simulated --profile -- "$python" "$root/docs/examples/histogram.py"
+also '^histogram on device 0: 1 launch, [0-9]* blocks of [0-9]* threads$'
+also 'occupancy [0-9]* %: [0-9]* blocks on a multiprocessor, limited by '
+also 'shared atomic .*-way bank conflict; up to [0-9]* lanes at one address$'
+expect 0 ': right' simulated --output "$scratch/profile-%p.json" -- "$python" "$root/docs/examples/histogram.py"
+expect_json "import json, sys
+kernel, = json.load(sys.stdin)
+assert kernel['kernel'] == 'histogram' and kernel['launches'] == 1, kernel
+atomics = [row for row in kernel['accesses'] if row['access'] == 'atomic']
+# Each byte is counted in shared memory.
+assert sum(row['lanes'] for row in atomics if row['space'] == 'shared') == 100003, atomics" \
+    sh -c 'cat "$1"/profile-*.json' sh "$scratch"
+expect 0 'DEVICEPOOL_SIM_PROFILE: the profile cannot be written to /nowhere/x: No such file' simulated -o /nowhere/x -- \
+    "$python" -c "$opened"
 if command -v rustc >/dev/null; then
     rustc --edition 2021 -L "$library" -o "$scratch/reduce" "$here/reduce.rs" || failed=1
     expect 0 'sum of 10000 numbers: right' simulated -- "$scratch/reduce"

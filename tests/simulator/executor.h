@@ -34,6 +34,8 @@ struct machine {
     uint32_t dynamic_shared;
     uint32_t stack_bytes;
     bool is_cooperative;
+    void (*count)(void *context, const struct sim_access_count *count);
+    void *count_context;
     char printed[4096];
 };
 
@@ -110,6 +112,8 @@ static inline enum sim_fault_kind machine_launch(struct machine *m, const char *
         .grid_id = 7,
         .print = machine_print,
         .print_context = m,
+        .count = m->count,
+        .count_context = m->count_context,
     };
     assert_non_null(launch.kernel);
     return sim_launch_run(&launch, &m->counts, &m->fault);

@@ -765,6 +765,7 @@ static void call_sim(void)
     REFUSED(pool_sim_kernel_stats_reset());
     REFUSED(pool_sim_kernel_stats_text(POOL_TEXT_PLAIN, &text));
     REFUSED(pool_sim_leaks(POOL_TEXT_PLAIN, &count, &text));
+    REFUSED(pool_sim_profile_text(POOL_TEXT_PLAIN, &text));
 }
 
 #define DESTROYED(call)                                                                            \

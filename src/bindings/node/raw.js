@@ -362,46 +362,47 @@ exports.functions = {
   pool_sim_kernel_stats_each: [356, 'i4', ['p', 'p']], // visit, user
   pool_sim_kernel_stats_reset: [357, 'i4', []], // 
   pool_sim_kernel_stats_text: [358, 'i4', ['u4', 'p']], // format, text
-  pool_sim_leaks: [359, 'i4', ['u4', 'p', 'p']], // format, count, text
-  pool_trace_set: [360, 'v', ['p', 'p']], // hook, user
-  pool_device_get_tuning: [361, 'i4', ['p', 'p']], // device, info
-  pool_tuning_create: [362, 'i4', ['p', 'p']], // device, tuning
-  pool_tuning_destroy: [363, 'v', ['p']], // tuning
-  pool_tuning_set: [364, 'i4', ['p', 's', 'u4']], // tuning, name, value
-  pool_tuning_get: [365, 'i4', ['p', 's', 'p']], // tuning, name, value
-  pool_tuning_each: [366, 'i4', ['p', 'p', 'p']], // tuning, visit, user
-  pool_tuning_path: [367, 'i4', ['p', 'p', 'u8']], // device, path, size
-  pool_tuning_write: [368, 'i4', ['p', 's']], // tuning, path
-  pool_tuning_read: [369, 'i4', ['s', 'p']], // path, tuning
-  pool_vector_add: [370, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_sub: [371, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_mul: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_scale: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
-  pool_vector_inverse: [374, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_bit_reverse: [375, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_transpose: [376, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
-  pool_vector_powers: [377, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
-  pool_vector_evaluate: [378, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
-  pool_vector_workspace: [379, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
-  pool_vector_warm_up: [380, 'i4', ['p', 'p']], // field, exec
-  pool_virtual_granularity: [381, 'i4', ['p', 'p']], // device, bytes
-  pool_physical_create: [382, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
-  pool_physical_export: [383, 'i4', ['p', 'p']], // physical, descriptor
-  pool_physical_import: [384, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
-  pool_physical_destroy: [385, 'i4', ['p']], // physical
-  pool_physical_bytes: [386, 'u8', ['p']], // physical
-  pool_physical_device: [387, 'p', ['p']], // physical
-  pool_physical_handle: [388, 'i4', ['p', 'p']], // physical, handle
-  pool_range_reserve: [389, 'i4', ['p', 'u8', 'p']], // device, bytes, range
-  pool_range_map: [390, 'i4', ['p', 'u8', 'p']], // range, offset, physical
-  pool_range_unmap: [391, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
-  pool_range_grant_access: [392, 'i4', ['p', 'p', 'u8']], // range, devices, count
-  pool_range_buffer: [393, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
-  pool_range_destroy: [394, 'i4', ['p']], // range
-  pool_range_address: [395, 'i4', ['p', 'p']], // range, address
-  pool_range_bytes: [396, 'u8', ['p']], // range
-  pool_range_device: [397, 'p', ['p']], // range
-  pool_range_mapped_bytes: [398, 'u8', ['p']], // range
+  pool_sim_profile_text: [359, 'i4', ['u4', 'p']], // format, text
+  pool_sim_leaks: [360, 'i4', ['u4', 'p', 'p']], // format, count, text
+  pool_trace_set: [361, 'v', ['p', 'p']], // hook, user
+  pool_device_get_tuning: [362, 'i4', ['p', 'p']], // device, info
+  pool_tuning_create: [363, 'i4', ['p', 'p']], // device, tuning
+  pool_tuning_destroy: [364, 'v', ['p']], // tuning
+  pool_tuning_set: [365, 'i4', ['p', 's', 'u4']], // tuning, name, value
+  pool_tuning_get: [366, 'i4', ['p', 's', 'p']], // tuning, name, value
+  pool_tuning_each: [367, 'i4', ['p', 'p', 'p']], // tuning, visit, user
+  pool_tuning_path: [368, 'i4', ['p', 'p', 'u8']], // device, path, size
+  pool_tuning_write: [369, 'i4', ['p', 's']], // tuning, path
+  pool_tuning_read: [370, 'i4', ['s', 'p']], // path, tuning
+  pool_vector_add: [371, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_sub: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_mul: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_scale: [374, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
+  pool_vector_inverse: [375, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_bit_reverse: [376, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_transpose: [377, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
+  pool_vector_powers: [378, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
+  pool_vector_evaluate: [379, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
+  pool_vector_workspace: [380, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
+  pool_vector_warm_up: [381, 'i4', ['p', 'p']], // field, exec
+  pool_virtual_granularity: [382, 'i4', ['p', 'p']], // device, bytes
+  pool_physical_create: [383, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
+  pool_physical_export: [384, 'i4', ['p', 'p']], // physical, descriptor
+  pool_physical_import: [385, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
+  pool_physical_destroy: [386, 'i4', ['p']], // physical
+  pool_physical_bytes: [387, 'u8', ['p']], // physical
+  pool_physical_device: [388, 'p', ['p']], // physical
+  pool_physical_handle: [389, 'i4', ['p', 'p']], // physical, handle
+  pool_range_reserve: [390, 'i4', ['p', 'u8', 'p']], // device, bytes, range
+  pool_range_map: [391, 'i4', ['p', 'u8', 'p']], // range, offset, physical
+  pool_range_unmap: [392, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
+  pool_range_grant_access: [393, 'i4', ['p', 'p', 'u8']], // range, devices, count
+  pool_range_buffer: [394, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
+  pool_range_destroy: [395, 'i4', ['p']], // range
+  pool_range_address: [396, 'i4', ['p', 'p']], // range, address
+  pool_range_bytes: [397, 'u8', ['p']], // range
+  pool_range_device: [398, 'p', ['p']], // range
+  pool_range_mapped_bytes: [399, 'u8', ['p']], // range
 };
 
 // A struct: size, alignment; members: offset, type, size, and the lengths of an array.
@@ -1662,6 +1663,7 @@ exports.constants = {
   POOL_SIM_REPORT_BARRIER: 2,
   POOL_SIM_REPORT_LEAK: 4,
   POOL_SIM_REPORT_RACES: 8,
+  POOL_SIM_REPORT_PROFILE: 16,
   POOL_TRACE_OPERATION: 0,
   POOL_TRACE_PHASE: 1,
   POOL_TRACE_COPY: 2,

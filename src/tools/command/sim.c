@@ -18,6 +18,8 @@ enum { NOT_FOUND = 127, NOT_EXECUTABLE = 126 };
 struct settings {
     const char *library;
     int shows_path;
+    int has_profile;
+    const char *profile; /* file of the profile */
 };
 
 /* The directory of the library, which is installed relative to this program. */
@@ -55,7 +57,8 @@ static int check_devices(const char *devices)
 }
 
 /* Puts the directory first in LD_LIBRARY_PATH. */
-static int set_environment(const char *directory, const char *devices, int is_quiet)
+static int set_environment(
+    const char *directory, const char *devices, const char *profile, int is_quiet)
 {
     const char *before = getenv("LD_LIBRARY_PATH");
     char *path = NULL;
@@ -65,6 +68,7 @@ static int set_environment(const char *directory, const char *devices, int is_qu
         0)
         return cli_fail_with("out of memory");
     is_set = !setenv("LD_LIBRARY_PATH", path, 1) && !setenv("DEVICEPOOL_SIM", devices, 1) &&
+             (!profile || !setenv("DEVICEPOOL_SIM_PROFILE", profile, 1)) &&
              (!is_quiet || !setenv("DEVICEPOOL_SIM_QUIET", "1", 1));
     free(path);
     return is_set ? CLI_GO : cli_fail_with("out of memory");
@@ -88,6 +92,11 @@ int cli_run_sim(const struct cli_command *self, struct cli_line *line)
             &settings.library, NULL},
         {'p', "path", NULL, "print that directory, for LD_LIBRARY_PATH, and run\nnothing",
             CLI_SWITCH, &settings.shows_path, NULL},
+        {0, "profile", NULL,
+            "write the profile of the kernels to standard error\nwhen the program ends", CLI_SWITCH,
+            &settings.has_profile, NULL},
+        {'o', "output", "FILE", "write the profile there, as JSON if the name ends\nin .json",
+            CLI_STRING, &settings.profile, NULL},
     };
     pool_setting setting = {.struct_size = sizeof(setting)};
     const char *devices = NULL;
@@ -121,6 +130,10 @@ int cli_run_sim(const struct cli_command *self, struct cli_line *line)
         return cli_usage(self, "'%s' does not describe simulated devices, as sim:2 does", devices);
     code = check_devices(devices);
     if (code == CLI_GO)
-        code = set_environment(directory, devices, line->is_quiet);
+        code = set_environment(directory, devices,
+            settings.profile       ? settings.profile
+            : settings.has_profile ? "-"
+                                   : NULL,
+            line->is_quiet);
     return code == CLI_GO ? run_program(program) : code;
 }

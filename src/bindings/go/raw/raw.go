@@ -531,6 +531,7 @@ const (
 	SimReportBarrier SimReport = 2
 	SimReportLeak SimReport = 4
 	SimReportRaces SimReport = 8
+	SimReportProfile SimReport = 16
 )
 
 type TraceKind uint32
@@ -3284,6 +3285,10 @@ func FnSimKernelStatsReset() Status {
 
 func FnSimKernelStatsText(format TextFormat, text *unsafe.Pointer) Status {
 	return Status(C.pool_sim_kernel_stats_text(C.pool_text_format(format), (**C.char)(unsafe.Pointer(text))))
+}
+
+func FnSimProfileText(format TextFormat, text *unsafe.Pointer) Status {
+	return Status(C.pool_sim_profile_text(C.pool_text_format(format), (**C.char)(unsafe.Pointer(text))))
 }
 
 func FnSimLeaks(format TextFormat, count *uint64, text *unsafe.Pointer) Status {

@@ -337,6 +337,7 @@ POOL_SIM_REPORT_UNINITIALISED = 1
 POOL_SIM_REPORT_BARRIER = 2
 POOL_SIM_REPORT_LEAK = 4
 POOL_SIM_REPORT_RACES = 8
+POOL_SIM_REPORT_PROFILE = 16
 POOL_TRACE_OPERATION = 0
 POOL_TRACE_PHASE = 1
 POOL_TRACE_COPY = 2
@@ -2433,6 +2434,8 @@ FUNCTIONS = {
     "pool_sim_kernel_stats_reset": (c_int32, []),
     # (format, text)
     "pool_sim_kernel_stats_text": (c_int32, [c_uint32, POINTER(c_char_p)]),
+    # (format, text)
+    "pool_sim_profile_text": (c_int32, [c_uint32, POINTER(c_char_p)]),
     # (format, count, text)
     "pool_sim_leaks": (c_int32, [c_uint32, POINTER(c_uint64), POINTER(c_char_p)]),
     # (hook, user)

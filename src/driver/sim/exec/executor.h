@@ -50,6 +50,9 @@ enum sim_load sim_program_parse(
  * program may be running. */
 void sim_program_free(struct sim_program **program);
 
+/* A number of the text: that of another text is another one. */
+uint64_t sim_program_digest(const struct sim_program *program);
+
 /* The directive of the source: .target sm_90a is 90. The driver rejects what its device cannot run.
  */
 uint32_t sim_program_target(const struct sim_program *program);
@@ -138,6 +141,32 @@ enum sim_check {
     SIM_CHECK_RACES = 4u /* report data races in shared memory */
 };
 
+enum sim_space {
+    SIM_SPACE_NONE,
+    SIM_SPACE_GLOBAL,
+    SIM_SPACE_SHARED,
+    SIM_SPACE_LOCAL,
+    SIM_SPACE_PARAMETER
+};
+
+enum sim_use { SIM_USE_READ, SIM_USE_WRITE, SIM_USE_ATOMIC };
+
+/* The requests of one operation of a launch; profile.h says what is counted. */
+struct sim_access_count {
+    uint32_t line;           /* line in the PTX source */
+    const char *source_file; /* valid as long as the program; NULL: not known */
+    uint32_t source_line;
+    enum sim_space space; /* SHARED or GLOBAL */
+    enum sim_use use;
+    uint64_t requests; /* one per warp */
+    uint64_t lanes;
+    uint64_t units; /* passes over the banks of shared memory, or sectors of global memory */
+    uint64_t ideal; /* without bank conflicts, or without gaps between the lanes' addresses */
+    uint32_t worst; /* most units of one request; of shared memory for lanes that are served at once
+                     */
+    uint32_t same;  /* most lanes of one atomic request at one address */
+};
+
 struct sim_launch {
     const struct sim_program *program;
     const struct sim_kernel *kernel;
@@ -162,6 +191,10 @@ struct sim_launch {
      * it. Calls are serialised. */
     void (*print)(void *context, const char *text, size_t length);
     void *print_context;
+    /* Receives the requests of each operation after a launch without a fault, in order of
+     * the program; NULL: they are not counted. */
+    void (*count)(void *context, const struct sim_access_count *count);
+    void *count_context;
 };
 
 enum sim_class {
@@ -206,14 +239,6 @@ enum sim_fault_kind {
     SIM_FAULT_UNINITIALISED_SHARED, /* reported only when the check is enabled */
     SIM_FAULT_RACE,                 /* reported only when the check is enabled */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
-};
-
-enum sim_space {
-    SIM_SPACE_NONE,
-    SIM_SPACE_GLOBAL,
-    SIM_SPACE_SHARED,
-    SIM_SPACE_LOCAL,
-    SIM_SPACE_PARAMETER
 };
 
 struct sim_fault {

@@ -5,6 +5,7 @@
  * of a cooperative launch are resident from the start.
  */
 #include "driver/sim/exec/block.h"
+#include "driver/sim/exec/profile.h"
 
 #include "base/alloc.h"
 #include "base/math.h"
@@ -170,6 +171,8 @@ static void add_counts(struct sim_core *core)
         run->counts.warp_by_class[c] += sum.warp_by_class[c];
         run->counts.lane_by_class[c] += sum.lane_by_class[c];
     }
+    if (core->sites)
+        sim_profile_merge(run, core->sites);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -179,7 +182,11 @@ static void run_core(void *context, unsigned index, unsigned count)
     struct sim_core core = {.run = run, .index = index, .core_count = count, .fuel = run->fuel};
     struct residents residents = {.count = 0};
     core.counts = base_calloc(run->program->block_count + 1u, sizeof(*core.counts));
-    if (!core.counts) {
+    if (run->sites)
+        core.sites = base_calloc(run->program->op_count + 1u, sizeof(*core.sites));
+    if (!core.counts || (run->sites && !core.sites)) {
+        base_free(core.counts);
+        base_free(core.sites);
         sim_fault_run(run, SIM_FAULT_NO_MEMORY);
         return;
     }
@@ -194,6 +201,7 @@ static void run_core(void *context, unsigned index, unsigned count)
     sim_blocks_free(&core);
     add_counts(&core);
     base_free(core.counts);
+    base_free(core.sites);
 }
 
 static bool init_run(struct sim_run *run, const struct sim_launch *launch)
@@ -223,7 +231,9 @@ static bool init_run(struct sim_run *run, const struct sim_launch *launch)
         memcpy(run->parameters, launch->parameters, kernel->parameter_bytes);
     if (run->parameters)
         run->workspace = run->parameters + base_round_up(kernel->parameter_bytes, 64);
-    return run->parameters != NULL;
+    if (launch->count)
+        run->sites = base_calloc(launch->program->op_count + 1u, sizeof(*run->sites));
+    return run->parameters && (run->sites || !launch->count);
 }
 
 static unsigned max_cores(const struct sim_run *run)
@@ -236,6 +246,8 @@ enum sim_fault_kind sim_launch_run(
 {
     struct sim_run run = {0};
     if (!init_run(&run, launch)) {
+        base_free(run.parameters);
+        base_free(run.sites);
         if (counts)
             memset(counts, 0, sizeof(*counts));
         if (fault)
@@ -247,6 +259,9 @@ enum sim_fault_kind sim_launch_run(
     base_thread_pool_run(launch->workers, max_cores(&run), run_core, &run);
     pthread_mutex_destroy(&run.lock);
     base_free(run.parameters);
+    if (run.fault.kind == SIM_FAULT_NONE)
+        sim_profile_report(&run);
+    base_free(run.sites);
     if (counts)
         *counts = run.counts;
     if (fault)

@@ -98,6 +98,7 @@ struct sim_block {
     uint32_t shared_bytes;
     unsigned char *shadow;   /* 1 for each shared byte that was written; NULL: not checked */
     struct sim_races *races; /* race.h; NULL: not checked */
+    bool is_watched;         /* accesses are checked or counted */
     struct sim_barrier barriers[SIM_BARRIERS];
     struct sim_block *next;
     bool is_fresh; /* the constants of its frames are not filled yet */
@@ -126,6 +127,7 @@ struct sim_run {
     unsigned char *parameters;
     uint32_t parameter_bytes;
     unsigned char *workspace; /* SIM_WORKSPACE_BYTES for the barriers of a cooperative grid */
+    struct sim_site *sites;   /* profile.h, by operation; guarded by lock; NULL: not counted */
 };
 
 struct sim_core {
@@ -137,6 +139,7 @@ struct sim_core {
     uint32_t strong_loads;
     struct sim_range ranges[SIM_RANGES];
     struct sim_block_count *counts;
+    struct sim_site *sites; /* NULL: not counted */
     struct sim_block *idle; /* finished blocks whose memory can be reused */
 };
 

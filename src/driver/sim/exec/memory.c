@@ -335,12 +335,19 @@ static const struct sim_op *run_cp_async(struct sim_warp *warp, const struct sim
         reading |= taken[__builtin_ctz(rest)] ? rest & (0u - rest) : 0;
     if (!sim_translate(warp, op, SIM_IN_SHARED, to, lanes, size, size, true, false))
         return NULL;
-    for (uint32_t rest = reading; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        uint32_t bytes = taken[lane] < size ? taken[lane] : size;
-        if (!sim_translate(warp, op, SIM_IN_GLOBAL, from, 1u << lane, bytes, size, false, false))
+    for (uint32_t rest = reading, same; rest; rest &= ~same) { /* lanes of the same size at once */
+        uint32_t bytes = taken[__builtin_ctz(rest)] < size ? taken[__builtin_ctz(rest)] : size;
+        same = 0;
+        for (uint32_t others = rest; others; others &= others - 1)
+            if ((taken[__builtin_ctz(others)] < size ? taken[__builtin_ctz(others)] : size) ==
+                bytes)
+                same |= others & (0u - others);
+        if (!sim_translate(warp, op, SIM_IN_GLOBAL, from, same, bytes, size, false, false))
             return NULL;
-        memcpy((void *)(uintptr_t)to[lane], (const void *)(uintptr_t)from[lane], bytes);
+        for (uint32_t copied = same; copied; copied &= copied - 1) {
+            unsigned lane = (unsigned)__builtin_ctz(copied);
+            memcpy((void *)(uintptr_t)to[lane], (const void *)(uintptr_t)from[lane], bytes);
+        }
     }
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);

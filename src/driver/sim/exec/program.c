@@ -16,6 +16,11 @@ void sim_program_free(struct sim_program **program)
     *program = NULL;
 }
 
+uint64_t sim_program_digest(const struct sim_program *program)
+{
+    return program->digest;
+}
+
 uint32_t sim_program_target(const struct sim_program *program)
 {
     return program->target;

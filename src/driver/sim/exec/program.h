@@ -71,6 +71,7 @@ struct sim_source_file {
 struct sim_program {
     struct base_arena arena;
     uint32_t version, target;
+    uint64_t digest; /* of the text */
     struct sim_kernel *kernels;
     struct sim_kernel_code *kernel_codes;
     uint32_t kernel_count;

@@ -2,6 +2,7 @@
 /* Translates device addresses to host addresses and checks every lane against the allocation that
  * contains it. */
 #include "driver/sim/exec/machine.h"
+#include "driver/sim/exec/profile.h"
 #include "driver/sim/exec/race.h"
 
 static bool is_inside_range(uint64_t address, uint32_t bytes, uint64_t base, uint64_t size)
@@ -153,6 +154,23 @@ static bool translate(struct sim_warp *warp, const struct sim_op *op, uint32_t s
         warp, op, addresses, lanes, bytes, space == SIM_IN_GENERIC, is_write, is_ordered);
 }
 
+/* With the checks and counts that are enabled. */
+static bool translate_watched(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
+    uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_write, bool is_ordered)
+{
+    const bool has_races = warp->block->races;
+
+    if (warp->core->sites)
+        sim_profile_access(warp, op, space, addresses, lanes, bytes, is_write);
+    if (has_races)
+        sim_races_begin(warp, is_ordered);
+    if (!translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered))
+        return false;
+    if (has_races)
+        sim_races_end(warp, is_ordered, is_write);
+    return true;
+}
+
 bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
     uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write,
     bool is_ordered)
@@ -173,11 +191,7 @@ bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t spac
             }
         }
     }
-    if (!warp->block->races || !lanes)
+    if (!warp->block->is_watched || !lanes)
         return translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered);
-    sim_races_begin(warp, is_ordered);
-    if (!translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered))
-        return false;
-    sim_races_end(warp, is_ordered, is_write);
-    return true;
+    return translate_watched(warp, op, space, addresses, lanes, bytes, is_write, is_ordered);
 }

@@ -3,6 +3,7 @@
  * functions. */
 #include "base/alloc.h"
 #include "base/math.h"
+#include "base/mix.h"
 #include "driver/sim/exec/program.h"
 #include "driver/sim/ptx/parser.h"
 
@@ -336,6 +337,19 @@ static void parse_module(struct ptx_parser *parser)
     parser->program->target = parser->target;
 }
 
+static uint64_t digest_of(const char *text, size_t length)
+{
+    uint64_t digest = length;
+
+    for (size_t at = 0; at < length; at += 8) {
+        uint64_t word = 0;
+
+        memcpy(&word, text + at, base_min(length - at, 8));
+        digest = base_mix(digest ^ word) + BASE_MIX_STEP;
+    }
+    return digest;
+}
+
 enum sim_load sim_program_parse(
     const char *text, size_t length, struct sim_program **program, struct sim_load_error *error)
 {
@@ -349,6 +363,7 @@ enum sim_load sim_program_parse(
         return length > UINT32_MAX / 2 ? SIM_LOAD_INVALID : SIM_LOAD_NO_MEMORY;
     }
     parser->program = made;
+    made->digest = digest_of(text, length);
     parser->error = error ? error : &unused;
     parser->register_budget = 1000000 + (uint64_t)length;
     ptx_lexer_start(&parser->lexer, text, length);

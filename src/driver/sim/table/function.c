@@ -60,6 +60,11 @@ static const struct sim_chip *chip_of(const struct sim_function_object *function
     return sim_state.devices[function->module->context->device].chip;
 }
 
+int sim_function_registers(const struct sim_function_object *function)
+{
+    return registers_per_thread(function->kernel, chip_of(function));
+}
+
 int sim_function_max_threads(const struct sim_function_object *function)
 {
     const struct sim_kernel *kernel = function->kernel;
@@ -72,11 +77,21 @@ int sim_function_max_threads(const struct sim_function_object *function)
     return most < by_registers ? most : by_registers;
 }
 
+static int take_less(int blocks, int fit, const char *what, const char **limit)
+{
+    if (fit >= blocks)
+        return blocks;
+    *limit = what;
+    return fit;
+}
+
 static int count_blocks(const struct sim_kernel *kernel, const struct sim_chip *chip,
-    int block_size, uint64_t dynamic_shared)
+    int block_size, uint64_t dynamic_shared, const char **limit)
 {
     const uint64_t most_shared = (uint64_t)chip->shared_per_block_optin;
     int blocks = chip->blocks_per_multiprocessor, fit;
+
+    *limit = "blocks";
 
     /* .maxntid has no effect here, as on a GPU; the launch fails instead. */
     if (block_size > SIM_BLOCK_THREADS || dynamic_shared > most_shared ||
@@ -84,22 +99,30 @@ static int count_blocks(const struct sim_kernel *kernel, const struct sim_chip *
         return 0;
     const int warps = (block_size + SIM_WARP - 1) / SIM_WARP;
     fit = chip->threads_per_multiprocessor / SIM_WARP / warps;
-    blocks = fit < blocks ? fit : blocks;
+    blocks = take_less(blocks, fit, "threads", limit);
     fit = warps_by_registers(registers_per_thread(kernel, chip), SIM_REGISTERS) /
           round_up(warps, SIM_WARP_UNIT);
     if (warps_by_registers(registers_per_thread(kernel, chip), SIM_REGISTERS) >= warps && fit == 0)
         fit = 1;
-    blocks = fit < blocks ? fit : blocks;
+    blocks = take_less(blocks, fit, "registers", limit);
     int shared = (int)dynamic_shared + (int)kernel->shared_bytes + chip->shared_reserved_per_block;
     shared = round_up(shared, chip->shared_unit);
     fit = shared ? chip->shared_per_multiprocessor / shared : blocks;
-    return fit < blocks ? fit : blocks;
+    return take_less(blocks, fit, "shared memory", limit);
 }
 
 int sim_function_blocks(
     const struct sim_function_object *function, int block_size, uint64_t dynamic_shared)
 {
-    return count_blocks(function->kernel, chip_of(function), block_size, dynamic_shared);
+    const char *limit;
+
+    return sim_function_occupancy(function, block_size, dynamic_shared, &limit);
+}
+
+int sim_function_occupancy(const struct sim_function_object *function, int block_size,
+    uint64_t dynamic_shared, const char **limit)
+{
+    return count_blocks(function->kernel, chip_of(function), block_size, dynamic_shared, limit);
 }
 
 /* ---- the table's functions ------------------------------------------------------------------- */
@@ -240,7 +263,8 @@ static void find_best_block(const struct sim_kernel *kernel, const struct sim_ch
     *blocks_out = *block_out = 0;
     for (int block = limit / SIM_WARP * SIM_WARP; block > 0; block -= SIM_WARP) {
         size_t shared = shared_of ? shared_of(block) : dynamic_shared;
-        int blocks = count_blocks(kernel, chip, block, shared);
+        const char *resource;
+        int blocks = count_blocks(kernel, chip, block, shared, &resource);
 
         if (blocks * block <= best_threads)
             continue;

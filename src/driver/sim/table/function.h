@@ -14,6 +14,13 @@ int sim_function_max_threads(const struct sim_function_object *function);
 int sim_function_blocks(
     const struct sim_function_object *function, int block_size, uint64_t dynamic_shared);
 
+/* The same, and which resource limits it: "threads", "registers", "shared memory" or "blocks". */
+int sim_function_occupancy(const struct sim_function_object *function, int block_size,
+    uint64_t dynamic_shared, const char **limit);
+
+/* Registers per thread, an estimate. */
+int sim_function_registers(const struct sim_function_object *function);
+
 /* Begins a call about a kernel; returns 400 for an invalid handle. */
 pool_cu_result sim_function_enter(struct sim_call *call, enum sim_driver_function function,
     CUfunction handle, struct sim_function_object **object);

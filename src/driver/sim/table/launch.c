@@ -426,13 +426,20 @@ void sim_launch_execute(struct sim_context *context, struct sim_launch_request *
     struct sim_launch run;
     struct sim_counts counts;
     struct sim_fault fault;
+    struct sim_requests requests = {0};
 
     init_launch(&run, context, work);
+    if (sim_state.reports & POOL_SIM_REPORT_PROFILE) {
+        run.count = sim_requests_add;
+        run.count_context = &requests;
+    }
     memset(&counts, 0, sizeof(counts));
     memset(&fault, 0, sizeof(fault));
     pthread_mutex_unlock(&sim_state.lock);
     enum sim_fault_kind kind = sim_launch_run(&run, &counts, &fault);
     pthread_mutex_lock(&sim_state.lock);
+    if (kind == SIM_FAULT_NONE && run.count)
+        sim_profile_record(work, context->device, &counts, &requests);
     if (kind == SIM_FAULT_NONE)
         record_counts(work, context->device, &counts);
     else if (code_of_fault(kind))

@@ -53,7 +53,7 @@ pool_status pool_sim_resume(void)
 pool_status pool_sim_set_reports(uint32_t reports)
 {
     const uint32_t all = POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER |
-                         POOL_SIM_REPORT_LEAK | POOL_SIM_REPORT_RACES;
+                         POOL_SIM_REPORT_LEAK | POOL_SIM_REPORT_RACES | POOL_SIM_REPORT_PROFILE;
     pool_status status;
 
     if (reports & ~all)
@@ -68,6 +68,18 @@ pool_status pool_sim_set_reports(uint32_t reports)
         sim_state.reports = reports;
     pthread_mutex_unlock(&sim_state.lock);
     return status;
+}
+
+uint32_t sim_reports(void)
+{
+    uint32_t reports = 0;
+
+    if (sim_lock())
+        return 0;
+    if (sim_state.references)
+        reports = sim_state.reports;
+    pthread_mutex_unlock(&sim_state.lock);
+    return reports;
 }
 
 pool_status pool_sim_get_last_fault(pool_sim_fault *fault)

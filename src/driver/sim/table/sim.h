@@ -94,6 +94,8 @@ pool_status sim_open(const char *spec, const pool_cuda_api **table);
 /* The same with the devices that `visible` leaves; see sim_config_restrict. NULL: all. */
 pool_status sim_open_visible(const char *spec, const char *visible, const pool_cuda_api **table);
 void sim_close(void);
+/* Of the running driver: POOL_SIM_REPORT_…; 0 without one. */
+uint32_t sim_reports(void);
 
 /*
  * The address range of device memory, for a process that uses one device: it must be free, and a

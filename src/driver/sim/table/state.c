@@ -367,6 +367,7 @@ void sim_stats_free(void)
     base_free(sim_state.stats);
     sim_state.stats = NULL;
     sim_state.stats_count = 0;
+    sim_profiles_free();
 }
 
 static void free_state(void)

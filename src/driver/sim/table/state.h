@@ -495,6 +495,8 @@ struct sim_stats {
     struct sim_counts counts;
 };
 
+struct sim_profile; /* of the launches of a kernel with one shape of blocks */
+
 struct sim_state {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that work completed or any other condition changed */
@@ -526,6 +528,8 @@ struct sim_state {
     struct base_thread_pool *workers;
     struct sim_stats *stats;
     size_t stats_count;
+    struct sim_profile *profiles;
+    size_t profile_count;
     pool_sim_fault fault;
     char *leak_text; /* of the last close */
     char *leak_json;
@@ -594,6 +598,19 @@ bool sim_wait(void);
 void sim_set_in_host_function(bool is_inside);
 
 void sim_stats_free(void);
+
+/* ---- profile.c ------------------------------------------------------------------------------- */
+/* The requests of a launch, while it runs. */
+struct sim_requests {
+    struct sim_access_count *items;
+    size_t count, capacity;
+    bool has_failed; /* host memory ran out: the launch is left out */
+};
+void sim_requests_add(void *requests, const struct sim_access_count *count);
+/* Adds a launch that has ended, and frees its requests. State locked. */
+void sim_profile_record(const struct sim_launch_request *work, int device,
+    const struct sim_counts *counts, struct sim_requests *requests);
+void sim_profiles_free(void);
 
 /* Lists live objects as plain text and JSON. State locked. */
 uint64_t sim_leaks_list(char **text, char **json);

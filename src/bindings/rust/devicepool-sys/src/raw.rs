@@ -566,6 +566,7 @@ pub const POOL_SIM_REPORT_UNINITIALISED: pool_sim_report = 1;
 pub const POOL_SIM_REPORT_BARRIER: pool_sim_report = 2;
 pub const POOL_SIM_REPORT_LEAK: pool_sim_report = 4;
 pub const POOL_SIM_REPORT_RACES: pool_sim_report = 8;
+pub const POOL_SIM_REPORT_PROFILE: pool_sim_report = 16;
 
 pub type pool_trace_kind = u32;
 pub const POOL_TRACE_OPERATION: pool_trace_kind = 0;
@@ -3111,6 +3112,7 @@ extern "C" {
     pub fn pool_sim_kernel_stats_each(visit: pool_sim_kernel_visitor, user: *mut c_void) -> pool_status;
     pub fn pool_sim_kernel_stats_reset() -> pool_status;
     pub fn pool_sim_kernel_stats_text(format: pool_text_format, text: *mut *mut c_char) -> pool_status;
+    pub fn pool_sim_profile_text(format: pool_text_format, text: *mut *mut c_char) -> pool_status;
     pub fn pool_sim_leaks(format: pool_text_format, count: *mut u64, text: *mut *mut c_char) -> pool_status;
     pub fn pool_trace_set(hook: pool_trace_hook, user: *mut c_void);
     pub fn pool_device_get_tuning(device: *mut pool_device, info: *mut pool_tuning_info) -> pool_status;
