@@ -603,6 +603,20 @@ static void test_verify(void **state)
     free(bytes);
 }
 
+static int add_bytes(void *user, const pool_cache_entry *entry)
+{
+    *(uint64_t *)user += entry->bytes;
+    return 0;
+}
+
+static uint64_t cached_bytes(void)
+{
+    uint64_t bytes = 0;
+
+    assert_ok(pool_cache_each(add_bytes, &bytes));
+    return bytes;
+}
+
 /* Entries that would take one another's place in the cache are no success. */
 static void test_unpack_more_than_the_limit(void **state)
 {
@@ -613,12 +627,88 @@ static void test_unpack_more_than_the_limit(void **state)
     setenv("DEVICEPOOL_CACHE_MAX", "700", 1); /* two of the three */
     assert_int_equal(pool_pack_unpack(path, NULL), POOL_ERR_IO);
     assert_non_null(strstr(pool_last_error()->message, "700 bytes: DEVICEPOOL_CACHE_MAX"));
+    assert_int_equal(cached_bytes(), 0);
     setenv("DEVICEPOOL_CACHE_MAX", "1", 1);
     assert_int_equal(pool_pack_unpack(path, NULL), POOL_ERR_IO);
     unsetenv("DEVICEPOOL_CACHE_MAX");
     assert_ok(pool_pack_unpack(path, NULL));
     assert_ok(pool_cache_verify(&intact, NULL));
     assert_int_equal(intact, ENTRIES);
+}
+
+/* A pack of many small entries. */
+static void write_large_pack(int count)
+{
+    struct pack_builder builder = {.compute_capability = CHIP, .maker = maker_of(5)};
+    struct disk_header header = header_of(5);
+    uint64_t bytes;
+
+    for (int i = 0; i < count; i++) {
+        struct module_image *image = image_of(1);
+        struct module_key key = key_of(i);
+        struct pack_row row;
+
+        assert_ok(pack_encode(&key, &header, image, &row));
+        assert_ok(pack_compress(&row, NULL));
+        assert_ok(pack_add(&builder, &row));
+        module_image_release(image);
+    }
+    assert_ok(pack_write(&builder, path, &bytes));
+    pack_builder_free(&builder);
+}
+
+static int count_opened(void *user, const char *operation)
+{
+    *(int *)user += strcmp(operation, "open") == 0;
+    return 0;
+}
+
+/* The cache is opened and listed for the pack, and not for each of its entries. */
+static void test_unpack_many(void **state)
+{
+    enum { MANY = 200 };
+    uint64_t intact;
+    int opened = 0;
+
+    (void)state;
+    write_large_pack(MANY);
+    base_file_set_hook(count_opened, &opened);
+    assert_ok(pool_pack_unpack(path, NULL));
+    base_file_set_hook(NULL, NULL);
+    assert_true(opened >= MANY && opened < MANY + 20);
+    assert_ok(pool_cache_verify(&intact, NULL));
+    assert_int_equal(intact, MANY);
+}
+
+/* Unpacked again, entries take their own places; others are evicted only as far as needed. */
+static void test_unpack_into_a_full_cache(void **state)
+{
+    uint64_t intact, bytes;
+    char limit[32];
+
+    (void)state;
+    store(101, "other.cu", 5, 1000, CHIP);
+    write_pack(path, 1, 5);
+    assert_ok(pool_pack_unpack(path, NULL));
+    bytes = cached_bytes();
+    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)bytes);
+    setenv("DEVICEPOOL_CACHE_MAX", limit, 1);
+    assert_ok(pool_pack_unpack(path, NULL));
+    assert_ok(pool_cache_verify(&intact, NULL));
+    assert_int_equal(intact, ENTRIES + 1);
+    snprintf(limit, sizeof(limit), "%llu", (unsigned long long)bytes - 1);
+    setenv("DEVICEPOOL_CACHE_MAX", limit, 1);
+    assert_ok(pool_pack_unpack(path, NULL));
+    unsetenv("DEVICEPOOL_CACHE_MAX");
+    assert_ok(pool_cache_verify(&intact, NULL));
+    assert_int_equal(intact, ENTRIES);
+    for (int i = 1; i <= ENTRIES; i++) {
+        struct module_key key = key_of(i);
+        struct module_image *image = disk_load(&key);
+
+        assert_non_null(image);
+        module_image_release(image);
+    }
 }
 
 struct failing {
@@ -768,6 +858,8 @@ int main(void)
         IN_ROOT(test_pack_the_cache),
         IN_ROOT(test_verify),
         IN_ROOT(test_unpack_more_than_the_limit),
+        IN_ROOT(test_unpack_many),
+        IN_ROOT(test_unpack_into_a_full_cache),
         IN_ROOT(test_failing_files),
         IN_ROOT(test_failing_allocations),
     };

@@ -171,27 +171,37 @@ static int compare_last_use(const void *left, const void *right)
 }
 
 /* Evicts entries until `additional` bytes fit, before they are written: a process that is killed
- * then exceeds the limit by at most these until the next write. */
-static void evict_entries(int directory, uint64_t additional)
+ * then exceeds the limit by at most these until the next write. Entries that will be replaced are
+ * neither evicted nor counted. */
+static void evict_entries(
+    int directory, uint64_t additional, disk_is_written is_written, const void *user)
 {
     struct disk_file *files;
     uint64_t total;
-    size_t count;
+    size_t count, kept = 0;
 
     if (disk_list(directory, &files, &count, &total))
         return;
     total += additional;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        struct module_key key;
+
+        module_key_parse(files[i].name, &key);
+        if (is_written && is_written(user, &key))
+            continue;
         total += files[i].bytes;
+        files[kept++] = files[i];
+    }
     if (total > disk_limit())
-        qsort(files, count, sizeof(*files), compare_last_use);
-    for (size_t i = 0; i < count && total > disk_limit(); i++)
+        qsort(files, kept, sizeof(*files), compare_last_use);
+    for (size_t i = 0; i < kept && total > disk_limit(); i++)
         if (base_unlinkat(directory, files[i].name) == 0)
             total -= files[i].bytes;
     base_free(files);
 }
 
-static int write_entry(int directory, const char *name, const uint8_t *bytes, size_t size)
+static int write_entry(
+    int directory, const char *name, const uint8_t *bytes, size_t size, bool makes_room)
 {
     struct base_new_file created;
 
@@ -199,7 +209,8 @@ static int write_entry(int directory, const char *name, const uint8_t *bytes, si
         errno = EFBIG;
         return -1;
     }
-    evict_entries(directory, size);
+    if (makes_room)
+        evict_entries(directory, size, NULL, NULL);
     if (base_new_file_begin(&created, directory, DISK_TEMPORARY, "", 0600))
         return -1;
     if (base_write_all(created.file, bytes, size)) {
@@ -209,54 +220,76 @@ static int write_entry(int directory, const char *name, const uint8_t *bytes, si
     return base_new_file_finish(&created, name);
 }
 
-/* The log says why not; a cache that is off or unsafe is no failure there. */
-static bool store(const struct module_key *key, const struct disk_header *header,
-    const struct module_image *image, pool_log_level *level, char *why, size_t why_size)
+bool disk_writer_open(struct disk_writer *writer, char *why, size_t size)
+{
+    char reason[256];
+
+    writer->directory =
+        base_cache_directory_open(1, writer->path, sizeof(writer->path), reason, sizeof(reason));
+    if (writer->directory < 0)
+        snprintf(why, size, "not used: %s", reason);
+    return writer->directory >= 0;
+}
+
+void disk_writer_make_room(
+    struct disk_writer *writer, uint64_t bytes, disk_is_written is_written, const void *user)
+{
+    struct base_error_copy before;
+
+    base_error_save(&before);
+    evict_entries(writer->directory, bytes, is_written, user);
+    base_error_restore(&before);
+}
+
+static bool add_entry(const struct disk_writer *writer, const struct module_key *key,
+    const struct disk_header *header, const struct module_image *image, bool makes_room, char *why,
+    size_t why_size)
 {
     char name[2 * BASE_SHA256_BYTES + 1];
     struct base_error_copy before;
-    char path[4096];
-    char reason[256];
     uint8_t *bytes = NULL;
     size_t size;
     bool is_stored = false;
-    int directory = base_cache_directory_open(1, path, sizeof(path), reason, sizeof(reason));
 
-    *level = directory < 0 ? POOL_LOG_INFO : POOL_LOG_WARN;
-    if (directory < 0) {
-        snprintf(why, why_size, "not used: %s", reason);
-        return false;
-    }
     base_error_save(&before);
     module_key_text(key, name);
     if (disk_encode(key, header, image, &bytes, &size))
-        snprintf(why, why_size, "out of host memory while storing an entry in %.200s", path);
-    else if (write_entry(directory, name, bytes, size))
-        snprintf(why, why_size, "cannot store an entry in %.200s: %s", path, strerror(errno));
+        snprintf(
+            why, why_size, "out of host memory while storing an entry in %.200s", writer->path);
+    else if (write_entry(writer->directory, name, bytes, size, makes_room))
+        snprintf(
+            why, why_size, "cannot store an entry in %.200s: %s", writer->path, strerror(errno));
     else
         is_stored = true;
-    if (is_stored)
-        evict_entries(directory, 0); /* other processes may have written concurrently */
     base_error_restore(&before);
     base_free(bytes);
-    base_close(directory);
     return is_stored;
 }
 
-bool disk_try_store(const struct module_key *key, const struct disk_header *header,
-    const struct module_image *image, char *reason, size_t size)
+bool disk_writer_add(const struct disk_writer *writer, const struct module_key *key,
+    const struct disk_header *header, const struct module_image *image, char *why, size_t size)
 {
-    pool_log_level level;
-
-    return store(key, header, image, &level, reason, size);
+    return add_entry(writer, key, header, image, false, why, size);
 }
 
+void disk_writer_close(struct disk_writer *writer)
+{
+    disk_writer_make_room(writer, 0, NULL, NULL); /* other processes may have written, too */
+    base_close(writer->directory);
+}
+
+/* A cache that is off or unsafe is no failure. */
 void disk_store(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image)
 {
-    pool_log_level level;
+    struct disk_writer writer;
     char reason[512];
 
-    if (!store(key, header, image, &level, reason, sizeof(reason)))
-        base_log(level, "cache: %s", reason);
+    if (!disk_writer_open(&writer, reason, sizeof(reason))) {
+        base_log(POOL_LOG_INFO, "cache: %s", reason);
+        return;
+    }
+    if (!add_entry(&writer, key, header, image, true, reason, sizeof(reason)))
+        base_log(POOL_LOG_WARN, "cache: %s", reason);
+    disk_writer_close(&writer);
 }

@@ -29,12 +29,26 @@ enum disk_result { DISK_GOOD, DISK_MISSING, DISK_UNREADABLE, DISK_BAD, DISK_BAD_
 /* The image of a key, or NULL if it is missing, bad (and deleted) or unreadable. Sets no error. */
 struct module_image *disk_load(const struct module_key *key);
 
-/* Stores an image; false with the reason if it is not stored. */
-bool disk_try_store(const struct module_key *key, const struct disk_header *header,
-    const struct module_image *image, char *reason, size_t size);
-/* The same for callers that can do without: a failure is only logged. */
+/* Stores an image; the log says why not. */
 void disk_store(const struct module_key *key, const struct disk_header *header,
     const struct module_image *image);
+
+/* The cache, open for many entries: room for all of them is made once, before the first. */
+struct disk_writer {
+    int directory;
+    char path[4096];
+};
+typedef bool (*disk_is_written)(const void *user, const struct module_key *key);
+
+/* False with the reason: the cache is off or unsafe. */
+bool disk_writer_open(struct disk_writer *writer, char *why, size_t size);
+/* Evicts entries in LRU order until `bytes` fit, but none of those that `is_written` names. */
+void disk_writer_make_room(
+    struct disk_writer *writer, uint64_t bytes, disk_is_written is_written, const void *user);
+/* False with the reason: the entry is not stored. */
+bool disk_writer_add(const struct disk_writer *writer, const struct module_key *key,
+    const struct disk_header *header, const struct module_image *image, char *why, size_t size);
+void disk_writer_close(struct disk_writer *writer);
 
 /* The size that the cache may have. */
 uint64_t disk_limit(void);

@@ -161,11 +161,16 @@ static pool_status visit_entries(
     return first;
 }
 
-static pool_status open_file(const char *call, const char *path, struct pack *pack)
+static pool_status open_file(
+    const char *call, const char *path, const pool_pack_info *info, struct pack *pack)
 {
     char reason[256];
-    enum disk_result result = pack_open(AT_FDCWD, path, pack, reason, sizeof(reason));
+    enum disk_result result;
+    pool_status status = path ? pack_info_check(call, info) : base_fail_null(call, "path");
 
+    if (status)
+        return status;
+    result = pack_open(AT_FDCWD, path, pack, reason, sizeof(reason));
     if (result == DISK_GOOD)
         return POOL_OK;
     return base_fail(result == DISK_MISSING ? POOL_ERR_NOT_FOUND
@@ -174,55 +179,84 @@ static pool_status open_file(const char *call, const char *path, struct pack *pa
         "%s: %s: %s", call, path, reason);
 }
 
-static pool_status read_file(
-    const char *call, const char *path, pool_pack_info *info, entry_visit visit, void *user)
+/* Does `work` with the file's entries and fills `info` after success. */
+static pool_status read_file(const char *call, const char *path, pool_pack_info *info,
+    pool_status (*work)(const char *path, const struct pack *pack))
 {
     pool_pack_info found;
     struct pack pack;
-    pool_status status = path ? pack_info_check(call, info) : base_fail_null(call, "path");
+    pool_status status = open_file(call, path, info, &pack);
 
-    if (!status)
-        status = open_file(call, path, &pack);
     if (status)
         return status;
     fill_info(&pack, path, &found);
-    status = visit_entries(call, path, &pack, visit, user);
+    status = work(path, &pack);
     pack_close(&pack);
     if (!status && info)
         base_struct_write(&info_type, &found, info);
     return status;
 }
 
+static pool_status check_entries(const char *path, const struct pack *pack)
+{
+    return visit_entries("pool_pack_verify", path, pack, NULL, NULL);
+}
+
 pool_status pool_pack_verify(const char *path, pool_pack_info *info)
 {
-    return read_file("pool_pack_verify", path, info, NULL, NULL);
+    return read_file("pool_pack_verify", path, info, check_entries);
 }
+
+/* ---- unpacking ------------------------------------------------------------------------------- */
+
+static const char unpack_call[] = "pool_pack_unpack";
 
 static pool_status store_entry(void *user, const struct pack_entry *entry,
     const struct disk_header *header, const struct module_image *image)
 {
-    uint64_t *stored = user;
+    const struct disk_writer *writer = user;
     char reason[512];
 
-    *stored += entry->size;
-    if (*stored > disk_limit()) /* an entry would take the place of one before it */
-        return base_fail(POOL_ERR_IO,
-            "pool_pack_unpack: the pack's entries are larger than the disk cache may be, %llu "
-            "bytes: DEVICEPOOL_CACHE_MAX sets the size",
-            (unsigned long long)disk_limit());
-    if (disk_try_store(&entry->key, header, image, reason, sizeof(reason)))
+    if (disk_writer_add(writer, &entry->key, header, image, reason, sizeof(reason)))
         return POOL_OK;
-    return base_fail(POOL_ERR_IO, "pool_pack_unpack: the disk cache: %s", reason);
+    return base_fail(POOL_ERR_IO, "%s: the disk cache: %s", unpack_call, reason);
+}
+
+static bool is_in_pack(const void *user, const struct module_key *key)
+{
+    return pack_find(user, key) != NULL;
+}
+
+/* Makes room for all entries at once: the cache is listed twice, and not for each of them. */
+static pool_status store_entries(const char *path, const struct pack *pack)
+{
+    struct disk_writer writer;
+    char reason[512];
+    uint64_t bytes = 0;
+    pool_status status;
+
+    for (size_t i = 0; i < pack->count; i++)
+        bytes += pack->entries[i].size;
+    if (bytes > disk_limit()) /* an entry would take the place of one before it */
+        return base_fail(POOL_ERR_IO,
+            "%s: the entries of %s have %llu bytes, more than the disk cache may have, %llu bytes: "
+            "DEVICEPOOL_CACHE_MAX sets its size",
+            unpack_call, path, (unsigned long long)bytes, (unsigned long long)disk_limit());
+    if (!disk_writer_open(&writer, reason, sizeof(reason)))
+        return base_fail(POOL_ERR_IO, "%s: the disk cache: %s", unpack_call, reason);
+    disk_writer_make_room(&writer, bytes, is_in_pack, pack);
+    status = visit_entries(unpack_call, path, pack, store_entry, &writer);
+    disk_writer_close(&writer);
+    return status;
 }
 
 pool_status pool_pack_unpack(const char *path, pool_pack_info *info)
 {
     char directory[PATH_MAX];
-    uint64_t stored = 0;
     pool_status status = path ? pool_cache_directory(directory, sizeof(directory))
-                              : base_fail_null("pool_pack_unpack", "path");
+                              : base_fail_null(unpack_call, "path");
 
-    return status ? status : read_file("pool_pack_unpack", path, info, store_entry, &stored);
+    return status ? status : read_file(unpack_call, path, info, store_entries);
 }
 
 /* ---- writing a file -------------------------------------------------------------------------- */
