@@ -64,6 +64,21 @@ def main():
         done = subprocess.run([TOOL, *COMMANDS["ntt"], "--timeout", "1", "--json"], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | hung)
         assert done.returncode == 3 and REASON in json.loads(done.stdout)["error"]["message"], done
+        # An output that nobody reads holds up neither the watch nor the end.
+        for full, option in ("stdout", "--json"), ("stderr", "--progress"):
+            reader, writer = os.pipe()
+            os.set_blocking(writer, False)
+            while True:
+                try:
+                    os.write(writer, b"x")
+                except BlockingIOError:
+                    break
+            os.set_blocking(writer, True)
+            streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, full: writer}
+            done = subprocess.run([TOOL, *COMMANDS["ntt"], "--timeout", "3", option], env=os.environ | hung, timeout=100, **streams)
+            assert done.returncode == 3, (full, done)
+            os.close(reader)
+            os.close(writer)
         # What takes more than two seconds says so; without a terminal with --progress only.
         for option, shown in ([], False), (["--progress"], True):
             done = subprocess.run([TOOL, *COMMANDS["ntt"], "--timeout", "4", *option], text=True,

@@ -3,6 +3,7 @@
 
 usage: test_watch.py DEVICEPOOL
 """
+import ctypes
 import json
 import os
 import pty
@@ -38,13 +39,45 @@ def test_pipe():
     starts = [n for n, line in enumerate(lines) if line == first]
     assert lines[starts[1] - 1] == b"\n" and b"\033" not in b"".join(lines), lines
     child = start("--watch=1", "--json")
-    time.sleep(2.5)
-    text, values = end(child, signal.SIGTERM).decode().strip(), []
-    while text:
-        value, used = json.JSONDecoder().raw_decode(text)
-        values.append(value)
-        text = text[used:].lstrip()
-    assert len(values) >= 1 and all(len(value["devices"]) == 2 for value in values), values
+    text, values = b"", []
+    while len(values) < 2:  # the first is whole when the second has begun
+        text += os.read(child.stdout.fileno(), 65536)
+        values = parse(text)
+    values = parse(text + end(child, signal.SIGTERM))
+    assert len(values) >= 2 and all(len(value["devices"]) == 2 for value in values), values
+
+
+def parse(text):
+    """The whole values at the beginning of the text."""
+    text, values = text.decode().strip(), []
+    try:
+        while text:
+            value, used = json.JSONDecoder().raw_decode(text)
+            values.append(value)
+            text = text[used:].lstrip()
+    except json.JSONDecodeError:
+        pass
+    return values
+
+
+def takes_signals(process, thread):
+    with open(f"/proc/{process}/task/{thread}/status", encoding="ascii") as file:
+        blocked = next(int(line.split()[1], 16) for line in file if line.startswith("SigBlk:"))
+    return not blocked >> (signal.SIGINT - 1) & 1
+
+
+def test_signal_on_another_thread():
+    """The wait ends where another thread gets the signal, too, as it can at any time."""
+    child = start("-w3600")
+    child.stdout.readline()
+    time.sleep(0.3)  # until it waits
+    others = [thread for thread in map(int, os.listdir(f"/proc/{child.pid}/task"))
+              if thread != child.pid and takes_signals(child.pid, thread)]
+    assert others
+    begin = time.monotonic()
+    assert ctypes.CDLL(None, use_errno=True).tgkill(child.pid, others[0], signal.SIGINT) == 0
+    child.communicate(timeout=100)
+    assert child.returncode == 0 and time.monotonic() - begin < 30, time.monotonic() - begin
 
 
 def test_reader():
@@ -77,5 +110,5 @@ def test_refused():
         assert done.returncode == 2 and reason in done.stderr, done
 
 
-for test in test_pipe, test_reader, test_terminal, test_refused:
+for test in test_pipe, test_signal_on_another_thread, test_reader, test_terminal, test_refused:
     test()

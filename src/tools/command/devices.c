@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -49,22 +51,46 @@ static int print_description(device_pool *pool, const struct cli_line *line)
 enum { MAX_SECONDS = 86400 };
 
 static volatile sig_atomic_t is_interrupted;
+static int interruption = -1; /* an eventfd: the signal may arrive on another thread */
 
 static void interrupt(int signal)
 {
+    const int error = errno;
+
     (void)signal;
     is_interrupted = 1;
+    if (eventfd_write(interruption, 1))
+        is_interrupted = 1; /* cannot fail: it is far from its highest value */
+    errno = error;
+}
+
+/* The first signal ends the wait, the second one the process, as a driver may hang. */
+static bool catch_signals(void)
+{
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND},
+                           ignore = {.sa_handler = SIG_IGN};
+
+    interruption = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (interruption < 0)
+        return false;
+    for (size_t i = 0; i < CLI_COUNT_OF(numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    return true;
 }
 
 /* Waits; false: a signal ends the command, or nobody reads the output any more. */
 static bool wait_for(double seconds)
 {
-    struct pollfd output = {.fd = STDOUT_FILENO}; /* reports only that a pipe has no reader */
+    struct pollfd files[] = {{.fd = STDOUT_FILENO}, /* reports only that a pipe has no reader */
+        {.fd = interruption, .events = POLLIN}};
     const double end = bench_now() + seconds;
     double left;
 
     while (!is_interrupted && (left = end - bench_now()) > 0) {
-        const int count = poll(&output, 1, (int)(1e3 * (left < 60 ? left : 60)) + 1);
+        const int count =
+            poll(files, CLI_COUNT_OF(files), (int)(1e3 * (left < 60 ? left : 60)) + 1);
 
         if (count > 0)
             return false;
@@ -76,14 +102,11 @@ static bool wait_for(double seconds)
  * empty lines, or are a sequence of JSON values. */
 static int watch_devices(device_pool *pool, uint64_t seconds, const struct cli_line *line)
 {
-    const struct sigaction action = {.sa_handler = interrupt}, ignore = {.sa_handler = SIG_IGN};
     const bool is_screen = isatty(STDOUT_FILENO);
     int code = CLI_OK;
 
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
+    if (!catch_signals())
+        return cli_fail_with("--watch: no event descriptor: %s", strerror(errno));
     for (bool is_first = true; !code; is_first = false) {
         if (is_screen)
             fputs("\033[H\033[2J", stdout);

@@ -5,6 +5,7 @@
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -134,9 +135,13 @@ void cli_progress(const char *format, ...)
     pthread_mutex_unlock(&terminal.lock);
 }
 
+/* A pipe that is full, or that another thread writes to, is left alone. */
 void cli_progress_tick(void)
 {
-    pthread_mutex_lock(&terminal.lock);
+    struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    if (poll(&output, 1, 0) != 1 || pthread_mutex_trylock(&terminal.lock))
+        return;
     if (terminal.text[0] && bench_now() - terminal.begin >= LONG_SECONDS)
         show_line_locked();
     pthread_mutex_unlock(&terminal.lock);

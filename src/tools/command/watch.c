@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,9 @@
 
 /* How often progress is examined: a hang is reported at most this long after --timeout. */
 enum { PERIOD_MS = 200 };
+
+/* For the report of a hang, before the process ends without it. */
+enum { REPORT_SECONDS = 2 };
 
 static struct {
     pthread_mutex_t lock; /* guards all of this */
@@ -68,16 +72,27 @@ static double pool_progress(device_pool *pool)
     return sum;
 }
 
-/* Result files stay as they were. */
+static void leave(int signal)
+{
+    (void)signal;
+    _exit(CLI_DEVICE);
+}
+
+/* Result files stay as they were. What cannot be written is given up as well: another thread may
+ * have locked the output and wait for its reader. */
 static void give_up(void)
 {
+    const struct sigaction action = {.sa_handler = leave};
     char message[160];
+
+    output_files_abandon();
+    sigaction(SIGALRM, &action, NULL);
+    alarm(REPORT_SECONDS);
 
     snprintf(message, sizeof(message),
         "%s: no progress for %llu s: the device hangs, or --timeout is too short", watch.command,
         (unsigned long long)watch.timeout);
     cli_fail_as(POOL_ERR_TIMEOUT, message, 0, watch.as_json);
-    output_files_abandon();
     fflush(stdout);
     _exit(CLI_DEVICE);
 }
