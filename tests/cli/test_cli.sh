@@ -44,7 +44,12 @@ for line in devices "bench ntt" "bench share" selftest "tune --operation ntt" "w
 done
 expect 4 "^  devicepool ntt --devices sim -o 'x y' $scratch/zeros\$" "$tool" ntt -o "x y" "$scratch/zeros"
 expect 4 "^  devicepool ntt --devices sim -o 'ö'.''ü' $scratch/zeros\$" "$tool" ntt -o "ö'ü" "$scratch/zeros"
-expect 4 '^  devicepool devices -d 0 --devices sim$' "$tool" devices -d 0
+# In the place of the devices that were named: what is behind "--" is an operand.
+expect 4 '^  devicepool devices -d sim$' "$tool" devices -d 0
+expect 4 '^  devicepool devices -dsim$' "$tool" devices -d0
+expect 4 '^  devicepool devices -d 0 --devices=sim --free$' "$tool" devices -d 0 --devices=0,1 --free
+expect 4 "^  devicepool ntt -d sim -- $scratch/zeros\$" "$tool" ntt -d 0 -- "$scratch/zeros"
+expect 4 "^  devicepool ntt --devices sim -- $scratch/zeros\$" "$tool" ntt -- "$scratch/zeros"
 expect 0 '^  .*\.$' "$tool" version
 # Simulated devices that cannot be used say nothing of GPUs.
 expect 4 'none of the pool' env DEVICEPOOL_SIM_FAULTS='cuDevicePrimaryCtxRetain=2' "$tool" devices --free -d sim

@@ -196,6 +196,7 @@ cat "$scratch/sum_2" "$scratch/sum_3" >"$scratch/got"
 same "msm --batch --output" "$scratch/got" "$scratch/sums"
 expect 2 'not a multiple of the batch of 3' "$tool" msm "$setup" "$scratch/blobs" --big-endian --batch 3
 expect 2 'batch must be at least 1' "$tool" msm "$setup" "$scratch/blobs" --batch 0
+expect 2 'there are no scalars for a batch of 1125899906842624' batch --batch 2^50 --skip 8192
 expect 2 'there are 4096 scalars in each MSM but only 31 points' \
     "$tool" msm "ptau:$vectors/iden3/bls12_381_04.ptau:tauG1" "$scratch/blobs" --big-endian --batch 2
 # A polynomial at tau: by its coefficients, and by its values with the Lagrange points.

@@ -16,8 +16,12 @@ mkdir "$scratch/files" && cd "$scratch/files" && touch points.bin other.txt && m
 case $shell in
 bash)
     . "$scratch/_devicepool"
+    # As readline separates words: at blanks, and at each run of the characters $breaks.
+    breaks="=:"
     proposals() {
-        read -r -a COMP_WORDS <<<"$1"
+        local line=$1
+        [ -z "$breaks" ] || line=$(sed 's/[=:][=:]*/ & /g' <<<"$1")
+        read -r -a COMP_WORDS <<<"$line"
         case $1 in *" ") COMP_WORDS+=("") ;; esac
         COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
         COMPREPLY=()
@@ -108,6 +112,28 @@ proposes "devicepool poseidon -s circom-bn254-t3 " hash permute tree sponge
 proposes "devicepool poseidon sponge --padding " none 10 zero
 proposes "devicepool poseidon tree --set circom-bn254-t1" circom-bn254-t10 circom-bn254-t17 !circom-bn254-t2
 proposes "devicepool devices --devices s" sim
+# A value in the word of its option. Bash replaces what follows the last = or :, unless COMP_WORDBREAKS lacks these; fish
+# and zsh are given the whole word or the value.
+option="" colon=sim:
+[ "$shell" != fish ] || option=--devices=
+[ "$shell" != bash ] || colon=""
+proposes "devicepool devices --devices=s" "${option}sim" "${option}sim:2"
+proposes "devicepool devices --devices=" "${option}all" "${option}sim" !--devices
+proposes "devicepool devices --devices=sim:" "$option${colon}2" !all
+proposes "devicepool devices --devices sim:" "${colon}2" !all
+proposes "devicepool bench ntt --field=bn254_fr,gol" "${before:+${option:+--field=}$before}goldilocks"
+proposes "devicepool msm --curve=bls12_381 poi" points.bin
+proposes "devicepool msm kzg:points.bin:lagrange oth" other.txt
+proposes "devicepool poseidon --set=circom-bn254-t3 --devices sim:2 " hash permute tree sponge
+proposes "devicepool msm --output=poi" "${option:+--output=}points.bin"
+if [ "$shell" = bash ]; then
+    proposes "devicepool msm poi" points.bin
+    breaks=""
+    proposes "devicepool devices --devices=s" --devices=sim --devices=sim:2
+    proposes "devicepool bench ntt --field=bn254_fr,gol" --field=bn254_fr,goldilocks
+    proposes "devicepool msm --output=poi" --output=points.bin
+    breaks="=:"
+fi
 proposes "devicepool warm-up bn254_fr gold" goldilocks
 proposes "devicepool warm-up --" --chip --output
 proposes "devicepool cache " list verify clear path levels pack unpack

@@ -95,7 +95,7 @@ static void test_bus(void **state)
         "0000:3b:00.0 is on the PCI bus, but NVIDIA's kernel module is not loaded: install "
         "the driver (apt-get install nvidia-driver libcuda1");
     put_gpu("../../../bus/pci/drivers/nouveau");
-    put("/etc/os-release", "ID=\"fedora\"\n");
+    put("/etc/os-release", "\nA\n#\n\nID=\"fedora\"\nB");
     check(false, "is driven by nouveau, which has no CUDA: install NVIDIA's driver (dnf install "
                  "akmod-nvidia xorg-x11-drv-nvidia-cuda, from RPM Fusion (untested))");
     put_gpu("../../../bus/pci/drivers/vfio-pci");

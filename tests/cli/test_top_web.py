@@ -180,6 +180,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         path = f"{directory}/socket"
         expect(1, "there is no such socket", "--web", "0", path)
+        expect(2, "takes a port", "--web", "x", path)  # before the socket is read
         service = start_service(path)
         for where in ("", "x", "70000", "1:", "localhost", "host:80", "127.0.0.1", "127.0.0.1:", ":80", "[::1:80", "[]:80", "-1", "80x",
                       "1" * 100):

@@ -241,6 +241,26 @@ static int wants_simulated(const struct cli_line *line)
     return strstr(line->devices ? line->devices : named.value, "sim") != NULL;
 }
 
+/* Prints the words of the line with simulated devices in the place of those that it names, so that
+ * what follows a "--" stays what it is. */
+static void print_with_simulated(const struct cli_line *line)
+{
+    fputs(line->arguments[0], stderr);
+    if (!line->devices)
+        fputs(" --devices sim", stderr);
+    for (int i = 1; i < line->count; i++) {
+        const char *word = line->arguments[i];
+        const bool has_devices =
+            line->devices && line->devices >= word && line->devices <= word + strlen(word);
+
+        if (!has_devices)
+            print_argument(stderr, word);
+        else /* "0", "--devices=0" or "-d0" */
+            fprintf(stderr, " %.*ssim", (int)(line->devices - word), word);
+    }
+    fputc('\n', stderr);
+}
+
 /* Both ways on: with the GPUs of this host, and without. */
 static void explain_missing_gpu(const struct cli_line *line, pool_status failure)
 {
@@ -248,12 +268,7 @@ static void explain_missing_gpu(const struct cli_line *line, pool_status failure
     cli_explain_host(stderr, failure);
     fputs("\nTo compute without one, on a simulated device, set DEVICEPOOL_DEVICES=sim, or:\n  ",
         stderr);
-    fputs(line->arguments[0], stderr);
-    if (!line->devices)
-        fputs(" --devices sim", stderr);
-    for (int i = 1; i < line->count; i++)
-        print_argument(stderr, line->arguments[i]);
-    fputs(line->devices ? " --devices sim\n" : "\n", stderr); /* the last one is in effect */
+    print_with_simulated(line);
 }
 
 int cli_open_pool_of(const struct cli_line *line, pool_params *params, device_pool **pool)

@@ -231,32 +231,61 @@ static void describe_in_bash(
 static void print_bash(void)
 {
     fputs("# Completion of devicepool in bash, written by 'devicepool completion bash'.\n\n"
+          "# The words of the line: bash separates them at = and : also, and replaces only what "
+          "follows.\n"
+          "_devicepool_split() {\n"
+          "    local i part joins=0\n"
+          "    words=()\n"
+          "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+          "        part=${COMP_WORDS[i]}\n"
+          "        case $part in [=:]*) [ \"$i\" -lt 2 ] || joins=1 ;; esac\n"
+          "        if [ $joins = 1 ]; then words[${#words[@]} - 1]+=$part; else "
+          "words+=(\"$part\"); fi\n"
+          "        joins=0\n"
+          "        case $part in = | : | ::) joins=1 ;; esac\n"
+          "    done\n"
+          "    word=${words[${#words[@]} - 1]} last=\"\" own=${COMP_WORDS[COMP_CWORD]}\n"
+          "    [ ${#words[@]} -lt 2 ] || last=${words[${#words[@]} - 2]}\n"
+          "    case $own in [=:]*) own=\"\" ;; esac\n"
+          "    option=\"\"\n"
+          "    case $word in --*=*) option=${word%%=*}= last=${word%%=*} word=${word#*=} ;; esac\n"
+          "}\n\n"
+          "# The proposals in $1 without what bash has already; $2 is before each.\n"
+          "_devicepool_reply() {\n"
+          "    local whole=$option$word\n"
+          "    local kept=${whole%\"$own\"}\n"
+          "    local i\n"
+          "    mapfile -t COMPREPLY < <(compgen -P \"$option$2\" -W \"$1\" -- \"${word#\"$2\"}\")\n"
+          "    for i in \"${!COMPREPLY[@]}\"; do COMPREPLY[i]=${COMPREPLY[i]#\"$kept\"}; done\n"
+          "}\n\n"
           "_devicepool_words() {\n"
-          "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$word\")\n"
+          "    _devicepool_reply \"$1\" \"\"\n"
           "}\n\n"
           "# The last one of several words that commas separate.\n"
           "_devicepool_list() {\n"
           "    local before=\"\"\n"
           "    case $word in *,*) before=\"${word%,*},\" ;; esac\n"
-          "    mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$1\" -- \"${word##*,}\")\n"
+          "    _devicepool_reply \"$1\" \"$before\"\n"
           "}\n\n"
           "_devicepool_paths() {\n"
           "    compopt -o filenames 2>/dev/null\n"
-          "    mapfile -t COMPREPLY < <(compgen \"$1\" -- \"$word\")\n"
+          "    local before=\"\" path=$own\n"
+          "    case $own in --*=*) before=$option path=$word ;; esac\n"
+          "    mapfile -t COMPREPLY < <(compgen -P \"$before\" \"$1\" -- \"$path\")\n"
           "}\n\n"
           "# The number of operands before the cursor; $1: options that take an argument.\n"
           "_devicepool_operand() {\n"
           "    local i\n"
           "    operand=0\n"
-          "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
-          "        case \" $1 \" in *\" ${COMP_WORDS[i]} \"*) ((i++)) && continue ;; esac\n"
-          "        case ${COMP_WORDS[i]} in -*) ;; *) ((operand += 1)) ;; esac\n"
+          "    for ((i = 2; i < ${#words[@]} - 1; i++)); do\n"
+          "        case \" $1 \" in *\" ${words[i]} \"*) ((i++)) && continue ;; esac\n"
+          "        case ${words[i]} in -*) ;; *) ((operand += 1)) ;; esac\n"
           "    done\n"
           "}\n\n"
           "_devicepool() {\n"
-          "    local word=\"${COMP_WORDS[COMP_CWORD]}\" last=\"${COMP_WORDS[COMP_CWORD - 1]}\"\n"
-          "    local options=\"\" operand=0\n"
+          "    local words word last own option options=\"\" operand=0\n"
           "    COMPREPLY=()\n"
+          "    _devicepool_split\n"
           "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
           "        _devicepool_words '",
         stdout);
@@ -266,7 +295,7 @@ static void print_bash(void)
     fputs("    help) _devicepool_words '", stdout);
     print_command_names();
     fputs("' ;;\n    esac\n"
-          "    case $word in -*) _devicepool_words \"$options\" ;; esac\n"
+          "    case $option$word in *=*) ;; -*) _devicepool_words \"$options\" ;; esac\n"
           "}\n\n"
           "complete -F _devicepool devicepool\n",
         stdout);
@@ -317,16 +346,18 @@ static void describe_in_zsh(
     printf("        %s) _arguments -s", command->name);
     for (size_t i = 0; i < count; i++) {
         const struct cli_option *option = &options[i];
+        const bool takes_word = cli_takes_word(option);
 
         fputs(" \\\n            ", stdout);
+        /* "-d+" and "--devices=": the value may be in the same word. */
         if (option->letter)
-            printf("'(-%c --%s)'{-%c,--%s}'[", option->letter, option->name, option->letter,
-                option->name);
+            printf("'(-%c --%s)'{-%c%s,--%s%s}'[", option->letter, option->name, option->letter,
+                takes_word ? "+" : "", option->name, takes_word ? "=" : "");
         else
-            printf("'--%s[", option->name);
+            printf("'--%s%s[", option->name, takes_word ? "=" : "");
         print_escaped(shorten(option->help, text), "[]\\");
         putchar(']');
-        if (cli_takes_word(option)) {
+        if (takes_word) {
             describe_argument(option, &values);
             print_zsh_values(&values);
         }

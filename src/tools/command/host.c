@@ -112,11 +112,13 @@ static void find_distribution(const char *root, struct host_facts *facts)
     snprintf(path, sizeof(path), "%s/etc/os-release", root);
     file = fopen(path, "re");
     while (file && fgets(line, sizeof(line), file)) {
-        const char *id = line + 3 + (line[3] == '"');
+        const char *id = line + 3;
 
-        if (strncmp(line, "ID=", 3) == 0)
-            snprintf(facts->distribution, sizeof(facts->distribution), "%.*s",
-                (int)strcspn(id, "\"\n"), id);
+        if (strncmp(line, "ID=", 3) != 0)
+            continue;
+        id += *id == '"';
+        snprintf(
+            facts->distribution, sizeof(facts->distribution), "%.*s", (int)strcspn(id, "\"\n"), id);
     }
     if (file)
         fclose(file);

@@ -177,6 +177,9 @@ static int fit_terms(
         return cli_usage(self, "there are only %llu scalars", (unsigned long long)scalars->count);
     scalars->data = (uint8_t *)scalars->data + request->skip * scalars->stride;
     scalars->count = request->count ? request->count : scalars->count - request->skip;
+    if (!scalars->count && request->batch > 1)
+        return cli_usage(
+            self, "there are no scalars for a batch of %llu", (unsigned long long)request->batch);
     if (scalars->count % request->batch)
         return cli_usage(self, "%llu scalars are not a multiple of the batch of %llu",
             (unsigned long long)scalars->count, (unsigned long long)request->batch);

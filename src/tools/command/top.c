@@ -251,6 +251,9 @@ int cli_run_top(const struct cli_command *self, struct cli_line *line)
         return cli_usage(self, "'%s' is too long or too short for the path of a socket", path);
     if (web && line->as_json)
         return cli_usage(self, "--web and --json exclude each other");
+    code = web ? top_check_address(self, web) : CLI_GO;
+    if (code != CLI_GO)
+        return code;
     snapshot = top_read_snapshot(path, PATIENCE_SECONDS);
     if (!snapshot)
         return errno == EBADMSG
@@ -259,7 +262,7 @@ int cli_run_top(const struct cli_command *self, struct cli_line *line)
                    : fail_read(path, errno);
     if (web) {
         cJSON_Delete(snapshot);
-        return top_serve(self, path, web);
+        return top_serve(path, web);
     }
     if (!line->as_json && isatty(STDOUT_FILENO))
         return watch(path, snapshot);

@@ -43,7 +43,10 @@ struct top_file {
 extern const struct top_file top_files[];
 extern const size_t top_files_count;
 
-/* Serves the page at "[ADDRESS:]PORT" until a signal. Returns an exit code. */
-int top_serve(const struct cli_command *self, const char *path, const char *where);
+/* Checks "[ADDRESS:]PORT". Returns CLI_GO or an exit code. */
+int top_check_address(const struct cli_command *self, const char *where);
+
+/* Serves the page there until a signal. Returns an exit code. */
+int top_serve(const char *path, const char *where);
 
 #endif

@@ -425,18 +425,24 @@ static int listen_at(union address *address, socklen_t *size)
     return -1;
 }
 
-int top_serve(const struct cli_command *self, const char *path, const char *where)
+int top_check_address(const struct cli_command *self, const char *where)
+{
+    union address address;
+
+    if (parse_address(where, &address))
+        return CLI_GO;
+    return cli_usage(self,
+        "--web takes a port or an address and a port, such as 8080, 127.0.0.1:8080 or "
+        "[::1]:8080, not '%s'",
+        where);
+}
+int top_serve(const char *path, const char *where)
 {
     union address address;
     socklen_t size = parse_address(where, &address);
     char host[INET6_ADDRSTRLEN];
     int listener, is_v6;
 
-    if (!size)
-        return cli_usage(self,
-            "--web takes a port or an address and a port, such as 8080, 127.0.0.1:8080 or "
-            "[::1]:8080, not '%s'",
-            where);
     top_catch_signals();
     listener = listen_at(&address, &size);
     if (listener < 0)
