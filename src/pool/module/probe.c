@@ -185,25 +185,28 @@ static const struct device_resource_type memory_type = {.name = "the memory of p
     .renew = create_memory};
 
 /* Every result gets a value that it will not have, the sum its start. */
-static pool_status fill(pool_device *device, CUdeviceptr address, uint32_t count, uint32_t value)
+static pool_status fill(
+    pool_device *device, CUdeviceptr address, uint32_t count, uint32_t value, CUstream stream)
 {
     struct device_scope scope;
     pool_status status = device_enter(device, &scope);
 
     if (status)
         return status;
-    status = DRIVER_CALL(scope.driver, MemsetD32(address, value, count));
+    status = DRIVER_CALL(scope.driver, MemsetD32Async(address, value, count, stream));
     if (!status)
-        status = DRIVER_CALL(scope.driver, MemsetD32(address + count * sizeof(uint32_t), 0, 1));
+        status = DRIVER_CALL(
+            scope.driver, MemsetD32Async(address + count * sizeof(uint32_t), 0, 1, stream));
     return device_leave(&scope, status);
 }
 
 static pool_status read_results(
-    pool_device *device, CUdeviceptr address, uint32_t *results, uint32_t count)
+    pool_device *device, CUdeviceptr address, uint32_t *results, uint32_t count, CUstream stream)
 {
     const struct memory_transfer transfer = {.host = (unsigned char *)results,
         .device = address,
-        .bytes = ((uint64_t)count + 1) * sizeof(*results)};
+        .bytes = ((uint64_t)count + 1) * sizeof(*results),
+        .stream = stream};
     struct device_memory *memory;
     struct device_scope scope;
     pool_status status = device_enter(device, &scope);
@@ -226,16 +229,19 @@ static pool_status run_kernel(pool_device *device, CUdeviceptr address, uint32_t
     void *arguments[] = {&address, &seed, &rounds, &count};
     pool_kernel *kernel = NULL;
     pool_stream *stream = NULL; /* the kernel may be that of another part of the GPU */
+    CUstream handle = NULL;     /* not NULL in a part, whose driver's default is another stream */
     pool_status status = find_kernel(device, &kernel);
 
     if (!status)
         status = pool_stream_default(device, &stream);
     if (!status)
-        status = fill(device, address, count, ~seed);
+        status = stream_handle_of_work(stream, device, &handle);
+    if (!status)
+        status = fill(device, address, count, ~seed, handle);
     if (!status)
         status = pool_launch(kernel, &shape, arguments, stream);
     if (!status)
-        status = read_results(device, address, results, count);
+        status = read_results(device, address, results, count, handle);
     return status ? status : compare(device, results, count, seed);
 }
 
