@@ -512,6 +512,63 @@ static void test_overlap_is_cut(void **state)
     assert_ok(pool_buffer_destroy(&buffer));
 }
 
+static void set_parts(const struct memory_parts *parts)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct device_memory *memory;
+        struct device_scope scope;
+
+        assert_ok(device_enter(memory_device(i), &scope));
+        assert_ok(memory_of(&scope, &memory));
+        memory->parts = *parts;
+        assert_ok(device_leave(&scope, POOL_OK));
+    }
+}
+
+/* Long copies and fills are several of the driver's, so that those of other streams come in
+ * between. */
+static void test_parts(void **state)
+{
+    enum { COUNT = 10000 };
+    const struct memory_parts parts = {.link = 4096, .peer = 3000, .device = 2500};
+    pool_device *device = memory_device(0);
+    pool_pinned *pinned = NULL;
+    pool_buffer *buffer = NULL, *other = NULL;
+    unsigned char *data;
+
+    (void)state;
+    assert_ok(pool_pinned_create(device, 2 * COUNT, 0, &pinned));
+    assert_ok(pool_buffer_alloc(device, 2 * COUNT, &buffer));
+    assert_ok(pool_buffer_alloc(memory_device(1), COUNT, &other));
+    data = pool_pinned_data(pinned);
+    memory_pattern(data, COUNT, 5);
+    set_parts(&parts);
+    pool_mock_reset_calls(memory_mock);
+    assert_ok(pool_copy_to_device(buffer, 0, data, COUNT, NULL));
+    assert_int_equal(memory_calls("cuMemcpyHtoDAsync"), 3);
+    assert_ok(pool_copy_device(buffer, 7000, buffer, 0, COUNT, NULL)); /* overlaps */
+    assert_int_equal(memory_calls("cuMemcpyDtoDAsync"), 4);
+    assert_ok(pool_copy_device(other, 0, buffer, 7000, COUNT, NULL));
+    assert_int_equal(memory_calls("cuMemcpyPeerAsync"), 4);
+    assert_ok(pool_copy_to_host(data + COUNT, other, 0, COUNT, NULL));
+    assert_int_equal(memory_calls("cuMemcpyDtoHAsync"), 3);
+    memory_check_pattern(data + COUNT, COUNT, 5);
+
+    assert_ok(pool_buffer_fill16(buffer, 2, COUNT / 2 - 1, 0x5a5a, NULL));
+    assert_int_equal(memory_calls("cuMemsetD16Async"), 4);
+    assert_ok(pool_copy_to_host(data, buffer, 0, COUNT, NULL));
+    assert_true(memory_all(data + 2, COUNT - 2, 0x5a));
+    assert_int_not_equal(data[0] << 8 | data[1], 0x5a5a);
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_zeroed(device, COUNT, &buffer));
+    assert_int_equal(memory_calls("cuMemsetD8Async"), 4);
+    assert_ok(pool_copy_to_host(data, buffer, 0, COUNT, NULL));
+    assert_true(memory_all(data, COUNT, 0));
+    assert_ok(pool_buffer_destroy(&buffer));
+    assert_ok(pool_buffer_destroy(&other));
+    assert_ok(pool_pinned_destroy(&pinned));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, memory_set_up, memory_tear_down)
@@ -529,6 +586,7 @@ int main(void)
         TEST(test_urgent_copy_without_memory),
         TEST(test_order_of_waiting_copies),
         TEST(test_overlap_is_cut),
+        TEST(test_parts),
     };
 
     return cmocka_run_group_tests_name("copies on the mock", tests, NULL, NULL);

@@ -244,9 +244,11 @@ pool_status memory_allocate(
     if (status || request->physical)
         return status;
     if (request->zeroed)
-        DRIVER_TRY_FOR(driver, status, release,
-            MemsetD8Async(created, 0, (size_t)request->bytes, stream), "%s",
-            base_size_text(request->bytes).text);
+        status = memory_fill(
+            memory, &(struct memory_fill){
+                        .to = created, .count = request->bytes, .width = 1, .stream = stream});
+    if (status)
+        goto release;
     if (!request->ordered && (memory->pool || request->zeroed))
         DRIVER_TRY(driver, status, release, StreamSynchronize(stream));
     *address = created;

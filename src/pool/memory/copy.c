@@ -2,6 +2,7 @@
 /*
  * Copies between the host and a device: direct for pinned memory, staged for pageable memory.
  */
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -37,15 +38,25 @@ static pool_status check_copy(const char *call, const struct host_copy *copy, ui
 }
 
 /* One driver call; its accesses to pageable memory are complete when it returns. */
-static pool_status copy_direct(struct driver *driver, const struct memory_transfer *t, int to_host)
+static pool_status copy_direct(
+    struct device_memory *memory, const struct memory_transfer *t, int to_host)
 {
-    size_t bytes = (size_t)t->bytes;
+    struct driver *driver = memory->driver;
+    pool_status status = POOL_OK;
 
-    if (to_host)
-        return DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(t->host, t->device, bytes, t->stream), "%s",
-            base_size_text(bytes).text);
-    return DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(t->device, t->host, bytes, t->stream), "%s",
-        base_size_text(bytes).text);
+    for (uint64_t done = 0, part; done < t->bytes && !status; done += part) {
+        const CUdeviceptr device = t->device + done;
+        unsigned char *host = t->host + done;
+        size_t bytes = (size_t)(part = base_min(t->bytes - done, memory->parts.link));
+
+        if (to_host)
+            status = DRIVER_CALL_FOR(driver, MemcpyDtoHAsync(host, device, bytes, t->stream), "%s",
+                base_size_text(bytes).text);
+        else
+            status = DRIVER_CALL_FOR(driver, MemcpyHtoDAsync(device, host, bytes, t->stream), "%s",
+                base_size_text(bytes).text);
+    }
+    return status;
 }
 
 /*
@@ -66,11 +77,11 @@ pool_status memory_copy_pageable(
 
     if (!to_host && !transfer->secret &&
         transfer->bytes <= memory->staging.large.shape.direct_bytes)
-        return copy_direct(driver, transfer, to_host);
+        return copy_direct(memory, transfer, to_host);
     status = to_host ? memory_stage_out(memory, transfer) : memory_stage_in(memory, transfer);
     if (status != POOL_ERR_OUT_OF_HOST_MEMORY || transfer->secret)
         return status;
-    status = copy_direct(driver, transfer, to_host);
+    status = copy_direct(memory, transfer, to_host);
     if (!status && to_host)
         status = DRIVER_CALL(driver, StreamSynchronize(transfer->stream));
     return status;
@@ -100,7 +111,7 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     if (place == MEMORY_PAGEABLE)
         status = memory_copy_pageable(memory, t, copy->to_host);
     else
-        status = copy_direct(scope->driver, t, copy->to_host);
+        status = copy_direct(memory, t, copy->to_host);
     driver_work_returned(copy->queue);
     if (!status)
         device_count_copy(

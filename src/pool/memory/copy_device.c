@@ -34,8 +34,10 @@ static uint64_t chunk_start(const struct pair *pair, uint64_t size, uint64_t i, 
 }
 
 static pool_status copy_chunks(
-    struct driver *driver, const struct pair *pair, uint64_t size, CUdeviceptr scratch)
+    struct device_memory *memory, const struct pair *pair, uint64_t most, CUdeviceptr scratch)
 {
+    struct driver *driver = memory->driver;
+    uint64_t size = base_min(most, memory->parts.device);
     uint64_t chunks = base_ceil_div(pair->bytes, size);
     pool_status status = POOL_OK;
 
@@ -56,21 +58,18 @@ static pool_status copy_chunks(
     return status;
 }
 
-static pool_status copy_scratch(struct device_scope *scope, const struct pair *pair, int secret)
+static pool_status copy_scratch(struct device_memory *memory, const struct pair *pair, int secret)
 {
     struct memory_request request = {.ordered = 1, .stream = pair->stream, .secret = secret};
-    struct device_memory *memory;
     struct base_error_copy first;
     CUdeviceptr scratch;
     pool_status status, released;
 
     request.bytes = base_min(pair->bytes, SCRATCH_BYTES);
-    status = memory_of(scope, &memory);
-    if (!status)
-        status = memory_allocate(memory, &request, &scratch);
+    status = memory_allocate(memory, &request, &scratch);
     if (status)
         return status;
-    status = copy_chunks(scope->driver, pair, request.bytes, scratch);
+    status = copy_chunks(memory, pair, request.bytes, scratch);
     base_error_save(&first);
     released = memory_release(memory, &request, scratch);
     if (!status)
@@ -83,17 +82,20 @@ static pool_status copy_local(
     struct device_scope *scope, const struct pair *pair, const pool_stream *stream, int secret)
 {
     uint64_t distance = pair->to < pair->from ? pair->from - pair->to : pair->to - pair->from;
+    struct device_memory *memory;
+    pool_status status;
 
     if (!distance)
         return POOL_OK;
-    if (distance >= pair->bytes)
-        return copy_chunks(scope->driver, pair, pair->bytes, 0);
-    if ((pair->bytes - 1) / distance < PIECES_MAX)
-        return copy_chunks(scope->driver, pair, distance, 0);
+    status = memory_of(scope, &memory);
+    if (status)
+        return status;
+    if (distance >= pair->bytes || (pair->bytes - 1) / distance < PIECES_MAX)
+        return copy_chunks(memory, pair, base_min(distance, pair->bytes), 0);
     if (stream_capture_of(stream)) /* a graph would have the address of temporary memory */
         return stream_refuse_captured(
             "pool_copy_device", stream, "overlapping copies over a small distance");
-    return copy_scratch(scope, pair, secret);
+    return copy_scratch(memory, pair, secret);
 }
 
 struct peer_copy {
@@ -165,9 +167,25 @@ static pool_status copy_secret_by_host(struct peer_copy *copy)
     return status;
 }
 
+static pool_status copy_peer_parts(
+    struct driver *driver, const struct peer_copy *copy, uint64_t most)
+{
+    const struct pair *pair = &copy->pair;
+    pool_status status = POOL_OK;
+
+    for (uint64_t done = 0, bytes; done < pair->bytes && !status; done += bytes) {
+        bytes = base_min(pair->bytes - done, most);
+        status = DRIVER_CALL_FOR(driver,
+            MemcpyPeerAsync(pair->to + done, copy->to->context, pair->from + done,
+                copy->from->context, (size_t)bytes, pair->stream),
+            "%s from device %d to device %d", base_size_text(bytes).text,
+            pool_device_ordinal(copy->from->device), pool_device_ordinal(copy->to->device));
+    }
+    return status;
+}
+
 static pool_status copy_peer(struct peer_copy *copy)
 {
-    struct pair *pair = &copy->pair;
     int to_runs = device_is_same_gpu(copy->stream_device, copy->to->device), direct = 0;
     struct device_memory *here = to_runs ? copy->to : copy->from;
     struct device_memory *there = to_runs ? copy->from : copy->to;
@@ -182,11 +200,7 @@ static pool_status copy_peer(struct peer_copy *copy)
     if (copy->secret && !direct)
         status = copy_secret_by_host(copy);
     else
-        status = DRIVER_CALL_FOR(scope.driver,
-            MemcpyPeerAsync(pair->to, copy->to->context, pair->from, copy->from->context,
-                (size_t)pair->bytes, pair->stream),
-            "%s from device %d to device %d", base_size_text(pair->bytes).text,
-            pool_device_ordinal(copy->from->device), pool_device_ordinal(copy->to->device));
+        status = copy_peer_parts(scope.driver, copy, here->parts.peer);
     driver_work_returned(copy->queue);
     return device_leave(&scope, status);
 }

@@ -15,6 +15,11 @@
 #include "pool/memory/virtual.h"
 #include "pool/tuning/tuning.h"
 
+/* Each part takes 0.3 to 1.3 ms on an H200 (55 GB/s to and from the host, 400 GB/s to another
+ * device, 2 TB/s inside), which is many times the gap between two copies of a stream. */
+static const struct memory_parts parts = {
+    .link = UINT64_C(64) << 20, .peer = UINT64_C(256) << 20, .device = UINT64_C(1) << 30};
+
 /* Creates the device's pool, if driver and device support stream-ordered allocation. */
 static pool_status create_pool(struct device_memory *memory)
 {
@@ -102,6 +107,7 @@ static pool_status create_memory(pool_device *device, void **object)
         return base_fail_memory("the memory of a device");
     memory->device = device;
     memory->driver = device_driver(device);
+    memory->parts = parts;
     /* The streams are created before, and therefore destroyed after, the memory that waits on them.
      */
     status = stream_registry_of(device, &memory->streams);

@@ -111,6 +111,17 @@ struct memory_digester {
     CUdeviceptr result;
 };
 
+/*
+ * The most bytes of one copy or fill by the driver. Longer ones are enqueued in parts, one behind
+ * the other on their stream, because a copy engine takes the copies of several streams in turn: a
+ * short job's copy then waits for a part and not for all of a long one.
+ */
+struct memory_parts {
+    uint64_t link;   /* copies between the device and pinned memory */
+    uint64_t peer;   /* copies to another device */
+    uint64_t device; /* copies within the device, and fills */
+};
+
 /* What the library knows of the device's virtual memory. */
 struct memory_virtual {
     atomic_uint_least64_t granularity; /* 0: not asked yet */
@@ -167,6 +178,7 @@ struct device_memory {
     struct memory_virtual virtual;
     struct memory_digester digester;
     struct memory_staging staging;
+    struct memory_parts parts;
     struct memory_peer peers[MEMORY_PEERS_MAX]; /* guarded by a lock of peer.c */
     unsigned peer_count;
     unsigned peer_users; /* threads that close a link to this memory; guarded by the same lock */
@@ -316,6 +328,16 @@ static inline int memory_is_secret(const pool_buffer *buffer)
 {
     return (buffer->block->flags & POOL_BUFFER_SECRET) != 0;
 }
+
+/* Enqueues that `count` values of `width` bytes, 1, 2 or 4, are set to `value`. */
+struct memory_fill {
+    CUdeviceptr to;
+    uint64_t count;
+    uint32_t value;
+    unsigned width;
+    CUstream stream;
+};
+pool_status memory_fill(struct device_memory *memory, const struct memory_fill *fill);
 
 /* Enqueues that `count` 32-bit words of the device's memory are set to zero. */
 pool_status memory_clear_words(

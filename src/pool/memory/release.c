@@ -55,8 +55,8 @@ static pool_status overwrite(
     struct device_memory *memory, CUdeviceptr address, uint64_t bytes, CUstream stream)
 {
     struct driver *driver = memory->driver;
-    pool_status status = DRIVER_CALL_FOR(
-        driver, MemsetD8Async(address, 0, (size_t)bytes, stream), "%s", base_size_text(bytes).text);
+    pool_status status = memory_fill(
+        memory, &(struct memory_fill){.to = address, .count = bytes, .width = 1, .stream = stream});
 
     if (!status || pool_status_class(status) == POOL_CLASS_PROCESS)
         return status;
