@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """devicepool bench share on simulated devices: the rows of the report, and what is refused.
 
-test_share.py DEVICEPOOL
+test_share.py DEVICEPOOL VECTORS
 """
 import json
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+import xml.etree.ElementTree as ET
 
-tool = sys.argv[1]
+tool, vectors = sys.argv[1:]
 SMALL = ["-d", "sim:2", "--arrivals", "12", "--rate", "200", "--clients", "2"]
 LATENCIES = ["p50_ms", "p99_ms", "p999_ms", "max_ms"]
 
@@ -61,6 +65,37 @@ def test_partition():
     assert all(row["wrong"] == 0 for row in report["rows"]), report
 
 
+def test_proofs():
+    files = ["--key", vectors + "/iden3/no_public.zkey", "--witness", vectors + "/iden3/no_public.wtns"]
+    report = json.loads(run(*SMALL, "--json", "--short", "ntt:2^4", "--long", "groth16", "--mode", "priority", *files).stdout)
+    rows = [(row.get("short"), row.get("long"), row["mode"]) for row in report["rows"]]
+    assert rows == [("ntt", None, "alone"), (None, "groth16", "alone"), ("ntt", "groth16", "priority")], rows
+    assert all(row["wrong"] == 0 for row in report["rows"]), report
+    info = json.loads(subprocess.run([tool, "info", "--json", files[1]], capture_output=True, check=True).stdout)
+    assert str(report["rows"][1]["long_size"]) in json.dumps(info), (report, info)
+    assert "size of groth16" in run("--long", "groth16", "--key", "x", code=2).stderr
+    assert "size of groth16" in run("--long", "groth16:8", *files, code=2).stderr
+    assert "is a long job" in run("--short", "groth16", *files, code=2).stderr
+    run(*SMALL, "--short", "ntt:2^4", "--long", "groth16", "--key", tool, "--witness", files[3], code=1)
+
+
+def test_plot():
+    """One point with a bar from p50 to p99 per short job, long job and mode."""
+    if not shutil.which("gnuplot"):
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "x.svg")
+        assert "drawn" in run(*SMALL, "--short", "ntt:2^4,ntt:2^5", "--long", "poseidon:5", "--plot", path).stderr
+        root = ET.parse(path).getroot()
+    texts = ["".join(text.itertext()).strip() for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    for label in ("ntt 16 alone", "ntt 32 alone", "ntt 16 beside poseidon 5", "ntt 32 beside poseidon 5", "alone", "as-it-comes",
+                  "priority"):
+        assert label in texts, (label, texts)
+    assert "partition" not in texts and any("bars: p50 to p99" in text for text in texts), texts
+    points = [use for use in root.iter("{http://www.w3.org/2000/svg}use")]
+    assert len(points) >= 6, len(points)
+
+
 def test_usage():
     assert "no job 'fft'" in run("--short", "fft", code=2).stderr
     assert "--long takes NAME:SIZE" in run("--long", "msm:x", code=2).stderr
@@ -81,4 +116,6 @@ def test_usage():
 test_report()
 test_table()
 test_partition()
+test_proofs()
+test_plot()
 test_usage()

@@ -183,6 +183,7 @@ struct bench_case {
     pool_matrix_layout layout;      /* of evaluations and rows in bit-reversed order */
     uint32_t log_arity;             /* of folds and trees; trees: 0 is 1 */
     bool commits;                   /* folds, extensions: also to the results */
+    const char *key, *witness;      /* files of a proof */
 };
 
 enum { BENCH_MAX_DEVICES = 64, BENCH_ARRAYS = 8 };
@@ -206,8 +207,9 @@ struct bench_run {
 
     struct bench_launches *launches; /* receives them instead of `timing`; NULL: calls are timed */
 
-    double units;     /* processed per call, for the rate */
-    double first_use; /* seconds of the operation's warm-up */
+    double units;         /* processed per call, for the rate */
+    uint64_t lease_bytes; /* of a call, where they vary; 0: those of the first call */
+    double first_use;     /* seconds of the operation's warm-up */
     struct bench_timing timing;
     bool is_correct;
     int driver_code;      /* of the failure, as is the next */

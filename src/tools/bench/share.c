@@ -129,6 +129,8 @@ pool_status share_open(struct share_task *task)
         run->exec.workspace = NULL;
         status = run_leased(task, 0, memory.available_bytes / 2, &end, &task->lease_bytes);
     }
+    if (run->lease_bytes)
+        task->lease_bytes = run->lease_bytes;
     if (!status)
         run->is_correct = run->is_correct && is_expected(task);
     else if (!*run->failure)

@@ -415,8 +415,10 @@ static int check_options(
 static int run_share(
     const struct cli_command *self, struct bench *bench, const struct cli_line *line)
 {
-    int code = cli_check_given(self, line, "share", "short long mode arrivals rate seed clients");
+    int code = cli_check_given(
+        self, line, "share", "short long mode arrivals rate seed clients key witness plot");
 
+    bench->share.plot = bench->plot;
     return code == CLI_GO ? cli_run_share(self, &bench->share, line) : code;
 }
 
@@ -518,8 +520,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         {'r', "repeat", "COUNT", "timed runs (default 9)", CLI_COUNT, &bench.repeat, NULL},
         {'w', "warm-ups", "COUNT", "untimed runs before those (default 2)", CLI_COUNT,
             &bench.warm_ups, NULL},
-        {'p', "plot", "FILE", "plot seconds over size as SVG, with gnuplot", CLI_STRING,
-            &bench.plot, NULL},
+        {'p', "plot", "FILE",
+            "plot seconds over size, or the latencies of share, as\n"
+            "SVG, with gnuplot",
+            CLI_STRING, &bench.plot, NULL},
         {0, "suite", NULL,
             "measure the rows of docs/performance.md, or groups of\n"
             "them: msm,ntt,extend,poseidon,tree,copy,pool,start,\n"
@@ -565,6 +569,10 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
             &bench.share.seed, NULL},
         {0, "clients", "COUNT", "share: threads that serve arrivals (default 16)", CLI_COUNT,
             &bench.share.clients, NULL},
+        {0, "key", "FILE", "share: zkey of the long job groth16", CLI_STRING, &bench.share.key,
+            NULL},
+        {0, "witness", "FILE", "share: wtns of the long job groth16", CLI_STRING,
+            &bench.share.witness, NULL},
     };
     int code = cli_parse(self, options, CLI_COUNT_OF(options), line);
 

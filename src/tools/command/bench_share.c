@@ -31,6 +31,7 @@ static const struct kind kinds[] = {
     {"tree", &bench_tree, {.subject = "circom-bn254-t3", .on_device = true}, 1 << 10, 1 << 24},
     {"extend", &bench_extend,
         {.subject = "koalabear", .batch = 64, .log_blowup = 1, .commits = true}, 1 << 10, 1 << 20},
+    {"groth16", &cli_bench_groth16, {0}, 0, 0},
 };
 
 /* A mode: the priority of the short jobs' leases. */
@@ -78,8 +79,8 @@ static const struct kind *find_kind(const char *name)
     return NULL;
 }
 
-static int read_job(
-    const struct cli_command *self, const char *option, char *text, bool is_long, struct job *job)
+static int read_job(const struct cli_command *self, const struct cli_share *options,
+    const char *option, char *text, bool is_long, struct job *job)
 {
     const char *name = strsep(&text, ":");
     const struct kind *kind = job->kind = find_kind(name);
@@ -88,11 +89,18 @@ static int read_job(
 
     if (!kind)
         return cli_usage(self,
-            "bench share has no job '%s': %s takes msm, ntt, poseidon, open, tree and extend", name,
-            option);
+            "bench share has no job '%s': %s takes msm, ntt, poseidon, open, tree and extend%s",
+            name, option, is_long ? ", and groth16" : "");
+    if (kind->operation == &cli_bench_groth16 && !is_long)
+        return cli_usage(self, "bench share: groth16 is a long job");
     job->spec = kind->spec;
     job->spec.from_pageable = !is_long;
     job->spec.size = is_long ? kind->long_size : kind->short_size;
+    job->spec.key = options->key;
+    job->spec.witness = options->witness;
+    if (kind->operation == &cli_bench_groth16 && (text || !options->key || !options->witness))
+        return cli_usage(
+            self, "%s: the size of groth16 is that of its --key and --witness", option);
     if (text && (!cli_parse_count(text, &job->spec.size) || !job->spec.size))
         return cli_usage(self, "%s takes NAME:SIZE, for example %s:2^12", option, name);
     if (kind->operation->needs_powers && job->spec.size & (job->spec.size - 1))
@@ -105,8 +113,8 @@ static int read_job(
     return CLI_GO;
 }
 
-static int read_jobs(const struct cli_command *self, const char *option, const char *list,
-    bool is_long, struct job *jobs, size_t *count)
+static int read_jobs(const struct cli_command *self, const struct cli_share *options,
+    const char *option, const char *list, bool is_long, struct job *jobs, size_t *count)
 {
     char names[512];
     char *rest = names, *name;
@@ -116,7 +124,7 @@ static int read_jobs(const struct cli_command *self, const char *option, const c
     while (code == CLI_GO && (name = strsep(&rest, ","))) {
         if (*count == MAX_JOBS)
             return cli_usage(self, "%s takes at most %d jobs", option, MAX_JOBS);
-        code = read_job(self, option, name, is_long, &jobs[(*count)++]);
+        code = read_job(self, options, option, name, is_long, &jobs[(*count)++]);
     }
     return code;
 }
@@ -148,11 +156,11 @@ static int read_options(const struct cli_command *self, struct share *share)
         return cli_usage(self, "--rate must be 1 to %d", MAX_RATE);
     if (!options->clients || options->clients > MAX_CLIENTS)
         return cli_usage(self, "--clients must be 1 to %d", MAX_CLIENTS);
-    code = read_jobs(self, "--short",
+    code = read_jobs(self, options, "--short",
         options->short_jobs ? options->short_jobs : "msm,ntt,poseidon,open", false,
         share->short_jobs, &share->short_count);
     if (code == CLI_GO)
-        code = read_jobs(self, "--long",
+        code = read_jobs(self, options, "--long",
             options->long_jobs ? options->long_jobs : "msm,ntt,tree,extend", true, share->long_jobs,
             &share->long_count);
     return code == CLI_GO
@@ -373,6 +381,7 @@ int cli_run_share(
     const struct cli_command *self, const struct cli_share *options, const struct cli_line *line)
 {
     struct share *share = bench_alloc(1, sizeof(*share));
+    struct output_file picture = {0};
     pool_params params = {.slots = (uint32_t)options->clients + 1};
     device_pool *pool;
     int code;
@@ -387,6 +396,8 @@ int cli_run_share(
     }
     pool = share->pool;
     code = check_memory(share);
+    if (code == CLI_GO)
+        code = cli_plot_open(options->plot, &picture);
     if (code != CLI_GO) {
         free(share);
         return cli_close_pool(&pool, code, 0);
@@ -396,12 +407,11 @@ int cli_run_share(
     cli_watch_begin();
     measure_all(share);
     cli_watch_end();
+    code = cli_plot_close(
+        &picture, pool, share->rows, "share", share->wrong ? CLI_DEVICE : share->code);
     print_report(share, line);
-    code = share->code;
-    if (share->wrong) {
+    if (share->wrong)
         cli_fail_with("bench share: %llu results were wrong", (unsigned long long)share->wrong);
-        code = CLI_DEVICE;
-    }
     free(share);
     return cli_close_pool(&pool, code, 0);
 }

@@ -5,6 +5,7 @@
 #ifndef CLI_BENCH_SHARE_H
 #define CLI_BENCH_SHARE_H
 
+#include "bench.h"
 #include "cli.h"
 
 /* Comma-separated lists; NULL: the defaults. Jobs are NAME or NAME:SIZE. */
@@ -16,7 +17,12 @@ struct cli_share {
     uint64_t rate; /* per second */
     uint64_t seed;
     uint64_t clients;
+    const char *key, *witness; /* files of the job groth16 */
+    const char *plot;          /* the file to draw; NULL: none */
 };
+
+/* Proofs with the key and witness of its spec, under a lease or on a device. */
+extern const struct bench_operation cli_bench_groth16;
 
 /* Measures the first usable device. Returns an exit code. */
 int cli_run_share(

@@ -350,14 +350,15 @@ int cli_output_write(struct output_file *output, const void *bytes, size_t count
 int cli_output_close(struct output_file *output, int code);
 int cli_outputs_close(struct output_file *outputs, size_t count, int code);
 
-/* ---- plot.c: a plot of median seconds over size, drawn by gnuplot ---- */
+/* ---- plot.c: plots of median seconds over size, and of latencies, drawn by gnuplot ---- */
 
 /* Checks that gnuplot is installed, and opens the file. Returns CLI_GO or an exit code. */
 int cli_plot_open(const char *path, struct output_file *picture);
 
 /* Draws the rows of a benchmark, if there are any, with one line per subject and device, bars from
- * the fastest to the slowest run, and the chips of the pool. Returns `code`, or an exit code if
- * drawing failed. */
+ * the fastest to the slowest run, and the chips of the pool; those of the operation "share" as
+ * latencies by short and long job, one colour per mode, bars from p50 to p99. Returns `code`, or an
+ * exit code if drawing failed. */
 int cli_plot_close(struct output_file *picture, device_pool *pool, const cJSON *rows,
     const char *operation, int code);
 
