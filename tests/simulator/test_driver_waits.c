@@ -2,11 +2,15 @@
 /*
  * Which calls of the simulated driver wait for work of other streams, and beside which of them
  * other threads cannot launch: as measured on an H100 with driver 580.159.04. A stream that waits
- * in a host function stands for a kernel that runs.
+ * in a host function stands for a kernel that runs. With the argument "gpu" the same table is
+ * compared with the driver of the host.
  */
 #include "kernels.h"
 
 #include "driver/attributes.h"
+#include "driver/driver.h"
+
+static bool is_gpu;
 
 #define NON_BLOCKING 1u
 #define MIB (1u << 20)
@@ -255,7 +259,12 @@ static void create_objects(const char *spec)
     const pool_cu_mem_pool_props props = {.allocation_type = DRIVER_MEM_ALLOCATION_TYPE_PINNED,
         .location = {.type = DRIVER_MEM_LOCATION_TYPE_DEVICE}};
 
-    with.context = sim_begin_context(spec);
+    if (is_gpu) {
+        assert_int_equal(cu->DevicePrimaryCtxRetain(&with.context, 0), 0);
+        assert_int_equal(cu->CtxSetCurrent(with.context), 0);
+    } else {
+        with.context = sim_begin_context(spec);
+    }
     assert_int_equal(cu->StreamCreateWithPriority(&with.busy, NON_BLOCKING, 0), 0);
     assert_int_equal(cu->StreamCreateWithPriority(&with.other, NON_BLOCKING, 0), 0);
     assert_int_equal(cu->MemAlloc(&with.device, MIB), 0);
@@ -292,7 +301,10 @@ static void destroy_objects(void)
     free(with.pageable);
     free(with.spare_pageable);
     free(with.registered);
-    sim_end_context();
+    if (is_gpu)
+        assert_int_equal(cu->DevicePrimaryCtxRelease(0), 0);
+    else
+        sim_end_context();
 }
 
 static void check_calls(bool has_waits)
@@ -366,7 +378,7 @@ static void test_pageable_copies(void **state)
     };
 
     (void)state;
-    for (int without = 0; without < 2; without++) {
+    for (int without = 0; without < (is_gpu ? 1 : 2); without++) {
         create_objects(without ? "sim:waits=0" : "sim");
         for (size_t at = 0; at < sizeof(rows) / sizeof(rows[0]); at++) {
             const bool waits = rows[at].waits && !without;
@@ -425,14 +437,28 @@ static void test_end_while_waiting(void **state)
     sim_close();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest on_gpu[] = {
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_pageable_copies),
+    };
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_calls_without_waits),
         cmocka_unit_test(test_pageable_copies),
         cmocka_unit_test(test_end_while_waiting),
     };
+    struct driver *driver = NULL;
 
+    is_gpu = argc > 1 && strcmp(argv[1], "gpu") == 0;
+    if (is_gpu) {
+        if (driver_open(NULL, &driver) || driver->api.Init(0)) {
+            printf("no driver: %s\n", pool_last_error()->message);
+            return 77;
+        }
+        cu = &driver->api;
+        return cmocka_run_group_tests_name("waiting calls of a GPU's driver", on_gpu, NULL, NULL);
+    }
     return cmocka_run_group_tests_name("waiting calls", tests, NULL, NULL);
 }
