@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "support/msm.h"
+#include "support/needs_compiler.h"
 #include "support/ntt.h"
 #include "support/pool.h"
 #include "zk/operation/exec.h"
@@ -26,7 +27,7 @@ static struct {
     struct msm_problem problem;
     pool_bases *bases;
     pool_buffer *scalars, *point, *transformed, *leaves, *levels;
-    pool_ntt_domain *domain;
+    pool_ntt_domain *domain, *small_domain;
     pool_poseidon *set;
 } with;
 
@@ -66,10 +67,43 @@ static pool_status run_tree(const pool_exec *exec)
     return pool_poseidon_merkle_build(with.set, exec, &params, &leaves, &levels);
 }
 
+/* The extension is a call of its own, inside. */
+static pool_status run_extension(const pool_exec *exec)
+{
+    enum { COLUMNS = 8 };
+    const pool_matrix_commit_params params = {.struct_size = sizeof(params), .set = with.set};
+    const pool_ntt_extend_params extend = {
+        .struct_size = sizeof(extend), .domain = with.domain, .log_blowup = 1, .batch = COLUMNS};
+    const pool_extension extension = {
+        .params = &extend, .trace = span_of(with.leaves, COLUMNS * POINTS / 2)};
+    const pool_span levels = span_of(with.levels, 2 * POINTS - 1);
+
+    return pool_extend_commit(&params, exec, &extension, 1, &levels);
+}
+
+/* The inverses of the factors are a call of vectors, inside. */
+static pool_status run_evaluation(const pool_exec *exec)
+{
+    static const uint32_t point[4] = {5};
+    const pool_matrix_evaluate_params params = {.struct_size = sizeof(params),
+        .field = pool_field_by_name("babybear_x4"),
+        .domain = with.small_domain,
+        .on_subgroup = 1};
+    const pool_matrix matrix = {.span = span_of(with.transformed, POINTS),
+        .height = POINTS,
+        .width = 2,
+        .layout = POOL_MATRIX_ROWS};
+    uint32_t values[2 * 4];
+
+    return pool_matrix_evaluate(&params, exec, &matrix, point, 1, values);
+}
+
 static const struct {
     const char *name;
     pool_status (*run)(const pool_exec *exec);
-} operations[] = {{"MSM", run_msm}, {"ECNTT", run_ecntt}, {"tree", run_tree}};
+    bool blocks; /* it has no asynchronous form */
+} operations[] = {{"MSM", run_msm, false}, {"ECNTT", run_ecntt, false}, {"tree", run_tree, false},
+    {"extension", run_extension, false}, {"evaluation", run_evaluation, true}};
 
 enum { TWO_SLICES = 2 }; /* launches: with a limit of 1 ns each is a slice of its own */
 
@@ -93,6 +127,7 @@ static int open_all(void **state)
     assert_ok(pool_buffer_from_host(
         device, with.problem.points, POINTS * with.problem.point_bytes, &with.transformed));
     with.domain = ntt_domain(pool_curve_scalar_field(curve), LOG_POINTS);
+    with.small_domain = ntt_domain(pool_field_by_name("babybear"), LOG_POINTS);
     assert_ok(pool_poseidon_by_name("circom-bn254-t3", &with.set));
     elements = ntt_random(pool_curve_scalar_field(curve), 5, LEAVES);
     assert_ok(pool_buffer_from_host(device, elements, LEAVES * 32, &with.leaves));
@@ -112,6 +147,7 @@ static int close_all(void **state)
     assert_ok(pool_buffer_destroy(&with.leaves));
     assert_ok(pool_buffer_destroy(&with.levels));
     assert_ok(pool_ntt_domain_destroy(&with.domain));
+    assert_ok(pool_ntt_domain_destroy(&with.small_domain));
     pool_poseidon_destroy(&with.set);
     msm_problem_free(&with.problem);
     return close_pool(state);
@@ -198,16 +234,24 @@ static uint64_t enqueued_by(
     return count;
 }
 
+/* The kernels of FRI have no prebuilt PTX. */
+static size_t operation_count(void)
+{
+    const size_t count = sizeof(operations) / sizeof(operations[0]);
+
+    return compiler_is_missing(device) ? count - 1 : count;
+}
+
 static void test_two_slices(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+    for (size_t i = 0; i < operation_count(); i++) {
         pool_exec exec = exec_here();
         uint64_t all;
 
         exec.slice_ns = 1;
         assert_ok(operations[i].run(&exec)); /* loads its kernels */
-        all = enqueued_by(i, 1, 1, false, POOL_OK);
+        all = operations[i].blocks ? UINT64_MAX : enqueued_by(i, 1, 1, false, POOL_OK);
         print_message("%s: %llu enqueued\n", operations[i].name, (unsigned long long)all);
         assert_true(all > TWO_SLICES + 2);
         assert_int_equal(enqueued_by(i, 1, 0, false, POOL_OK), TWO_SLICES);
@@ -346,7 +390,7 @@ static void test_slice_of_several_streams(void **state)
 static void test_cancelled(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+    for (size_t i = 0; i < operation_count(); i++)
         (void)enqueued_by(i, 1, 0, true, POOL_ERR_CANCELLED);
 }
 

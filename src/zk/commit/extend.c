@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "zk/commit/devices.h"
 #include "zk/ntt/extend.h"
+#include "zk/operation/slices.h"
 
 const struct commit_extension *commit_extension_of(
     const struct commit_tree *tree, const pool_matrix *matrix)
@@ -65,6 +66,7 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     const pool_span from = elements_of(in, in->count, commit_trace_height(extension));
     const pool_span to = elements_of(out, in->count, height);
     pool_ntt_extend_params params = extension->params;
+    struct slices *lent;
     pool_buffer *scratch = NULL;
     CUdeviceptr address;
     uint64_t bytes = 0;
@@ -79,8 +81,10 @@ pool_status commit_extend_columns(const struct commit_extension *extension,
     if (!status && bytes)
         status = scratch_allocate(target, bytes, &scratch, &address);
     exec.workspace = scratch;
+    lent = slices_lend(target->slices);
     if (!status)
         status = pool_ntt_extend(&params, &exec, &from, NULL, &to);
+    slices_lend(lent);
     return scratch_free(target, &scratch, status);
 }
 

@@ -80,8 +80,8 @@ pool_status fri_run_fold(void *user)
 
 /* ---- evaluations ----------------------------------------------------------------------------- */
 
-/* The factors x_i / (z - x_i) of values, or z^i of coefficients. */
-static pool_status make_factors(
+/* The factors x_i / (z - x_i) of values, or z^i of coefficients, by calls of vectors. */
+static pool_status enqueue_factors(
     const struct fri_evaluation *call, uint32_t index, const uint64_t *z, CUdeviceptr address)
 {
     const pool_field *field = call->params.field;
@@ -110,6 +110,16 @@ static pool_status make_factors(
     status = fri_launch_items(
         &call->frame.target, "fri_denominators", call->matrix->height, &cut, &args, sizeof(args));
     return status ? status : pool_vector_inverse(field, &exec, &weights, &weights);
+}
+
+static pool_status make_factors(
+    const struct fri_evaluation *call, uint32_t index, const uint64_t *z, CUdeviceptr address)
+{
+    struct slices *const lent = slices_lend(call->frame.target.slices);
+    pool_status status = enqueue_factors(call, index, z, address);
+
+    slices_lend(lent);
+    return status;
 }
 
 static pool_status multiply(const struct fri_evaluation *call, const pool_span *span,

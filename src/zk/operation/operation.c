@@ -183,13 +183,13 @@ static void begin_progress(struct operation_call *call)
         .total = call->work ? call->work : call->items};
 }
 
-/* The host of an asynchronous call must not wait. */
+/* The host of an asynchronous call must not wait, unless the call is part of a blocking one. */
 static void begin_slices(struct operation_call *call, struct slices *slices)
 {
     *slices = (struct slices){.device = call->target.device,
         .progress = &call->progress,
-        .slice_ns = exec_share_of(&call->exec, call->target.device).slice_ns};
-    call->target.slices = call->exec.is_async ? NULL : slices;
+        .slice_ns = device_slice_ns(call->target.device, call->exec.slice_ns)};
+    call->target.slices = call->exec.is_async ? slices_lent(call->target.device) : slices;
 }
 
 static pool_status run_entered(struct operation_call *call)

@@ -124,6 +124,21 @@ pool_status slices_launch(
     return status;
 }
 
+static _Thread_local struct slices *lent;
+
+struct slices *slices_lend(struct slices *slices)
+{
+    struct slices *const before = lent;
+
+    lent = slices;
+    return before;
+}
+
+struct slices *slices_lent(const pool_device *device)
+{
+    return lent && lent->device == device ? lent : NULL;
+}
+
 void slices_end(struct slices *slices)
 {
     if (slices->set)

@@ -65,4 +65,12 @@ void slices_join(struct slices *slices, pool_stream *joined, pool_stream *stream
 
 void slices_end(struct slices *slices);
 
+/*
+ * Asynchronous calls of this thread, on the device of `slices`, are parts of its call until the
+ * next slices_lend: for calls that an operation consists of. Returns what was lent before; NULL:
+ * nothing.
+ */
+struct slices *slices_lend(struct slices *slices);
+struct slices *slices_lent(const pool_device *device);
+
 #endif
