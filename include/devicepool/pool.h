@@ -75,7 +75,9 @@ typedef enum pool_isolation {
     POOL_ISOLATION_WORKERS = 1 /* in a process for each device */
 } pool_isolation;
 
-#define POOL_SLICE_NS 2000000ull /* the default of pool_params.slice_ns */
+/* The default of pool_params.slice_ns, and while a device is shared. */
+#define POOL_SLICE_NS 2000000ull
+#define POOL_SHARED_SLICE_NS 500000ull
 
 /* Zero is the default of every member but struct_size. */
 typedef struct pool_params {
@@ -207,8 +209,10 @@ typedef struct pool_params {
      * other jobs on it get their turn: longer kernels are cut, to one wave of blocks at least.
      * Predicted from the rates of the chips that were measured, not enforced. Blocking calls
      * enqueue at most two such slices ahead of the device. 0: the setting DEVICEPOOL_SLICE, or
-     * POOL_SLICE_NS, 2 ms. UINT64_MAX: no limit, and everything is enqueued at once.
-     * pool_exec.slice_ns replaces it for one call. docs/scheduling.md says how kernels are cut.
+     * POOL_SLICE_NS, 2 ms, and while other leases are held on the device POOL_SHARED_SLICE_NS, 0.5
+     * ms, for kernels that leave no multiprocessors free. UINT64_MAX: no limit, and everything is
+     * enqueued at once. pool_exec.slice_ns replaces it for one call. docs/scheduling.md says how
+     * kernels are cut.
      */
     uint64_t slice_ns;
     /*

@@ -278,6 +278,7 @@ static pool_status allocate_pool(const pool_params *params,
     pool->fault_user = params->fault_user;
     pool->stall_timeout_ns = params->stall_timeout_ns;
     pool->slice_ns = params->slice_ns ? params->slice_ns : POOL_SLICE_NS;
+    pool->shared_slice_ns = params->slice_ns ? params->slice_ns : POOL_SHARED_SLICE_NS;
     pool->shared_multiprocessors = params->shared_multiprocessors;
     pool->host_memory = params->host_memory;
     pool->host_memory_user = params->host_memory_user;

@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "pool/lease/admission.h"
+#include "zk/operation/exec.h"
 
 /* --- granting -----------------------------------------------------------------------------------
  */
@@ -808,6 +809,18 @@ static uint64_t read_sharing_clock(void)
     return sharing_clock_ns;
 }
 
+/* The longest launches of a call, where they fill the device and where they do not. */
+static void check_slices(pool_lease *lease, const pool_device *device, uint64_t slice_ns)
+{
+    pool_exec exec = {.lease = lease};
+
+    assert_int_equal(exec_share_of(&exec, device).slice_ns, slice_ns);
+    assert_int_equal(exec_share_of(&exec, device).partial_slice_ns, POOL_SLICE_NS);
+    exec.slice_ns = 7000;
+    assert_int_equal(exec_share_of(&exec, device).slice_ns, 7000);
+    assert_int_equal(exec_share_of(&exec, device).partial_slice_ns, 7000);
+}
+
 /* What a call under a lease leaves to others: nothing while it is alone, or has all slots. */
 static void test_shared_devices(void **state)
 {
@@ -832,10 +845,12 @@ static void test_shared_devices(void **state)
     assert_ok(pool_release(&lease));
     assert_ok(pool_acquire(world.pool, &request, &lease));
     assert_false(lease_is_shared(lease, first));
+    check_slices(lease, first, POOL_SLICE_NS);
     assert_ok(pool_acquire(world.pool, &request, &other));
     assert_true(lease_is_shared(lease, first));
     assert_true(lease_is_shared(other, first));
     assert_false(lease_is_shared(other, second));
+    check_slices(lease, first, POOL_SHARED_SLICE_NS);
     assert_ok(pool_release(&other));
     sharing_clock_ns += 999999999;
     assert_true(lease_is_shared(lease, first));

@@ -77,9 +77,11 @@ struct device_part_name device_part_name(const pool_device *device);
 struct driver *device_driver(const pool_device *device);
 
 struct device_pool *device_pool_of(const pool_device *device);
-/* The longest time that one launch should fill the device: `asked`, or for 0 that of the pool; how
- * many of its multiprocessors kernels of one block per multiprocessor leave free while it is shared. */
+/* The longest time that one launch should fill the device: `asked`, or for 0 that of the pool,
+ * always and while it is shared; how many of its multiprocessors kernels of one block per
+ * multiprocessor leave free while it is shared. */
 uint64_t device_slice_ns(const pool_device *device, uint64_t asked);
+uint64_t device_shared_slice_ns(const pool_device *device, uint64_t asked);
 uint32_t device_shared_multiprocessors(const pool_device *device);
 
 /*

@@ -62,6 +62,11 @@ uint64_t device_slice_ns(const pool_device *device, uint64_t asked)
     return asked ? asked : device->pool->slice_ns;
 }
 
+uint64_t device_shared_slice_ns(const pool_device *device, uint64_t asked)
+{
+    return asked ? asked : device->pool->shared_slice_ns;
+}
+
 uint32_t device_shared_multiprocessors(const pool_device *device)
 {
     enum { DEFAULT_SHARE = 16 };

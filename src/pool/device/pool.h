@@ -155,6 +155,7 @@ struct device_pool {
     uint64_t (*host_memory)(void *user); /* NULL: base_host_available */
     void *host_memory_user;
     uint64_t slice_ns;               /* pool_params, or the default */
+    uint64_t shared_slice_ns;        /* while a device is shared */
     uint32_t shared_multiprocessors; /* pool_params */
     uint64_t stall_timeout_ns;       /* 0: devices without overdue leases are not watched */
     struct monitor_task watch_task;

@@ -103,7 +103,8 @@ pool_status msm_run_accumulate_list(const struct msm_run *run, const struct msm_
     struct phase phase;
     pool_status status = POOL_OK;
 
-    slice = msm_slice_entries(plan->job.coordinate_words, range, msm_slice_ns(run));
+    slice = msm_slice_entries(plan->job.coordinate_words, range,
+        device_slice_ns(run->device, run->share.partial_slice_ns));
     args.slice_entries = (uint32_t)slice;
     launch.seconds = msm_thread_entry_seconds(plan->job.coordinate_words) * (double)slice;
     phase_begin(&phase, run->device, run->stream, "msm", "accumulate");

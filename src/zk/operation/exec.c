@@ -277,8 +277,11 @@ struct exec_share exec_share_of(const pool_exec *exec, const pool_device *device
 {
     const uint32_t all = chip_of(device).multiprocessors;
     const uint32_t reserve = (uint32_t)base_min(device_shared_multiprocessors(device), all / 2);
+    const uint64_t slice_ns = device_slice_ns(device, exec->slice_ns);
 
-    return (struct exec_share){
-        .slice_ns = device_slice_ns(device, exec->slice_ns),
-        .multiprocessors = reserve && lease_is_shared(exec->lease, device) ? all - reserve : all};
+    if (!lease_is_shared(exec->lease, device))
+        return (struct exec_share){slice_ns, slice_ns, all};
+    return (struct exec_share){.slice_ns = device_shared_slice_ns(device, exec->slice_ns),
+        .partial_slice_ns = slice_ns,
+        .multiprocessors = all - reserve};
 }

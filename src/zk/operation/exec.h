@@ -64,7 +64,9 @@ static inline uint64_t exec_limit(const pool_exec *exec)
 
 /* What a call leaves to others on its device. */
 struct exec_share {
-    uint64_t slice_ns; /* the longest time that a launch should fill the device; UINT64_MAX: any */
+    /* The longest time that a launch should take that fills the device, and one that leaves
+     * multiprocessors free; UINT64_MAX: any. */
+    uint64_t slice_ns, partial_slice_ns;
     uint32_t multiprocessors; /* that kernels of one block per multiprocessor may fill */
 };
 /* Of a validated pool_exec, at this moment. */

@@ -25,7 +25,7 @@ pool_status exec_target_init(struct exec_target *target, const pool_exec *exec)
     target->stream = own;
     target->lease = exec->lease;
     target->workspace = NULL;
-    target->slice_ns = exec->slice_ns;
+    target->slice_ns = status ? 0 : exec_share_of(exec, target->device).slice_ns;
     target->slices = NULL;
     return status;
 }

@@ -22,7 +22,7 @@ struct exec_target {
     pool_lease *lease;           /* scratch memory is charged to it; NULL: none */
     struct workspace *workspace; /* scratch memory is part of it; NULL: it is allocated */
     struct slices *slices;       /* see slices.h; NULL: the host does not wait between launches */
-    uint64_t slice_ns;           /* as of pool_exec */
+    uint64_t slice_ns;           /* of launches that fill the device, see exec_share */
 };
 
 /* exec->device NULL: the device that the thread has bound; exec->stream NULL: its default stream.

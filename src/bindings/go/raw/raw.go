@@ -597,6 +597,7 @@ const (
 	NttMaxLogSize = 40
 	NttMaxLogBlowup = 4
 	SliceNs = 2000000
+	SharedSliceNs = 500000
 	PoseidonMaxWidth = 64
 	ResidentNameBytes = 64
 	SimClasses = 10
