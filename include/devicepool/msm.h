@@ -42,6 +42,12 @@ typedef struct pool_bases_params {
      * precomputed multiples, and so must scalar_bits. */
     uint32_t window_bits;
     uint32_t scalar_bits; /* of the scalars of these MSMs, see pool_msm_params; 0: of the order */
+    /*
+     * The number of terms of an MSM that window bits and multiples are chosen for; 0: as many as
+     * there are points. Bases that pool_msm_joint uses together get the same multiples by the same
+     * value. No effect without precomputed multiples.
+     */
+    uint64_t planned_terms;
 } pool_bases_params;
 
 /* Values of pool_bases_params.precompute_factor: as many multiples as there are windows. */
@@ -213,6 +219,60 @@ POOL_API pool_status pool_msm(const pool_msm_params *params, const pool_exec *ex
  */
 POOL_API pool_status pool_msm_workspace(const pool_msm_params *params, const pool_exec *exec,
     const pool_span *points, const pool_span *scalars, const pool_span *results, uint64_t *bytes);
+
+/* ---- several base sets and several scalar sets ------------------------------------------------
+ */
+
+/* A part of a joint MSM: the sum of scalars.count products. */
+typedef struct pool_msm_term {
+    pool_bases *bases;
+    uint64_t first_base; /* index in `bases` of the base of scalar 0 */
+    pool_span scalars;   /* of the curve's scalar field, in either form, as those of pool_msm */
+    uint64_t result;     /* index of the result that the sum is added to */
+} pool_msm_term;
+
+#define POOL_MSM_MAX_TERMS 64 /* of a joint MSM */
+
+/* Zero is the default of every member but struct_size. */
+typedef struct pool_msm_joint_params {
+    size_t struct_size;
+    pool_point_layout result_layout; /* the result span has form and stride */
+    uint32_t scalar_bits;            /* of all scalars, as in pool_msm_params */
+    /* 2 … 24; 0: that of the bases' multiples, or chosen from sizes and chip. */
+    uint32_t window_bits;
+} pool_msm_joint_params;
+
+/* Sets struct_size, the caller's sizeof, and clears the rest; see version.h. NULL: no-op. */
+POOL_API void pool_msm_joint_params_init(pool_msm_joint_params *params, size_t struct_size);
+
+/*
+ * results[r] = sum over the terms t with result r of sum over i < t.scalars.count of
+ * t.scalars[i] * t.bases[t.first_base + i], as one computation: MSMs over the same scalars
+ * share their digits and the sort, terms of one result share the buckets, and the buckets of all
+ * results are reduced together. A Groth16 prover computes its MSMs in G1 by one call
+ * (docs/msm.md). A result without a term is infinity.
+ *
+ * Terms share a sort where their spans of scalars are equal in all members and their bases have the
+ * same count or no multiples. The bases are of one curve and one device and have the same
+ * multiples: the same pool_bases_params.precompute_factor, window_bits, scalar_bits and
+ * planned_terms give these to bases of any counts. There are at most as many results as terms.
+ *
+ * Scalars and results are as of pool_msm, in host or device memory; bases are valid until the call
+ * returns, or, with is_async, until its work is done. Of `exec` all members but on_host and those
+ * of several devices are used; the checks are POOL_CHECK_CANONICAL or POOL_CHECK_REDUCE. Progress
+ * counts the scalars of all terms. Errors: as of pool_msm; POOL_ERR_INVALID_ARGUMENT also for a
+ * count of 0 or above POOL_MSM_MAX_TERMS, bases of different curves or with different multiples, a
+ * result that the span does not have; POOL_ERR_WRONG_DEVICE: bases on different devices. Any
+ * thread.
+ */
+POOL_API pool_status pool_msm_joint(const pool_msm_joint_params *params, const pool_exec *exec,
+    const pool_msm_term *terms, uint32_t count, const pool_span *results);
+
+/* The exact number of device bytes that pool_msm_joint uses, as pool_msm_workspace. The data of
+ * spans is not read and may be NULL. */
+POOL_API pool_status pool_msm_joint_workspace(const pool_msm_joint_params *params,
+    const pool_exec *exec, const pool_msm_term *terms, uint32_t count, const pool_span *results,
+    uint64_t *bytes);
 
 /* Compiles the curve's kernels for a device, in parallel if the process may use several processors,
  * so that no later call waits for the compiler, unless it requests affine passes. Blocks. Of `exec`

@@ -118,6 +118,15 @@ POOL_API pool_status pool_resident_msm_workspace(const pool_resident *resident,
     const pool_msm_params *params, const pool_exec *exec, const pool_span *scalars,
     const pool_span *results, uint64_t *bytes);
 
+/*
+ * pool_msm_joint_workspace for terms over the bases of objects, residents[i] those of terms[i],
+ * whose `bases` must be NULL, whether a device has copies of them or not.
+ * POOL_ERR_INVALID_ARGUMENT: an object is not bases.
+ */
+POOL_API pool_status pool_resident_msm_joint_workspace(pool_resident *const *residents,
+    const pool_msm_joint_params *params, const pool_exec *exec, const pool_msm_term *terms,
+    uint32_t count, const pool_span *results, uint64_t *bytes);
+
 /* Device memory that a copy takes; for bases from a file 0 until the first copy has been loaded. */
 POOL_API uint64_t pool_resident_bytes(const pool_resident *resident);
 

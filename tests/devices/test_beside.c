@@ -596,6 +596,19 @@ static pool_status sums_over_bases(void)
     return pool_msm(&params, &exec, NULL, &scalars, &result);
 }
 
+static pool_status joint_sums(void)
+{
+    const pool_msm_joint_params params = {.struct_size = sizeof(params)};
+    const pool_exec exec = exec_on(with.stream);
+    const pool_span result = span_of(with.results, 1);
+    const pool_msm_term terms[] = {{.bases = with.bases, .scalars = span_of(with.scalars, ITEMS)},
+        {.bases = with.bases, .scalars = span_of(with.scalars, ITEMS / 2)}};
+    uint64_t bytes;
+
+    TRY(pool_msm_joint_workspace(&params, &exec, terms, 2, &result, &bytes));
+    return pool_msm_joint(&params, &exec, terms, 2, &result);
+}
+
 static pool_status bases(void)
 {
     const pool_bases_params params = {.struct_size = sizeof(params), .curve = with.curve};
@@ -804,6 +817,9 @@ static pool_status residents(void)
 
     TRY(pool_resident_create(with.pool, &params, &resident));
     TRY(pool_resident_open_workspace(resident, &exec, &bytes));
+    TRY(pool_resident_msm_joint_workspace(&resident,
+        &(pool_msm_joint_params){.struct_size = sizeof(pool_msm_joint_params)}, &exec,
+        &(pool_msm_term){.scalars = scalars}, 1, &result, &bytes));
     TRY(pool_resident_open(resident, &exec, &use));
     TRY(pool_resident_msm_workspace(resident, &sum, &exec, &scalars, &result, &bytes));
     sum.bases = pool_resident_bases(use);
@@ -887,7 +903,8 @@ static const struct one cases[] = {{"pool_buffer_create", buffers}, {"pool_buffe
     {"pool_poseidon_merkle_build_workspace", trees}, {"pool_poseidon_merkle_open_workspace", trees},
     {"pool_poseidon_merkle_build", trees}, {"pool_poseidon_merkle_open", trees},
     {"pool_merkle_get_shape", trees}, {"pool_msm_workspace", sums}, {"pool_msm", sums},
-    {"pool_msm", sums_over_bases}, {"pool_ntt_extend_workspace", transform_extensions},
+    {"pool_msm", sums_over_bases}, {"pool_msm_joint", joint_sums},
+    {"pool_msm_joint_workspace", joint_sums}, {"pool_ntt_extend_workspace", transform_extensions},
     {"pool_ntt_extend", transform_extensions}, {"pool_poseidon_sponge_workspace", sponges},
     {"pool_poseidon_sponge", sponges}, {"pool_matrix_commit_workspace", commitments},
     {"pool_matrix_open_workspace", commitments}, {"pool_extend_commit_workspace", commitments},
@@ -905,15 +922,15 @@ static const struct one cases[] = {{"pool_buffer_create", buffers}, {"pool_buffe
     {"pool_ntt_domain_destroy", domains}, {"pool_bases_save", bases_in_files},
     {"pool_bases_load", bases_in_files}, {"pool_bases_load_workspace", bases_in_files},
     {"pool_resident_create", residents}, {"pool_resident_open_workspace", residents},
-    {"pool_resident_msm_workspace", residents}, {"pool_resident_open", residents},
-    {"pool_resident_close", residents}, {"pool_resident_get_info", residents},
-    {"pool_resident_evict", residents}, {"pool_resident_destroy", residents},
-    {"pool_buffer_share", shared_memory}, {"pool_event_share", shared_memory},
-    {"pool_physical_export", shared_memory}, {"pool_physical_import", shared_memory},
-    {"pool_kernel_get_clusters", clusters}, {"pool_device_quarantine", quarantine},
-    {"pool_profiler_start", profiler}, {"pool_profiler_stop", profiler},
-    {"pool_bases_create_workspace", bases}, {"pool_bases_create", bases},
-    {"pool_bases_destroy", bases}, {"pool_measure_rates", rates},
+    {"pool_resident_msm_workspace", residents}, {"pool_resident_msm_joint_workspace", residents},
+    {"pool_resident_open", residents}, {"pool_resident_close", residents},
+    {"pool_resident_get_info", residents}, {"pool_resident_evict", residents},
+    {"pool_resident_destroy", residents}, {"pool_buffer_share", shared_memory},
+    {"pool_event_share", shared_memory}, {"pool_physical_export", shared_memory},
+    {"pool_physical_import", shared_memory}, {"pool_kernel_get_clusters", clusters},
+    {"pool_device_quarantine", quarantine}, {"pool_profiler_start", profiler},
+    {"pool_profiler_stop", profiler}, {"pool_bases_create_workspace", bases},
+    {"pool_bases_create", bases}, {"pool_bases_destroy", bases}, {"pool_measure_rates", rates},
     {"pool_device_readmit", readmission}, {"pool_buffer_open", memory_of_a_process},
     {"pool_event_open", memory_of_a_process}};
 

@@ -354,6 +354,19 @@ CALL(msm_workspace)
     return pool_msm_workspace(given, &exec_now, &no_items, &no_items, &no_items, &bytes);
 }
 
+CALL(msm_joint)
+{
+    return pool_msm_joint(given, &exec_now, &(pool_msm_term){.bases = NULL}, 1, &no_items);
+}
+
+CALL(msm_joint_workspace)
+{
+    uint64_t bytes;
+
+    return pool_msm_joint_workspace(
+        given, &exec_now, &(pool_msm_term){.bases = NULL}, 1, &no_items, &bytes);
+}
+
 static void run_fill(void *given)
 {
     ((pool_exec *)given)->on_host = 1;
@@ -585,6 +598,8 @@ static const struct row rows[] = {
     PARAMS(pool_bases_params, points_fill, points_load, POOL_ERR_IO),
     PARAMS(pool_msm_params, msm_fill, msm, BAD),
     PARAMS(pool_msm_params, msm_fill, msm_workspace, BAD),
+    PARAMS(pool_msm_joint_params, NULL, msm_joint, BAD),
+    PARAMS(pool_msm_joint_params, NULL, msm_joint_workspace, BAD),
     PARAMS(pool_poseidon_params, set_fill, set_create, POOL_OK),
     PARAMS(pool_exec, run_fill, permute, POOL_OK),
     PARAMS(pool_exec, run_fill, hash, POOL_OK),
@@ -717,6 +732,7 @@ static void test_garbage(void **state)
     X(pool_file_params)                                                                            \
     X(pool_buffer_params)                                                                          \
     X(pool_bases_params)                                                                           \
+    X(pool_msm_joint_params)                                                                       \
     X(pool_msm_params)                                                                             \
     X(pool_ntt_domain_params)                                                                      \
     X(pool_ntt_params)                                                                             \

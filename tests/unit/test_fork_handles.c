@@ -559,10 +559,17 @@ static void call_msm(void)
     ANSWERS(pool_bases_load_workspace(&points_params, &exec, "/dev/null", &bytes, &bytes));
     ANSWERS(pool_resident_open_workspace(h.resident, &exec, &bytes));
     ANSWERS(pool_resident_msm_workspace(h.resident, &params, &exec, &by, &out, &bytes));
+    pool_msm_joint_params joint;
+    pool_msm_term term = {.bases = NULL, .scalars = by};
+    pool_msm_joint_params_init(&joint, sizeof(joint));
+    ANSWERS(pool_resident_msm_joint_workspace(&h.resident, &joint, &exec, &term, 1, &out, &bytes));
     REFUSED(pool_bases_find(h.device, fingerprint, 1, &made));
     if (h.points) {
         REFUSED(pool_bases_fingerprint(h.points, fingerprint));
         REFUSED(pool_bases_save(h.points, "/tmp/not-written"));
+        term.bases = h.points;
+        REFUSED(pool_msm_joint(&joint, &exec, &term, 1, &out));
+        REFUSED(pool_msm_joint_workspace(&joint, &exec, &term, 1, &out, &bytes));
     }
     ANSWERS(pool_bases_retain(h.points));
     made = h.points;
@@ -803,15 +810,16 @@ static int destroy_all(void)
 /* Functions that take no handle of a pool, by the beginnings of their names, and plain values. */
 static const char *const without_handles[] = {"pool_field_", "pool_curve_", "pool_point_",
     "pool_points_check", "pool_points_convert", "pool_points_decode", "pool_points_encode",
-    "pool_random_", "pool_encoding_", "pool_cache_", "pool_pack_", "pool_tuning_", "pool_file_", "pool_cancel_",
-    "pool_version_", "pool_resident_create", "pool_resident_params_init", "pool_status_",
-    "pool_error_", "pool_last_error", "pool_log_", "pool_setting_", "pool_trace_set",
-    "pool_host_get_info", "pool_image_free", "pool_module_build", "pool_launch_shape_for",
-    "pool_sim_class_name", "pool_create", "pool_ntt_domain_create", "pool_merkle_get_shape",
-    "pool_poseidon_merkle_verify", "pool_poseidon_count", "pool_poseidon_create",
-    "pool_poseidon_destroy", "pool_poseidon_digest_elements", "pool_poseidon_field",
-    "pool_poseidon_fingerprint", "pool_poseidon_by_name", "pool_poseidon_max_inputs",
-    "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain", "pool_poseidon_width"};
+    "pool_random_", "pool_encoding_", "pool_cache_", "pool_pack_", "pool_tuning_", "pool_file_",
+    "pool_cancel_", "pool_version_", "pool_resident_create", "pool_resident_params_init",
+    "pool_status_", "pool_error_", "pool_last_error", "pool_log_", "pool_setting_",
+    "pool_trace_set", "pool_host_get_info", "pool_image_free", "pool_module_build",
+    "pool_launch_shape_for", "pool_sim_class_name", "pool_create", "pool_ntt_domain_create",
+    "pool_merkle_get_shape", "pool_poseidon_merkle_verify", "pool_poseidon_count",
+    "pool_poseidon_create", "pool_poseidon_destroy", "pool_poseidon_digest_elements",
+    "pool_poseidon_field", "pool_poseidon_fingerprint", "pool_poseidon_by_name",
+    "pool_poseidon_max_inputs", "pool_poseidon_name", "pool_poseidon_rate", "pool_poseidon_retain",
+    "pool_poseidon_width"};
 
 static int needs_no_call(const char *name)
 {

@@ -716,131 +716,140 @@ uint64_t raw_call(uint32_t function, const uint64_t *a)
     case 337:
         return (uint64_t)pool_msm_workspace((const pool_msm_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
     case 338:
-        return (uint64_t)pool_msm_warm_up((const pool_curve *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
+        pool_msm_joint_params_init((pool_msm_joint_params *)(uintptr_t)a[0], (size_t)a[1]);
+        return 0;
     case 339:
+        return (uint64_t)pool_msm_joint((const pool_msm_joint_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_msm_term *)(uintptr_t)a[2], (uint32_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+    case 340:
+        return (uint64_t)pool_msm_joint_workspace((const pool_msm_joint_params *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_msm_term *)(uintptr_t)a[2], (uint32_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
+    case 341:
+        return (uint64_t)pool_msm_warm_up((const pool_curve *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
+    case 342:
         pool_resident_params_init((pool_resident_params *)(uintptr_t)a[0], (size_t)a[1]);
         return 0;
-    case 340:
-        return (uint64_t)pool_resident_create((device_pool *)(uintptr_t)a[0], (const pool_resident_params *)(uintptr_t)a[1], (pool_resident **)(uintptr_t)a[2]);
-    case 341:
-        return (uint64_t)pool_resident_destroy((pool_resident **)(uintptr_t)a[0]);
-    case 342:
-        return (uint64_t)pool_resident_open((pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_resident_use **)(uintptr_t)a[2]);
     case 343:
-        return (uint64_t)pool_resident_close((pool_resident_use **)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_create((device_pool *)(uintptr_t)a[0], (const pool_resident_params *)(uintptr_t)a[1], (pool_resident **)(uintptr_t)a[2]);
     case 344:
-        return (uint64_t)(uintptr_t)pool_resident_bases((const pool_resident_use *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_destroy((pool_resident **)(uintptr_t)a[0]);
     case 345:
-        return (uint64_t)(uintptr_t)pool_resident_buffer((const pool_resident_use *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_open((pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_resident_use **)(uintptr_t)a[2]);
     case 346:
-        return (uint64_t)pool_resident_open_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t *)(uintptr_t)a[2]);
+        return (uint64_t)pool_resident_close((pool_resident_use **)(uintptr_t)a[0]);
     case 347:
-        return (uint64_t)pool_resident_msm_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_msm_params *)(uintptr_t)a[1], (const pool_exec *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
+        return (uint64_t)(uintptr_t)pool_resident_bases((const pool_resident_use *)(uintptr_t)a[0]);
     case 348:
-        return (uint64_t)pool_resident_bytes((const pool_resident *)(uintptr_t)a[0]);
+        return (uint64_t)(uintptr_t)pool_resident_buffer((const pool_resident_use *)(uintptr_t)a[0]);
     case 349:
-        return (uint64_t)pool_resident_evict((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1]);
+        return (uint64_t)pool_resident_open_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t *)(uintptr_t)a[2]);
     case 350:
-        return (uint64_t)pool_resident_get_info((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1], (pool_resident_info *)(uintptr_t)a[2]);
+        return (uint64_t)pool_resident_msm_workspace((const pool_resident *)(uintptr_t)a[0], (const pool_msm_params *)(uintptr_t)a[1], (const pool_exec *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (uint64_t *)(uintptr_t)a[5]);
     case 351:
-        return (uint64_t)pool_sim_set_faults((const char *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_msm_joint_workspace((pool_resident *const *)(uintptr_t)a[0], (const pool_msm_joint_params *)(uintptr_t)a[1], (const pool_exec *)(uintptr_t)a[2], (const pool_msm_term *)(uintptr_t)a[3], (uint32_t)a[4], (const pool_span *)(uintptr_t)a[5], (uint64_t *)(uintptr_t)a[6]);
     case 352:
-        return (uint64_t)pool_sim_resume();
+        return (uint64_t)pool_resident_bytes((const pool_resident *)(uintptr_t)a[0]);
     case 353:
-        return (uint64_t)pool_sim_set_reports((uint32_t)a[0]);
+        return (uint64_t)pool_resident_evict((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1]);
     case 354:
-        return (uint64_t)pool_sim_get_last_fault((pool_sim_fault *)(uintptr_t)a[0]);
+        return (uint64_t)pool_resident_get_info((pool_resident *)(uintptr_t)a[0], (pool_device *)(uintptr_t)a[1], (pool_resident_info *)(uintptr_t)a[2]);
     case 355:
-        return (uint64_t)(uintptr_t)pool_sim_class_name((uint32_t)a[0]);
+        return (uint64_t)pool_sim_set_faults((const char *)(uintptr_t)a[0]);
     case 356:
-        return (uint64_t)pool_sim_kernel_stats_each((pool_sim_kernel_visitor)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
+        return (uint64_t)pool_sim_resume();
     case 357:
-        return (uint64_t)pool_sim_kernel_stats_reset();
+        return (uint64_t)pool_sim_set_reports((uint32_t)a[0]);
     case 358:
-        return (uint64_t)pool_sim_kernel_stats_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+        return (uint64_t)pool_sim_get_last_fault((pool_sim_fault *)(uintptr_t)a[0]);
     case 359:
-        return (uint64_t)pool_sim_profile_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+        return (uint64_t)(uintptr_t)pool_sim_class_name((uint32_t)a[0]);
     case 360:
-        return (uint64_t)pool_sim_leaks((pool_text_format)a[0], (uint64_t *)(uintptr_t)a[1], (char **)(uintptr_t)a[2]);
+        return (uint64_t)pool_sim_kernel_stats_each((pool_sim_kernel_visitor)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
     case 361:
+        return (uint64_t)pool_sim_kernel_stats_reset();
+    case 362:
+        return (uint64_t)pool_sim_kernel_stats_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+    case 363:
+        return (uint64_t)pool_sim_profile_text((pool_text_format)a[0], (char **)(uintptr_t)a[1]);
+    case 364:
+        return (uint64_t)pool_sim_leaks((pool_text_format)a[0], (uint64_t *)(uintptr_t)a[1], (char **)(uintptr_t)a[2]);
+    case 365:
         pool_trace_set((pool_trace_hook)(uintptr_t)a[0], (void *)(uintptr_t)a[1]);
         return 0;
-    case 362:
+    case 366:
         return (uint64_t)pool_device_get_tuning((pool_device *)(uintptr_t)a[0], (pool_tuning_info *)(uintptr_t)a[1]);
-    case 363:
+    case 367:
         return (uint64_t)pool_tuning_create((pool_device *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
-    case 364:
+    case 368:
         pool_tuning_destroy((pool_tuning **)(uintptr_t)a[0]);
         return 0;
-    case 365:
-        return (uint64_t)pool_tuning_set((pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2]);
-    case 366:
-        return (uint64_t)pool_tuning_get((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t *)(uintptr_t)a[2]);
-    case 367:
-        return (uint64_t)pool_tuning_each((const pool_tuning *)(uintptr_t)a[0], (pool_tuning_visitor)(uintptr_t)a[1], (void *)(uintptr_t)a[2]);
-    case 368:
-        return (uint64_t)pool_tuning_path((pool_device *)(uintptr_t)a[0], (char *)(uintptr_t)a[1], (size_t)a[2]);
     case 369:
-        return (uint64_t)pool_tuning_write((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
+        return (uint64_t)pool_tuning_set((pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t)a[2]);
     case 370:
-        return (uint64_t)pool_tuning_read((const char *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
+        return (uint64_t)pool_tuning_get((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1], (uint32_t *)(uintptr_t)a[2]);
     case 371:
-        return (uint64_t)pool_vector_add((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_each((const pool_tuning *)(uintptr_t)a[0], (pool_tuning_visitor)(uintptr_t)a[1], (void *)(uintptr_t)a[2]);
     case 372:
-        return (uint64_t)pool_vector_sub((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_path((pool_device *)(uintptr_t)a[0], (char *)(uintptr_t)a[1], (size_t)a[2]);
     case 373:
-        return (uint64_t)pool_vector_mul((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_write((const pool_tuning *)(uintptr_t)a[0], (const char *)(uintptr_t)a[1]);
     case 374:
-        return (uint64_t)pool_vector_scale((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
+        return (uint64_t)pool_tuning_read((const char *)(uintptr_t)a[0], (pool_tuning **)(uintptr_t)a[1]);
     case 375:
-        return (uint64_t)pool_vector_inverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_add((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 376:
-        return (uint64_t)pool_vector_bit_reverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_sub((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 377:
-        return (uint64_t)pool_vector_transpose((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5]);
+        return (uint64_t)pool_vector_mul((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 378:
-        return (uint64_t)pool_vector_powers((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_scale((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4]);
     case 379:
-        return (uint64_t)pool_vector_evaluate((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const void *)(uintptr_t)a[3], (void *)(uintptr_t)a[4]);
+        return (uint64_t)pool_vector_inverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 380:
-        return (uint64_t)pool_vector_workspace((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_vector_operation)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5], (uint64_t *)(uintptr_t)a[6]);
+        return (uint64_t)pool_vector_bit_reverse((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 381:
-        return (uint64_t)pool_vector_warm_up((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_transpose((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (uint64_t)a[2], (uint64_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5]);
     case 382:
-        return (uint64_t)pool_virtual_granularity((pool_device *)(uintptr_t)a[0], (uint64_t *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_powers((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const void *)(uintptr_t)a[2], (const pool_span *)(uintptr_t)a[3]);
     case 383:
-        return (uint64_t)pool_physical_create((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (uint32_t)a[2], (pool_physical **)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_evaluate((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (const pool_span *)(uintptr_t)a[2], (const void *)(uintptr_t)a[3], (void *)(uintptr_t)a[4]);
     case 384:
-        return (uint64_t)pool_physical_export((pool_physical *)(uintptr_t)a[0], (int *)(uintptr_t)a[1]);
+        return (uint64_t)pool_vector_workspace((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1], (pool_vector_operation)a[2], (const pool_span *)(uintptr_t)a[3], (const pool_span *)(uintptr_t)a[4], (const pool_span *)(uintptr_t)a[5], (uint64_t *)(uintptr_t)a[6]);
     case 385:
-        return (uint64_t)pool_physical_import((pool_device *)(uintptr_t)a[0], (int)a[1], (uint64_t)a[2], (pool_physical **)(uintptr_t)a[3]);
+        return (uint64_t)pool_vector_warm_up((const pool_field *)(uintptr_t)a[0], (const pool_exec *)(uintptr_t)a[1]);
     case 386:
-        return (uint64_t)pool_physical_destroy((pool_physical **)(uintptr_t)a[0]);
+        return (uint64_t)pool_virtual_granularity((pool_device *)(uintptr_t)a[0], (uint64_t *)(uintptr_t)a[1]);
     case 387:
-        return (uint64_t)pool_physical_bytes((const pool_physical *)(uintptr_t)a[0]);
+        return (uint64_t)pool_physical_create((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (uint32_t)a[2], (pool_physical **)(uintptr_t)a[3]);
     case 388:
-        return (uint64_t)(uintptr_t)pool_physical_device((const pool_physical *)(uintptr_t)a[0]);
+        return (uint64_t)pool_physical_export((pool_physical *)(uintptr_t)a[0], (int *)(uintptr_t)a[1]);
     case 389:
-        return (uint64_t)pool_physical_handle((const pool_physical *)(uintptr_t)a[0], (CUmemGenericAllocationHandle *)(uintptr_t)a[1]);
+        return (uint64_t)pool_physical_import((pool_device *)(uintptr_t)a[0], (int)a[1], (uint64_t)a[2], (pool_physical **)(uintptr_t)a[3]);
     case 390:
-        return (uint64_t)pool_range_reserve((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_range **)(uintptr_t)a[2]);
+        return (uint64_t)pool_physical_destroy((pool_physical **)(uintptr_t)a[0]);
     case 391:
-        return (uint64_t)pool_range_map((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (pool_physical *)(uintptr_t)a[2]);
+        return (uint64_t)pool_physical_bytes((const pool_physical *)(uintptr_t)a[0]);
     case 392:
-        return (uint64_t)pool_range_unmap((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2]);
+        return (uint64_t)(uintptr_t)pool_physical_device((const pool_physical *)(uintptr_t)a[0]);
     case 393:
-        return (uint64_t)pool_range_grant_access((pool_range *)(uintptr_t)a[0], (pool_device *const *)(uintptr_t)a[1], (size_t)a[2]);
+        return (uint64_t)pool_physical_handle((const pool_physical *)(uintptr_t)a[0], (CUmemGenericAllocationHandle *)(uintptr_t)a[1]);
     case 394:
-        return (uint64_t)pool_range_buffer((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
+        return (uint64_t)pool_range_reserve((pool_device *)(uintptr_t)a[0], (uint64_t)a[1], (pool_range **)(uintptr_t)a[2]);
     case 395:
-        return (uint64_t)pool_range_destroy((pool_range **)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_map((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (pool_physical *)(uintptr_t)a[2]);
     case 396:
-        return (uint64_t)pool_range_address((const pool_range *)(uintptr_t)a[0], (CUdeviceptr *)(uintptr_t)a[1]);
+        return (uint64_t)pool_range_unmap((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2]);
     case 397:
-        return (uint64_t)pool_range_bytes((const pool_range *)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_grant_access((pool_range *)(uintptr_t)a[0], (pool_device *const *)(uintptr_t)a[1], (size_t)a[2]);
     case 398:
-        return (uint64_t)(uintptr_t)pool_range_device((const pool_range *)(uintptr_t)a[0]);
+        return (uint64_t)pool_range_buffer((pool_range *)(uintptr_t)a[0], (uint64_t)a[1], (uint64_t)a[2], (pool_buffer **)(uintptr_t)a[3]);
     case 399:
+        return (uint64_t)pool_range_destroy((pool_range **)(uintptr_t)a[0]);
+    case 400:
+        return (uint64_t)pool_range_address((const pool_range *)(uintptr_t)a[0], (CUdeviceptr *)(uintptr_t)a[1]);
+    case 401:
+        return (uint64_t)pool_range_bytes((const pool_range *)(uintptr_t)a[0]);
+    case 402:
+        return (uint64_t)(uintptr_t)pool_range_device((const pool_range *)(uintptr_t)a[0]);
+    case 403:
         return (uint64_t)pool_range_mapped_bytes((const pool_range *)(uintptr_t)a[0]);
     default:
         return 0;
@@ -862,9 +871,9 @@ int raw_returns_status(uint32_t function)
         0, 0, 0, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 1,
         1, 0, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 1,
         1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0,
-        0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1,
-        1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1,
-        1, 1, 1, 1, 1, 1, 1, 0, 0, 0,
+        0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0,
+        1, 1, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0,
     };
     return function < sizeof(returns_status) && returns_status[function];
 }

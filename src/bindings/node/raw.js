@@ -341,68 +341,72 @@ exports.functions = {
   pool_msm_params_init: [335, 'v', ['p', 'u8']], // params, struct_size
   pool_msm: [336, 'i4', ['p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results
   pool_msm_workspace: [337, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // params, exec, points, scalars, results, bytes
-  pool_msm_warm_up: [338, 'i4', ['p', 'p']], // curve, exec
-  pool_resident_params_init: [339, 'v', ['p', 'u8']], // params, struct_size
-  pool_resident_create: [340, 'i4', ['p', 'p', 'p']], // pool, params, resident
-  pool_resident_destroy: [341, 'i4', ['p']], // resident
-  pool_resident_open: [342, 'i4', ['p', 'p', 'p']], // resident, exec, use
-  pool_resident_close: [343, 'i4', ['p']], // use
-  pool_resident_bases: [344, 'p', ['p']], // use
-  pool_resident_buffer: [345, 'p', ['p']], // use
-  pool_resident_open_workspace: [346, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
-  pool_resident_msm_workspace: [347, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
-  pool_resident_bytes: [348, 'u8', ['p']], // resident
-  pool_resident_evict: [349, 'i4', ['p', 'p']], // resident, device
-  pool_resident_get_info: [350, 'i4', ['p', 'p', 'p']], // resident, device, info
-  pool_sim_set_faults: [351, 'i4', ['s']], // rules
-  pool_sim_resume: [352, 'i4', []], // 
-  pool_sim_set_reports: [353, 'i4', ['u4']], // reports
-  pool_sim_get_last_fault: [354, 'i4', ['p']], // fault
-  pool_sim_class_name: [355, 's', ['u4']], // index
-  pool_sim_kernel_stats_each: [356, 'i4', ['p', 'p']], // visit, user
-  pool_sim_kernel_stats_reset: [357, 'i4', []], // 
-  pool_sim_kernel_stats_text: [358, 'i4', ['u4', 'p']], // format, text
-  pool_sim_profile_text: [359, 'i4', ['u4', 'p']], // format, text
-  pool_sim_leaks: [360, 'i4', ['u4', 'p', 'p']], // format, count, text
-  pool_trace_set: [361, 'v', ['p', 'p']], // hook, user
-  pool_device_get_tuning: [362, 'i4', ['p', 'p']], // device, info
-  pool_tuning_create: [363, 'i4', ['p', 'p']], // device, tuning
-  pool_tuning_destroy: [364, 'v', ['p']], // tuning
-  pool_tuning_set: [365, 'i4', ['p', 's', 'u4']], // tuning, name, value
-  pool_tuning_get: [366, 'i4', ['p', 's', 'p']], // tuning, name, value
-  pool_tuning_each: [367, 'i4', ['p', 'p', 'p']], // tuning, visit, user
-  pool_tuning_path: [368, 'i4', ['p', 'p', 'u8']], // device, path, size
-  pool_tuning_write: [369, 'i4', ['p', 's']], // tuning, path
-  pool_tuning_read: [370, 'i4', ['s', 'p']], // path, tuning
-  pool_vector_add: [371, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_sub: [372, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_mul: [373, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
-  pool_vector_scale: [374, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
-  pool_vector_inverse: [375, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_bit_reverse: [376, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
-  pool_vector_transpose: [377, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
-  pool_vector_powers: [378, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
-  pool_vector_evaluate: [379, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
-  pool_vector_workspace: [380, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
-  pool_vector_warm_up: [381, 'i4', ['p', 'p']], // field, exec
-  pool_virtual_granularity: [382, 'i4', ['p', 'p']], // device, bytes
-  pool_physical_create: [383, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
-  pool_physical_export: [384, 'i4', ['p', 'p']], // physical, descriptor
-  pool_physical_import: [385, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
-  pool_physical_destroy: [386, 'i4', ['p']], // physical
-  pool_physical_bytes: [387, 'u8', ['p']], // physical
-  pool_physical_device: [388, 'p', ['p']], // physical
-  pool_physical_handle: [389, 'i4', ['p', 'p']], // physical, handle
-  pool_range_reserve: [390, 'i4', ['p', 'u8', 'p']], // device, bytes, range
-  pool_range_map: [391, 'i4', ['p', 'u8', 'p']], // range, offset, physical
-  pool_range_unmap: [392, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
-  pool_range_grant_access: [393, 'i4', ['p', 'p', 'u8']], // range, devices, count
-  pool_range_buffer: [394, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
-  pool_range_destroy: [395, 'i4', ['p']], // range
-  pool_range_address: [396, 'i4', ['p', 'p']], // range, address
-  pool_range_bytes: [397, 'u8', ['p']], // range
-  pool_range_device: [398, 'p', ['p']], // range
-  pool_range_mapped_bytes: [399, 'u8', ['p']], // range
+  pool_msm_joint_params_init: [338, 'v', ['p', 'u8']], // params, struct_size
+  pool_msm_joint: [339, 'i4', ['p', 'p', 'p', 'u4', 'p']], // params, exec, terms, count, results
+  pool_msm_joint_workspace: [340, 'i4', ['p', 'p', 'p', 'u4', 'p', 'p']], // params, exec, terms, count, results, bytes
+  pool_msm_warm_up: [341, 'i4', ['p', 'p']], // curve, exec
+  pool_resident_params_init: [342, 'v', ['p', 'u8']], // params, struct_size
+  pool_resident_create: [343, 'i4', ['p', 'p', 'p']], // pool, params, resident
+  pool_resident_destroy: [344, 'i4', ['p']], // resident
+  pool_resident_open: [345, 'i4', ['p', 'p', 'p']], // resident, exec, use
+  pool_resident_close: [346, 'i4', ['p']], // use
+  pool_resident_bases: [347, 'p', ['p']], // use
+  pool_resident_buffer: [348, 'p', ['p']], // use
+  pool_resident_open_workspace: [349, 'i4', ['p', 'p', 'p']], // resident, exec, bytes
+  pool_resident_msm_workspace: [350, 'i4', ['p', 'p', 'p', 'p', 'p', 'p']], // resident, params, exec, scalars, results, bytes
+  pool_resident_msm_joint_workspace: [351, 'i4', ['p', 'p', 'p', 'p', 'u4', 'p', 'p']], // residents, params, exec, terms, count, results, bytes
+  pool_resident_bytes: [352, 'u8', ['p']], // resident
+  pool_resident_evict: [353, 'i4', ['p', 'p']], // resident, device
+  pool_resident_get_info: [354, 'i4', ['p', 'p', 'p']], // resident, device, info
+  pool_sim_set_faults: [355, 'i4', ['s']], // rules
+  pool_sim_resume: [356, 'i4', []], // 
+  pool_sim_set_reports: [357, 'i4', ['u4']], // reports
+  pool_sim_get_last_fault: [358, 'i4', ['p']], // fault
+  pool_sim_class_name: [359, 's', ['u4']], // index
+  pool_sim_kernel_stats_each: [360, 'i4', ['p', 'p']], // visit, user
+  pool_sim_kernel_stats_reset: [361, 'i4', []], // 
+  pool_sim_kernel_stats_text: [362, 'i4', ['u4', 'p']], // format, text
+  pool_sim_profile_text: [363, 'i4', ['u4', 'p']], // format, text
+  pool_sim_leaks: [364, 'i4', ['u4', 'p', 'p']], // format, count, text
+  pool_trace_set: [365, 'v', ['p', 'p']], // hook, user
+  pool_device_get_tuning: [366, 'i4', ['p', 'p']], // device, info
+  pool_tuning_create: [367, 'i4', ['p', 'p']], // device, tuning
+  pool_tuning_destroy: [368, 'v', ['p']], // tuning
+  pool_tuning_set: [369, 'i4', ['p', 's', 'u4']], // tuning, name, value
+  pool_tuning_get: [370, 'i4', ['p', 's', 'p']], // tuning, name, value
+  pool_tuning_each: [371, 'i4', ['p', 'p', 'p']], // tuning, visit, user
+  pool_tuning_path: [372, 'i4', ['p', 'p', 'u8']], // device, path, size
+  pool_tuning_write: [373, 'i4', ['p', 's']], // tuning, path
+  pool_tuning_read: [374, 'i4', ['s', 'p']], // path, tuning
+  pool_vector_add: [375, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_sub: [376, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_mul: [377, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, b, out
+  pool_vector_scale: [378, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, scalar, a, out
+  pool_vector_inverse: [379, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_bit_reverse: [380, 'i4', ['p', 'p', 'p', 'p']], // field, exec, a, out
+  pool_vector_transpose: [381, 'i4', ['p', 'p', 'u8', 'u8', 'p', 'p']], // field, exec, rows, columns, a, out
+  pool_vector_powers: [382, 'i4', ['p', 'p', 'p', 'p']], // field, exec, base, out
+  pool_vector_evaluate: [383, 'i4', ['p', 'p', 'p', 'p', 'p']], // field, exec, a, point, value
+  pool_vector_workspace: [384, 'i4', ['p', 'p', 'u4', 'p', 'p', 'p', 'p']], // field, exec, operation, a, b, out, bytes
+  pool_vector_warm_up: [385, 'i4', ['p', 'p']], // field, exec
+  pool_virtual_granularity: [386, 'i4', ['p', 'p']], // device, bytes
+  pool_physical_create: [387, 'i4', ['p', 'u8', 'u4', 'p']], // device, bytes, flags, physical
+  pool_physical_export: [388, 'i4', ['p', 'p']], // physical, descriptor
+  pool_physical_import: [389, 'i4', ['p', 'i4', 'u8', 'p']], // device, descriptor, bytes, physical
+  pool_physical_destroy: [390, 'i4', ['p']], // physical
+  pool_physical_bytes: [391, 'u8', ['p']], // physical
+  pool_physical_device: [392, 'p', ['p']], // physical
+  pool_physical_handle: [393, 'i4', ['p', 'p']], // physical, handle
+  pool_range_reserve: [394, 'i4', ['p', 'u8', 'p']], // device, bytes, range
+  pool_range_map: [395, 'i4', ['p', 'u8', 'p']], // range, offset, physical
+  pool_range_unmap: [396, 'i4', ['p', 'u8', 'u8']], // range, offset, bytes
+  pool_range_grant_access: [397, 'i4', ['p', 'p', 'u8']], // range, devices, count
+  pool_range_buffer: [398, 'i4', ['p', 'u8', 'u8', 'p']], // range, offset, bytes, buffer
+  pool_range_destroy: [399, 'i4', ['p']], // range
+  pool_range_address: [400, 'i4', ['p', 'p']], // range, address
+  pool_range_bytes: [401, 'u8', ['p']], // range
+  pool_range_device: [402, 'p', ['p']], // range
+  pool_range_mapped_bytes: [403, 'u8', ['p']], // range
 };
 
 // A struct: size, alignment; members: offset, type, size, and the lengths of an array.
@@ -1223,13 +1227,14 @@ exports.structs = {
     progress: [64, 'p', 8],
     user: [72, 'p', 8],
   } },
-  'pool_bases_params': { size: 32, alignment: 8, members: {
+  'pool_bases_params': { size: 40, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
     curve: [8, 'p', 8],
     layout: [16, 'u4', 4],
     precompute_factor: [20, 'u4', 4],
     window_bits: [24, 'u4', 4],
     scalar_bits: [28, 'u4', 4],
+    planned_terms: [32, 'u8', 8],
   } },
   'pool_msm_params': { size: 80, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
@@ -1245,6 +1250,18 @@ exports.structs = {
     device_bases: [64, 'p', 8],
     replicated_bases: [72, 'i4', 4],
     affine_passes: [76, 'u4', 4],
+  } },
+  'pool_msm_term': { size: 56, alignment: 8, members: {
+    bases: [0, 'p', 8],
+    first_base: [8, 'u8', 8],
+    scalars: [16, 'pool_span', 32],
+    result: [48, 'u8', 8],
+  } },
+  'pool_msm_joint_params': { size: 24, alignment: 8, members: {
+    struct_size: [0, 'u8', 8],
+    result_layout: [8, 'u4', 4],
+    scalar_bits: [12, 'u4', 4],
+    window_bits: [16, 'u4', 4],
   } },
   'pool_resident_params': { size: 72, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
@@ -1703,6 +1720,7 @@ exports.constants = {
   POOL_PRECOMPUTE_ALL: 4294967295,
   POOL_PRECOMPUTE_AUTO: 4294967294,
   POOL_AFFINE_NONE: 4294967295,
+  POOL_MSM_MAX_TERMS: 64,
   POOL_NTT_MAX_LOG_SIZE: 40,
   POOL_NTT_MAX_LOG_BLOWUP: 4,
   POOL_SLICE_NS: 2000000,

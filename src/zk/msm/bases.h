@@ -73,6 +73,12 @@ pool_status msm_workspace_of_described(const char *name, struct pool_bases *desc
     const pool_msm_params *given, const pool_exec *given_exec, const pool_span *scalars,
     const pool_span *results, uint64_t *bytes);
 
+/* pool_msm_joint_workspace, of which the terms' bases may be described ones of the call's device.
+ */
+pool_status msm_joint_forecast(const char *name, const pool_msm_joint_params *params,
+    const pool_exec *exec, const pool_msm_term *terms, uint32_t count, const pool_span *results,
+    uint64_t *bytes);
+
 /* Adds what the fingerprint covers besides the points: curve and count. */
 void msm_bases_digest_begin(const struct pool_bases *bases, struct base_sha256 *digest);
 /* POOL_ERR_DEVICE_LOST for bases that have ended with the process of their device. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool_bases_create, pool_bases_load and their forecasts: arguments. */
+#include "base/math.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "zk/msm/bases.h"
@@ -34,7 +35,8 @@ static pool_status read_params(void *user)
 
     if (!status)
         status = base_check_ranges(name, {"layout", params->layout, 0, POOL_POINT_XYZZ},
-            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes});
+            {"scalar_bits", params->scalar_bits, 0, 8 * params->curve->scalar_field->bytes},
+            {"planned_terms", (int64_t)base_min(params->planned_terms, INT64_MAX), 0, INT32_MAX});
     if (!status && params->window_bits)
         status = base_check_ranges(
             name, {"window_bits", params->window_bits, MSM_MIN_WINDOW_BITS, MSM_MAX_WINDOW_BITS});

@@ -28,7 +28,7 @@ static pool_status set_precomputation(const pool_bases_params *params, struct po
         .scalar_words = order->words,
         .order_bits = order->bits,
         .scalar_bits = params->scalar_bits,
-        .count = bases->count,
+        .count = params->planned_terms ? params->planned_terms : bases->count,
         .chunk_count = 1,
         .batch = 1,
         .precompute_factor = (uint32_t)base_min(factor_of(params, &chip), MSM_BASES_MAX_FACTOR),

@@ -7,8 +7,7 @@
 #include "base/status.h"
 #include "zk/curve/endomorphism.h"
 
-/* Whether (0, 0), which is infinity to affine passes, is on the curve. */
-static bool has_origin(const pool_curve *curve)
+bool msm_curve_has_origin(const pool_curve *curve)
 {
     static const uint64_t zero[CURVE_MAX_LIMBS];
 
@@ -30,7 +29,7 @@ static struct msm_job msm_job_of(const struct msm_call *call)
         .precompute_factor = bases ? bases->factor : 1,
         .sets_per_msm = is_precomputed ? bases->bucket_sets : 0,
         .window_bits = is_precomputed ? bases->window_bits : call->params.window_bits,
-        .affine_passes = has_origin(call->curve) || call->frame.memory.omits_optional
+        .affine_passes = msm_curve_has_origin(call->curve) || call->frame.memory.omits_optional
                              ? POOL_AFFINE_NONE
                              : call->params.affine_passes,
         .max_affine_groups = call->tuning->max_affine_groups,

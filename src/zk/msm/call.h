@@ -39,6 +39,8 @@ pool_status msm_compute(const struct msm_tuning *tuning, const pool_msm_params *
 
 /* call.c: curve and device of params that have been checked; steps of the call. */
 pool_status msm_call_resolve(struct msm_call *call);
+/* Whether (0, 0), which is infinity to affine passes, is on the curve. */
+bool msm_curve_has_origin(const pool_curve *curve);
 pool_status msm_call_check(void *call);
 pool_status msm_call_plan(void *call, uint64_t limit);
 pool_status msm_call_restore(void *call);

@@ -141,17 +141,25 @@ static uint64_t plan_merge(struct msm_plan *plan, uint64_t xyzz_bytes)
     return at - plan->scratch_at;
 }
 
+/* Plans of equal bucket sets whose buckets are reduced together. */
+static uint64_t joined(const struct msm_job *job)
+{
+    return job->results ? job->results : 1;
+}
+
 /* Returns the bytes of the scratch memory that the merge uses. */
 static uint64_t plan_workspace(struct msm_plan *plan)
 {
-    uint64_t xyzz_bytes = 16 * (uint64_t)plan->job.coordinate_words;
-    uint64_t pairs = 2 * (plan->buckets >> plan->log_segment), merge, scratch;
+    const uint64_t xyzz_bytes = 16 * (uint64_t)plan->job.coordinate_words;
+    const uint64_t buckets = joined(&plan->job) * plan->buckets;
+    uint64_t pairs = 2 * (buckets >> plan->log_segment), merge, scratch;
 
     plan->buckets_at = 0;
-    plan->bucket_offsets_at = aligned(plan->buckets * xyzz_bytes);
+    plan->bucket_offsets_at = aligned(buckets * xyzz_bytes);
     plan->entries_at = plan->bucket_offsets_at + aligned((plan->buckets + 1) * sizeof(uint32_t));
     plan->window_sums_at = plan->entries_at + aligned(plan->entries * sizeof(uint32_t));
-    plan->scratch_at = plan->window_sums_at + aligned(plan->bucket_sets * xyzz_bytes);
+    plan->scratch_at =
+        plan->window_sums_at + aligned(joined(&plan->job) * plan->bucket_sets * xyzz_bytes);
     merge = plan_merge(plan, xyzz_bytes);
     scratch = base_max(merge, pairs * xyzz_bytes);
     plan->bytes = plan->scratch_at + aligned(base_max(scratch, plan->sort.bytes));
@@ -163,13 +171,13 @@ static void plan_threads(const struct chip *chip, struct msm_plan *plan)
     struct msm_accumulate_bounds bounds = msm_accumulate_bounds_for(plan->job.coordinate_words);
     uint64_t resident = (uint64_t)chip->multiprocessors * bounds.threads * bounds.blocks;
     uint64_t wanted = base_ceil_div(plan->entries, MIN_ENTRIES_PER_THREAD);
-    uint64_t segments = (uint64_t)chip->multiprocessors *
-                        (plan->buckets > FEW_BUCKETS ? SEGMENTS_MANY : SEGMENTS_FEW);
+    uint64_t buckets = joined(&plan->job) * plan->buckets;
+    uint64_t segments =
+        (uint64_t)chip->multiprocessors * (buckets > FEW_BUCKETS ? SEGMENTS_MANY : SEGMENTS_FEW);
 
     plan->threads = (uint32_t)(wanted > resident ? resident : wanted < 1 ? 1 : wanted);
     /* At least one level of the tree remains, because it writes the window sums. */
-    while (
-        plan->log_segment + 2 < plan->window_bits && plan->buckets >> plan->log_segment > segments)
+    while (plan->log_segment + 2 < plan->window_bits && buckets >> plan->log_segment > segments)
         plan->log_segment++;
 }
 
@@ -183,7 +191,7 @@ static bool plan_windows_of(const struct msm_job *job, uint32_t window_bits, str
     plan->sets_per_msm = count_sets_per_msm(job, plan->windows);
     unsigned __int128 sets = (unsigned __int128)job->batch * plan->sets_per_msm;
     unsigned __int128 entries = (unsigned __int128)job->chunk_count * plan->windows * job->batch;
-    if (entries > UINT32_MAX || sets << (plan->window_bits - 1) > INT32_MAX)
+    if (entries > UINT32_MAX || (sets << (plan->window_bits - 1)) * joined(job) > INT32_MAX)
         return false;
     plan->bucket_sets = (uint64_t)sets;
     plan->entries = (uint64_t)entries;
@@ -202,6 +210,16 @@ static bool plan_windows(const struct chip *chip, const struct msm_job *job, str
         return plan_windows_of(job, job->window_bits, plan);
     return (tuned && plan_windows_of(job, tuned, plan)) ||
            plan_windows_of(job, cheapest_window_bits(numbers, job, bits), plan);
+}
+
+void msm_plan_join_results(const struct msm_plan *plan, struct msm_plan *all)
+{
+    const uint64_t results = joined(&plan->job);
+
+    *all = *plan;
+    all->job.batch *= results;
+    all->bucket_sets *= results;
+    all->buckets *= results;
 }
 
 uint32_t msm_plan_windows(const struct msm_job *job, uint32_t window_bits)

@@ -33,6 +33,9 @@ struct msm_job {
     uint64_t count;       /* scalars per MSM */
     uint64_t chunk_count; /* the most of them in one chunk */
     uint64_t batch;
+    /* Of a joint MSM, whose terms are sorted one after the other: results that each have the bucket
+     * sets of an MSM, in one workspace (joint.c). 0: of the batch. */
+    uint64_t results;
     uint32_t precompute_factor; /* of the bases; 1: the bases alone */
     uint32_t sets_per_msm;      /* that the bases are precomputed for; 0: the plan chooses */
     uint32_t window_bits;       /* 0: the plan chooses */
@@ -149,6 +152,9 @@ struct msm_plan {
 /* POOL_ERR_INVALID_ARGUMENT when 2^32 or more entries or 2^31 or more buckets would be needed. */
 pool_status msm_plan_make(
     const struct chip *chip, const struct msm_job *job, struct msm_plan *plan);
+/* The plan of a job's `results` as that of a batch: of what is done for all bucket sets together.
+ * They begin with those of result 0, each plan->buckets buckets after the last. */
+void msm_plan_join_results(const struct msm_plan *plan, struct msm_plan *all);
 /* Whether calls split the terms of a job where the curve has an endomorphism: by their number, or
  * wherever that is possible. */
 enum msm_splitting { MSM_SPLITS_BY_NUMBER, MSM_SPLITS_NEVER, MSM_SPLITS_ALWAYS };

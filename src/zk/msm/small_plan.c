@@ -31,6 +31,7 @@ static bool has_few_terms(const struct chip *chip, const struct msm_job *job)
         &chip_tuning(chip)->msm[tuning_msm_width(job->coordinate_words)];
 
     return job->count && job->batch && job->chunk_count == job->count && !job->half_bits &&
+           !job->results &&
            job->count <= numbers->small_max_terms / job->batch &&
            (!job->affine_passes || job->affine_passes == POOL_AFFINE_NONE);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Uses of copies, and forecasts of what they take. */
 #include "base/alloc.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "zk/msm/bases.h"
 #include "zk/resident/object.h"
@@ -69,21 +70,27 @@ static pool_status plan_use(void *user, uint64_t limit)
     return POOL_OK;
 }
 
+/* The bases of a copy on `device`, which need not have one. */
+static pool_status describe(const char *name, const pool_resident *resident, pool_device *device,
+    struct pool_bases *described)
+{
+    *described = (struct pool_bases){
+        .device = device, .curve = (pool_curve *)(uintptr_t)resident->bases.curve};
+    if (resident->source)
+        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: \"%s\" is a buffer and has no bases", name,
+            resident->name);
+    return resident->path ? msm_bases_describe_file(resident->path, described)
+                          : msm_bases_describe(&resident->bases, resident->points.count, described);
+}
+
 static pool_status plan_msm(void *user, uint64_t limit)
 {
     struct resident_call *call = user;
-    const pool_resident *resident = call->resident;
-    struct pool_bases described = {
-        .device = resident->first, .curve = (pool_curve *)(uintptr_t)resident->bases.curve};
-    pool_status status;
+    struct pool_bases described;
+    pool_status status =
+        describe(call->frame.name, call->resident, call->resident->first, &described);
 
     (void)limit;
-    if (resident->source)
-        return base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: \"%s\" is a buffer and has no bases",
-            call->frame.name, resident->name);
-    status = resident->path
-                 ? msm_bases_describe_file(resident->path, &described)
-                 : msm_bases_describe(&resident->bases, resident->points.count, &described);
     return status ? status
                   : msm_workspace_of_described(call->frame.name, &described, call->params,
                         &call->frame.exec, call->scalars, call->results, &call->frame.memory.bytes);
@@ -104,6 +111,78 @@ pool_status pool_resident_msm_workspace(const pool_resident *resident,
         .resident = (pool_resident *)(uintptr_t)resident,
         .params = params,
         .scalars = scalars,
+        .results = results};
+
+    return operation_forecast(&call.frame, bytes);
+}
+
+/* A forecast of pool_msm_joint. */
+struct joint_call {
+    struct operation_call frame;
+    pool_resident *const *residents;
+    const pool_msm_joint_params *params;
+    const pool_msm_term *terms;
+    uint32_t count;
+    const pool_span *results;
+};
+
+static pool_status check_residents(void *user)
+{
+    struct joint_call *call = user;
+    pool_exec *exec = &call->frame.exec;
+    const char *name = call->frame.name;
+    pool_status status = base_check_ranges(name, {"count", call->count, 1, POOL_MSM_MAX_TERMS});
+
+    if (!status)
+        status = device_or_bound(exec->device, &exec->device);
+    for (uint32_t i = 0; i < call->count && !status; i++) {
+        if (!call->residents[i] || call->terms[i].bases)
+            status = base_fail(POOL_ERR_INVALID_ARGUMENT, "%s: `%s[%u]%s must %sbe NULL", name,
+                call->residents[i] ? "terms" : "residents", i, call->residents[i] ? ".bases`" : "`",
+                call->residents[i] ? "" : "not ");
+        else
+            status = resident_check_device(name, call->residents[i], exec->device);
+    }
+    return status;
+}
+
+static pool_status plan_joint(void *user, uint64_t limit)
+{
+    struct joint_call *call = user;
+    struct pool_bases described[POOL_MSM_MAX_TERMS];
+    pool_msm_term terms[POOL_MSM_MAX_TERMS];
+    pool_status status = POOL_OK;
+
+    (void)limit;
+    for (uint32_t i = 0; i < call->count && !status; i++) {
+        status =
+            describe(call->frame.name, call->residents[i], call->frame.exec.device, &described[i]);
+        terms[i] = call->terms[i];
+        terms[i].bases = &described[i];
+    }
+    return status ? status
+                  : msm_joint_forecast(call->frame.name, call->params, &call->frame.exec, terms,
+                        call->count, call->results, &call->frame.memory.bytes);
+}
+
+pool_status pool_resident_msm_joint_workspace(pool_resident *const *residents,
+    const pool_msm_joint_params *params, const pool_exec *exec, const pool_msm_term *terms,
+    uint32_t count, const pool_span *results, uint64_t *bytes)
+{
+    static const struct operation operation = {.call_bytes = sizeof(struct joint_call),
+        .rules = {.checks = POOL_CHECK_CANONICAL | POOL_CHECK_REDUCE,
+            .has_async = true,
+            .has_workspace = true,
+            .has_memory_limit = true},
+        .arguments = {{.name = "residents", .at = offsetof(struct joint_call, residents)},
+            {.name = "terms", .at = offsetof(struct joint_call, terms)}},
+        .read = check_residents,
+        .plan = plan_joint};
+    struct joint_call call = {.frame = OPERATION_CALL(&operation, exec),
+        .residents = residents,
+        .params = params,
+        .terms = terms,
+        .count = count,
         .results = results};
 
     return operation_forecast(&call.frame, bytes);

@@ -594,6 +594,7 @@ const (
 	PrecomputeAll = 4294967295
 	PrecomputeAuto = 4294967294
 	AffineNone = 4294967295
+	MsmMaxTerms = 64
 	NttMaxLogSize = 40
 	NttMaxLogBlowup = 4
 	SliceNs = 2000000
@@ -1700,6 +1701,7 @@ type BasesParams struct {
 	PrecomputeFactor uint32
 	WindowBits uint32
 	ScalarBits uint32
+	PlannedTerms uint64
 }
 
 // NewBasesParams is one with its size, the rest zero.
@@ -1726,6 +1728,25 @@ type MsmParams struct {
 // NewMsmParams is one with its size, the rest zero.
 func NewMsmParams() MsmParams {
 	return MsmParams{StructSize: uint64(unsafe.Sizeof(MsmParams{}))}
+}
+
+type MsmTerm struct {
+	Bases unsafe.Pointer
+	FirstBase uint64
+	Scalars Span
+	Result uint64
+}
+
+type MsmJointParams struct {
+	StructSize uint64
+	ResultLayout PointLayout
+	ScalarBits uint32
+	WindowBits uint32
+}
+
+// NewMsmJointParams is one with its size, the rest zero.
+func NewMsmJointParams() MsmJointParams {
+	return MsmJointParams{StructSize: uint64(unsafe.Sizeof(MsmJointParams{}))}
 }
 
 type ResidentParams struct {
@@ -3204,6 +3225,18 @@ func FnMsmWorkspace(params *MsmParams, exec *Exec, points *Span, scalars *Span, 
 	return Status(C.pool_msm_workspace((*C.pool_msm_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(points)), (*C.pool_span)(unsafe.Pointer(scalars)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
+func FnMsmJointParamsInit(params *MsmJointParams, struct_size uint64) {
+	C.pool_msm_joint_params_init((*C.pool_msm_joint_params)(unsafe.Pointer(params)), C.size_t(struct_size))
+}
+
+func FnMsmJoint(params *MsmJointParams, exec *Exec, terms *MsmTerm, count uint32, results *Span) Status {
+	return Status(C.pool_msm_joint((*C.pool_msm_joint_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_msm_term)(unsafe.Pointer(terms)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(results))))
+}
+
+func FnMsmJointWorkspace(params *MsmJointParams, exec *Exec, terms *MsmTerm, count uint32, results *Span, bytes *uint64) Status {
+	return Status(C.pool_msm_joint_workspace((*C.pool_msm_joint_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_msm_term)(unsafe.Pointer(terms)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
+}
+
 func FnMsmWarmUp(curve unsafe.Pointer, exec *Exec) Status {
 	return Status(C.pool_msm_warm_up((*C.pool_curve)(curve), (*C.pool_exec)(unsafe.Pointer(exec))))
 }
@@ -3242,6 +3275,10 @@ func FnResidentOpenWorkspace(resident unsafe.Pointer, exec *Exec, bytes *uint64)
 
 func FnResidentMsmWorkspace(resident unsafe.Pointer, params *MsmParams, exec *Exec, scalars *Span, results *Span, bytes *uint64) Status {
 	return Status(C.pool_resident_msm_workspace((*C.pool_resident)(resident), (*C.pool_msm_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_span)(unsafe.Pointer(scalars)), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
+}
+
+func FnResidentMsmJointWorkspace(residents *unsafe.Pointer, params *MsmJointParams, exec *Exec, terms *MsmTerm, count uint32, results *Span, bytes *uint64) Status {
+	return Status(C.pool_resident_msm_joint_workspace((**C.pool_resident)(unsafe.Pointer(residents)), (*C.pool_msm_joint_params)(unsafe.Pointer(params)), (*C.pool_exec)(unsafe.Pointer(exec)), (*C.pool_msm_term)(unsafe.Pointer(terms)), C.uint32_t(count), (*C.pool_span)(unsafe.Pointer(results)), (*C.uint64_t)(unsafe.Pointer(bytes))))
 }
 
 func FnResidentBytes(resident unsafe.Pointer) uint64 {

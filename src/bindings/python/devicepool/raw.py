@@ -377,6 +377,7 @@ POOL_CACHE_KEY_TEXT = 65
 POOL_PRECOMPUTE_ALL = 4294967295
 POOL_PRECOMPUTE_AUTO = 4294967294
 POOL_AFFINE_NONE = 4294967295
+POOL_MSM_MAX_TERMS = 64
 POOL_NTT_MAX_LOG_SIZE = 40
 POOL_NTT_MAX_LOG_BLOWUP = 4
 POOL_SLICE_NS = 2000000
@@ -663,11 +664,19 @@ class pool_pack_params(Structure):
 
 
 class pool_bases_params(Structure):
-    SIZE = 32
+    SIZE = 40
 
 
 class pool_msm_params(Structure):
     SIZE = 80
+
+
+class pool_msm_term(Structure):
+    SIZE = 56
+
+
+class pool_msm_joint_params(Structure):
+    SIZE = 24
 
 
 class pool_resident_params(Structure):
@@ -1608,6 +1617,7 @@ pool_bases_params._fields_ = [
     ("precompute_factor", c_uint32),
     ("window_bits", c_uint32),
     ("scalar_bits", c_uint32),
+    ("planned_terms", c_uint64),
 ]
 
 pool_msm_params._fields_ = [
@@ -1624,6 +1634,20 @@ pool_msm_params._fields_ = [
     ("device_bases", POINTER(c_void_p)),
     ("replicated_bases", c_int32),
     ("affine_passes", c_uint32),
+]
+
+pool_msm_term._fields_ = [
+    ("bases", c_void_p),
+    ("first_base", c_uint64),
+    ("scalars", pool_span),
+    ("result", c_uint64),
+]
+
+pool_msm_joint_params._fields_ = [
+    ("struct_size", c_uint64),
+    ("result_layout", c_uint32),
+    ("scalar_bits", c_uint32),
+    ("window_bits", c_uint32),
 ]
 
 pool_resident_params._fields_ = [
@@ -2393,6 +2417,12 @@ FUNCTIONS = {
     "pool_msm": (c_int32, [POINTER(pool_msm_params), POINTER(pool_exec), POINTER(pool_span), POINTER(pool_span), POINTER(pool_span)]),
     # (params, exec, points, scalars, results, bytes)
     "pool_msm_workspace": (c_int32, [POINTER(pool_msm_params), POINTER(pool_exec), POINTER(pool_span), POINTER(pool_span), POINTER(pool_span), POINTER(c_uint64)]),
+    # (params, struct_size)
+    "pool_msm_joint_params_init": (None, [POINTER(pool_msm_joint_params), c_uint64]),
+    # (params, exec, terms, count, results)
+    "pool_msm_joint": (c_int32, [POINTER(pool_msm_joint_params), POINTER(pool_exec), POINTER(pool_msm_term), c_uint32, POINTER(pool_span)]),
+    # (params, exec, terms, count, results, bytes)
+    "pool_msm_joint_workspace": (c_int32, [POINTER(pool_msm_joint_params), POINTER(pool_exec), POINTER(pool_msm_term), c_uint32, POINTER(pool_span), POINTER(c_uint64)]),
     # (curve, exec)
     "pool_msm_warm_up": (c_int32, [c_void_p, POINTER(pool_exec)]),
     # (params, struct_size)
@@ -2413,6 +2443,8 @@ FUNCTIONS = {
     "pool_resident_open_workspace": (c_int32, [c_void_p, POINTER(pool_exec), POINTER(c_uint64)]),
     # (resident, params, exec, scalars, results, bytes)
     "pool_resident_msm_workspace": (c_int32, [c_void_p, POINTER(pool_msm_params), POINTER(pool_exec), POINTER(pool_span), POINTER(pool_span), POINTER(c_uint64)]),
+    # (residents, params, exec, terms, count, results, bytes)
+    "pool_resident_msm_joint_workspace": (c_int32, [POINTER(c_void_p), POINTER(pool_msm_joint_params), POINTER(pool_exec), POINTER(pool_msm_term), c_uint32, POINTER(pool_span), POINTER(c_uint64)]),
     # (resident)
     "pool_resident_bytes": (c_uint64, [c_void_p]),
     # (resident, device)

@@ -615,6 +615,7 @@ pub const POOL_CACHE_KEY_TEXT: i32 = 65;
 pub const POOL_PRECOMPUTE_ALL: u32 = 4294967295;
 pub const POOL_PRECOMPUTE_AUTO: u32 = 4294967294;
 pub const POOL_AFFINE_NONE: u32 = 4294967295;
+pub const POOL_MSM_MAX_TERMS: i32 = 64;
 pub const POOL_NTT_MAX_LOG_SIZE: i32 = 40;
 pub const POOL_NTT_MAX_LOG_BLOWUP: i32 = 4;
 pub const POOL_SLICE_NS: u64 = 2000000;
@@ -2549,6 +2550,7 @@ pub struct pool_bases_params {
     pub precompute_factor: u32,
     pub window_bits: u32,
     pub scalar_bits: u32,
+    pub planned_terms: u64,
 }
 impl Default for pool_bases_params {
     /// All zeros, and the size.
@@ -2578,6 +2580,41 @@ pub struct pool_msm_params {
     pub affine_passes: u32,
 }
 impl Default for pool_msm_params {
+    /// All zeros, and the size.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let mut made: Self = unsafe { core::mem::zeroed() };
+        made.struct_size = core::mem::size_of::<Self>();
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_msm_term {
+    pub bases: *mut pool_bases,
+    pub first_base: u64,
+    pub scalars: pool_span,
+    pub result: u64,
+}
+impl Default for pool_msm_term {
+    /// All zeros.
+    fn default() -> Self {
+        // All members are integers, pointers, options of functions: zeros are valid.
+        let made: Self = unsafe { core::mem::zeroed() };
+        made
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pool_msm_joint_params {
+    pub struct_size: usize,
+    pub result_layout: pool_point_layout,
+    pub scalar_bits: u32,
+    pub window_bits: u32,
+}
+impl Default for pool_msm_joint_params {
     /// All zeros, and the size.
     fn default() -> Self {
         // All members are integers, pointers, options of functions: zeros are valid.
@@ -3092,6 +3129,9 @@ extern "C" {
     pub fn pool_msm_params_init(params: *mut pool_msm_params, struct_size: usize);
     pub fn pool_msm(params: *const pool_msm_params, exec: *const pool_exec, points: *const pool_span, scalars: *const pool_span, results: *const pool_span) -> pool_status;
     pub fn pool_msm_workspace(params: *const pool_msm_params, exec: *const pool_exec, points: *const pool_span, scalars: *const pool_span, results: *const pool_span, bytes: *mut u64) -> pool_status;
+    pub fn pool_msm_joint_params_init(params: *mut pool_msm_joint_params, struct_size: usize);
+    pub fn pool_msm_joint(params: *const pool_msm_joint_params, exec: *const pool_exec, terms: *const pool_msm_term, count: u32, results: *const pool_span) -> pool_status;
+    pub fn pool_msm_joint_workspace(params: *const pool_msm_joint_params, exec: *const pool_exec, terms: *const pool_msm_term, count: u32, results: *const pool_span, bytes: *mut u64) -> pool_status;
     pub fn pool_msm_warm_up(curve: *const pool_curve, exec: *const pool_exec) -> pool_status;
     pub fn pool_resident_params_init(params: *mut pool_resident_params, struct_size: usize);
     pub fn pool_resident_create(pool: *mut device_pool, params: *const pool_resident_params, resident: *mut *mut pool_resident) -> pool_status;
@@ -3102,6 +3142,7 @@ extern "C" {
     pub fn pool_resident_buffer(r#use: *const pool_resident_use) -> *mut pool_buffer;
     pub fn pool_resident_open_workspace(resident: *const pool_resident, exec: *const pool_exec, bytes: *mut u64) -> pool_status;
     pub fn pool_resident_msm_workspace(resident: *const pool_resident, params: *const pool_msm_params, exec: *const pool_exec, scalars: *const pool_span, results: *const pool_span, bytes: *mut u64) -> pool_status;
+    pub fn pool_resident_msm_joint_workspace(residents: *const *mut pool_resident, params: *const pool_msm_joint_params, exec: *const pool_exec, terms: *const pool_msm_term, count: u32, results: *const pool_span, bytes: *mut u64) -> pool_status;
     pub fn pool_resident_bytes(resident: *const pool_resident) -> u64;
     pub fn pool_resident_evict(resident: *mut pool_resident, device: *mut pool_device) -> pool_status;
     pub fn pool_resident_get_info(resident: *mut pool_resident, device: *mut pool_device, info: *mut pool_resident_info) -> pool_status;
