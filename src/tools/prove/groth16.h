@@ -15,12 +15,20 @@ enum { GROTH16_MSMS = 5, GROTH16_DEVICES = 4 };
 struct groth16_residents {
     pool_resident *points[GROTH16_MSMS]; /* of the key's sections A, B1, B2, C and H */
     pool_resident *matrices;
+    struct groth16_modules *modules; /* the kernels that multiply by them */
     pool_ntt_domain *domain;
 };
 
 struct groth16_residents_params {
-    const char *name;           /* for descriptions */
-    uint32_t precompute_factor; /* of the points, as in pool_bases_params */
+    const char *name; /* for descriptions */
+    /*
+     * Of the points, as in pool_bases_params; 1: none. 0: chosen, as many multiples as take at most
+     * `max_bytes` of a device together, and 1 where not even two fit.
+     */
+    uint32_t precompute_factor;
+    /* Of the points with their chosen multiples; 0: a quarter of the memory that the library may
+     * hold on the smallest device of the pool. */
+    uint64_t max_bytes;
 };
 
 /*
@@ -76,9 +84,9 @@ pool_status groth16_prove(const struct groth16_job *job, struct groth16_result *
 
 /*
  * An upper bound of the memory of a device that a job with this key allocates, for a lease, where
- * each MSM is computed in one chunk and the one in G2 beside the others; with residents (or NULL)
- * including those that are in use at a time. Twiddle
- * tables are not included: they stay on the device. POOL_ERR_NOT_FOUND: the file is not a zkey.
+ * each MSM is computed in one chunk and the one in G2 beside the others; with residents (or NULL),
+ * whose MSMs in G1 are one joint MSM, including those that are in use at a time. Twiddle tables are
+ * not included: they stay on the device. POOL_ERR_NOT_FOUND: the file is not a zkey.
  */
 pool_status groth16_device_bytes(const pool_file *key, const struct groth16_residents *residents,
     pool_device *device, uint64_t *bytes);

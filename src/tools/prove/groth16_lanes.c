@@ -99,6 +99,84 @@ static pool_status section_msm(
     return status;
 }
 
+/* ---- the MSMs in G1 over resident points, as one --------------------------------------------- */
+
+/* Those of a lane. C and H have one sum, as the proof has the sum of both. */
+struct joint {
+    pool_msm_term terms[GROTH16_MSMS];
+    pool_resident_use *uses[GROTH16_MSMS];
+    enum groth16_msm which[GROTH16_MSMS]; /* of each term */
+    uint32_t count;
+    uint64_t results;
+};
+
+uint64_t groth16_joint_result(uint32_t msms, enum groth16_msm which, uint64_t next)
+{
+    return which == GROTH16_H && (msms & 1u << GROTH16_C) ? next - 1 : next;
+}
+
+static pool_status add_term(const struct groth16_prover *prover, struct joint *joint, uint32_t msms,
+    enum groth16_msm which, const pool_span *quotient)
+{
+    const pool_exec exec = groth16_exec(prover);
+    pool_msm_term *term = &joint->terms[joint->count];
+    pool_status status = POOL_OK;
+
+    if (which == GROTH16_H)
+        term->scalars = *quotient;
+    else
+        status = scalars_of(prover, which, &term->scalars);
+    if (!status)
+        status = pool_resident_open(
+            prover->job->residents->points[which], &exec, &joint->uses[joint->count]);
+    if (status)
+        return status;
+    term->bases = pool_resident_bases(joint->uses[joint->count]);
+    term->result = groth16_joint_result(msms, which, joint->results);
+    joint->results = term->result + 1;
+    joint->which[joint->count++] = which;
+    return POOL_OK;
+}
+
+/* A sum that is part of another one's is infinity, which is zeros. */
+static pool_status compute_joint(
+    struct groth16_prover *prover, const struct joint *joint, uint8_t (*sums)[GROTH16_MAX_POINT])
+{
+    const size_t bytes = pool_point_bytes(prover->key.curves[0], POOL_POINT_AFFINE);
+    const pool_msm_joint_params params = {.struct_size = sizeof(params)};
+    uint8_t packed[GROTH16_MSMS * GROTH16_MAX_POINT];
+    const pool_span results = {.data = packed, .count = joint->results};
+    pool_exec exec = groth16_exec(prover);
+    pool_status status;
+
+    begin_step(prover, "G1");
+    exec.progress = prover->is_beside ? NULL : on_progress;
+    exec.user = prover;
+    status = pool_msm_joint(&params, &exec, joint->terms, joint->count, &results);
+    for (uint32_t i = 0; i < joint->count && !status; i++)
+        memset(sums[joint->which[i]], 0, GROTH16_MAX_POINT);
+    for (uint32_t i = joint->count; i-- > 0 && !status;)
+        if (i == 0 || joint->terms[i].result != joint->terms[i - 1].result)
+            memcpy(sums[joint->which[i]], packed + joint->terms[i].result * bytes, bytes);
+    return status;
+}
+
+static pool_status joint_msm(struct groth16_prover *prover, uint32_t msms,
+    const pool_span *quotient, uint8_t (*sums)[GROTH16_MAX_POINT])
+{
+    struct joint joint = {.count = 0};
+    pool_status status = POOL_OK;
+
+    for (int i = 0; i < GROTH16_MSMS && !status; i++)
+        if (i != GROTH16_B2 && (msms >> i & 1))
+            status = add_term(prover, &joint, msms, (enum groth16_msm)i, quotient);
+    if (!status)
+        status = compute_joint(prover, &joint, sums);
+    for (int i = GROTH16_MSMS; i-- > 0;)
+        pool_resident_close(&joint.uses[i]);
+    return status;
+}
+
 /* ---- which device takes which MSMs ----------------------------------------------------------- */
 
 /*
@@ -185,20 +263,36 @@ static int join_task(struct task *task)
     return has_run;
 }
 
-/* All MSMs of a lane over the witness. */
-static pool_status compute_sums(
-    struct groth16_prover *prover, uint32_t msms, uint8_t (*sums)[GROTH16_MAX_POINT])
+static bool is_joint(const struct groth16_prover *prover, uint32_t msms)
 {
+    const uint32_t of_g1 = msms & ~TAKES(GROTH16_B2);
+
+    return prover->job->residents && (of_g1 & (of_g1 - 1));
+}
+
+/* All MSMs of a lane; H has the quotient's values, and begins as it is there first. */
+static pool_status compute_sums(struct groth16_prover *prover, uint32_t msms,
+    const pool_span *quotient, uint8_t (*sums)[GROTH16_MAX_POINT])
+{
+    static const enum groth16_msm order[] = {
+        GROTH16_H, GROTH16_A, GROTH16_B1, GROTH16_B2, GROTH16_C};
     pool_status status = POOL_OK;
 
+    if (is_joint(prover, msms)) {
+        status = joint_msm(prover, msms, quotient, sums);
+        msms &= TAKES(GROTH16_B2);
+    }
     for (int i = 0; i < GROTH16_MSMS && !status; i++) {
         pool_span scalars;
 
-        if (i == GROTH16_H || !(msms >> i & 1))
+        if (!(msms & TAKES(order[i])))
             continue;
-        status = scalars_of(prover, (enum groth16_msm)i, &scalars);
+        if (order[i] == GROTH16_H)
+            scalars = *quotient;
+        else
+            status = scalars_of(prover, order[i], &scalars);
         if (!status)
-            status = section_msm(prover, (enum groth16_msm)i, &scalars, sums[i]);
+            status = section_msm(prover, order[i], &scalars, sums[order[i]]);
     }
     return status;
 }
@@ -213,7 +307,7 @@ static void *run_lane(void *argument)
         lane->own_signals = lane->prover.signals;
     }
     if (!status)
-        status = compute_sums(&lane->prover, lane->msms, lane->sums);
+        status = compute_sums(&lane->prover, lane->msms, NULL, lane->sums);
     end_task(&lane->task, status);
     return NULL;
 }
@@ -293,7 +387,7 @@ static pool_status end_lane(struct lane *first, struct lane *lane)
         if (lane->msms >> i & 1)
             begin_step(&first->prover, groth16_sections[i]);
     if (!join_task(&lane->task) || lane->task.status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
-        return compute_sums(&first->prover, lane->msms, lane->sums);
+        return compute_sums(&first->prover, lane->msms, NULL, lane->sums);
     return lane->task.status ? pool_error_set(lane->task.status, lane->task.failure) : POOL_OK;
 }
 
@@ -316,9 +410,7 @@ static pool_status run_lanes(struct lanes *lanes)
     pool_status status = groth16_compute_quotient(&first->prover, &quotient);
 
     if (!status)
-        status = section_msm(&first->prover, GROTH16_H, &quotient, first->sums[GROTH16_H]);
-    if (!status)
-        status = compute_sums(&first->prover, first->msms, first->sums);
+        status = compute_sums(&first->prover, first->msms, &quotient, first->sums);
     if (!status)
         status = end_host(lanes);
     for (int i = 1; i < LANES && lanes->lane[i].msms && !status; i++)

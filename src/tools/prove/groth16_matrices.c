@@ -101,7 +101,9 @@ pool_status groth16_matrices_bytes(const pool_file *key, uint64_t *bytes)
     return status;
 }
 
-static pool_status compile(pool_device *device, const pool_field *field, pool_module **module)
+/* NULL: a module for this proof alone. */
+static pool_status open_module(pool_device *device, const pool_field *field,
+    struct groth16_modules *modules, struct groth16_module **use, pool_module **module)
 {
     const pool_module_arithmetic arithmetic = {.prefix = "fr", .field = field};
     const pool_module_params params = {.struct_size = sizeof(params),
@@ -109,8 +111,14 @@ static pool_status compile(pool_device *device, const pool_field *field, pool_mo
         .name = "groth16_matrices.cu",
         .arithmetic = &arithmetic,
         .arithmetic_count = 1};
+    pool_status status;
 
-    return pool_module_compile(device, &params, module);
+    if (!modules)
+        return pool_module_compile(device, &params, module);
+    status = groth16_module_open(modules, device, &params, use);
+    if (!status)
+        *module = groth16_module_of(*use);
+    return status;
 }
 
 static pool_status launch(pool_module *module, const char *name, uint64_t items, void **arguments,
@@ -163,7 +171,7 @@ static pool_status load_matrices(
     pool_status status = plan_matrices(key, &planned);
 
     if (!status)
-        status = compile(exec->device, planned.section.field, &module);
+        status = open_module(exec->device, planned.section.field, NULL, NULL, &module);
     params.bytes = planned.bytes;
     if (!status)
         status = pool_buffer_create(exec->device, &params, matrices);
@@ -218,6 +226,9 @@ static pool_status multiply_on_device(
     uint32_t both = 2 * matrices->rows;
     CUdeviceptr heads = 0, next, entries, signals = 0;
     void *arguments[] = {&rows, &heads, &next, &entries, &signals, &both};
+    struct groth16_modules *modules =
+        prover->job->residents ? prover->job->residents->modules : NULL;
+    struct groth16_module *use = NULL;
     pool_module *module = NULL;
     pool_status status = pool_buffer_address(buffer, &heads);
 
@@ -226,10 +237,13 @@ static pool_status multiply_on_device(
     if (!status)
         status = pool_buffer_address(prover->signals, &signals);
     if (!status)
-        status = compile(prover->device, prover->field, &module);
+        status = open_module(prover->device, prover->field, modules, &use, &module);
     if (!status)
         status = launch(module, "multiply_rows", both, arguments, 6, prover->stream);
-    pool_module_destroy(&module);
+    if (use)
+        groth16_module_close(modules, use, status);
+    else
+        pool_module_destroy(&module);
     return status;
 }
 

@@ -54,6 +54,10 @@ pool_status groth16_compute_sums(const struct groth16_prover *prover,
     pool_status (*on_host)(struct groth16_prover *prover, void *user), void *user,
     uint8_t (*sums)[GROTH16_MAX_POINT]);
 
+/* The result of a term of a joint MSM of these MSMs, behind `next` others in the order of
+ * groth16_msm: that of C for H, otherwise the next one. */
+uint64_t groth16_joint_result(uint32_t msms, enum groth16_msm which, uint64_t next);
+
 /* ---- matrices (groth16_matrices.c) ----------------------------------------------------------- */
 
 /*
@@ -68,6 +72,21 @@ pool_status groth16_matrices_bytes(const pool_file *key, uint64_t *bytes);
 
 /* Computes A w and B w in Montgomery form at `rows` on the device, from prover->signals. */
 pool_status groth16_multiply_matrices(struct groth16_prover *prover, CUdeviceptr rows);
+
+/* ---- modules (groth16_modules.c) ------------------------------------------------------------- */
+
+pool_status groth16_modules_create(struct groth16_modules **modules);
+/* No proof may use them. NULL: no-op. */
+pool_status groth16_modules_destroy(struct groth16_modules **modules);
+
+/* The module of these params on a device, compiled and loaded at the first use there. It is closed
+ * with the status of the work: after a failure the next use loads it again. */
+struct groth16_module;
+pool_status groth16_module_open(struct groth16_modules *modules, pool_device *device,
+    const pool_module_params *params, struct groth16_module **use);
+pool_module *groth16_module_of(const struct groth16_module *use);
+void groth16_module_close(
+    struct groth16_modules *modules, struct groth16_module *use, pool_status status);
 
 /* ---- the quotient (groth16_quotient.c) ------------------------------------------------------- */
 
