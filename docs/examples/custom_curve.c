@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 #define SCALAR 32
 #define POINT 64
 
@@ -84,10 +86,16 @@ static void check_sum(const pool_curve *curve, pool_device *device, size_t n)
 
     if (!points || !scalars || !multiples)
         exit(1);
+    show_step("choosing points");
     must(pool_random_points(curve, 1, n, NULL, points, multiples));
     must(pool_random_scalars(field, 2, n, POOL_FORM_STANDARD, scalars));
+    exec.progress = show_part;
+    exec.user = "computing the MSM";
+    show_step(exec.user);
     must(pool_msm(&params, &exec, &p, &k, &out));
 
+    exec.progress = NULL;
+    show_step("checking it");
     must(pool_vector_mul(field, &exec, &k, &m, &m));
     must(pool_vector_evaluate(field, &exec, &m, one, inner)); /* at 1: the sum */
     must(pool_curve_generator(curve, NULL, expected));
@@ -122,8 +130,10 @@ int main(int count, char **arguments)
         return fprintf(stderr, "2^%lu points are too many here\n", log_size), 1;
     must(pool_create(&pool, &params));
     must(pool_next_device(pool, &device));
+    show_step("compiling the kernels of P-256");
     check_double(curve, device);
     check_sum(curve, device, (size_t)1 << log_size);
+    show_step(NULL);
     printf("MSM of 2^%lu points of %s on device %d: correct\n", log_size, pool_curve_name(curve),
         pool_device_ordinal(device));
     pool_curve_destroy(&curve);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "plain_field.h"
+#include "progress.h"
 
 #define CHECKED 16    /* openings */
 #define WORDS "8"     /* of a scalar */
@@ -274,15 +275,20 @@ int main(int count, char **arguments)
     plain_set_field(openings.field);
     must(pool_create(&pool, &params));
     must(pool_next_device(pool, &openings.device));
+    show_step("creating a setup");
     setup = create_setup(openings.curve, openings.field, openings.n);
     polynomial = allocate(openings.n, sizeof(*polynomial));
     proofs = allocate(openings.n, POINT_SIZE);
     must(pool_random_scalars(openings.field, 2, openings.n, POOL_FORM_STANDARD, polynomial));
 
+    show_step("compiling, and transforming the points of the setup");
     create_openings(&openings, setup);
+    show_step("computing all openings");
     open_all(&openings, polynomial, proofs);
 
+    show_step("checking some of them by an MSM each");
     is_right = check(&openings, setup, polynomial, proofs);
+    show_step(NULL);
     if (is_right)
         printf("2^%u openings at once: %u of them as by an MSM each\n", log_size,
             openings.n < CHECKED ? openings.n : CHECKED);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 #define ELEMENT 32 /* bytes of a BN254 scalar; a digest is one element */
 
 static void must(pool_status status)
@@ -66,6 +68,9 @@ int main(int count, char **arguments)
     must(pool_create(&pool, &params));
     must(pool_next_device(pool, &exec.device));
     must(pool_poseidon_by_name("circom-bn254-t3", &set));
+    exec.progress = show_part;
+    exec.user = "building the tree";
+    show_step(exec.user);
     leaves = calloc(leaf_count, ELEMENT);
     if (!leaves)
         return 1;
@@ -76,6 +81,8 @@ int main(int count, char **arguments)
     rows = (pool_span){.data = rows.data, .count = shape.digest_count};
     root = (uint8_t *)rows.data + (shape.digest_count - 1) * ELEMENT;
 
+    show_step("checking an opening");
+    exec.progress = NULL;
     path.count = shape.path_count;
     path.data = calloc(shape.path_count + 1, ELEMENT);
     if (!path.data)
@@ -92,6 +99,7 @@ int main(int count, char **arguments)
         index, path.data, &is_member));
     if (is_member)
         return fprintf(stderr, "a modified leaf was accepted\n"), 1;
+    show_step(NULL);
     printf("%llu leaves, height %u, by device %d; an opening of %llu digests checked\n",
         (unsigned long long)leaf_count, shape.height, pool_device_ordinal(exec.device),
         (unsigned long long)shape.path_count);

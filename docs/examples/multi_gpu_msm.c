@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 #define MAX_DEVICES 64
 #define SCALAR 32
 #define POINT 64
@@ -52,13 +54,19 @@ static void run(device_pool *pool, uint32_t log_size)
 
     if (!memory)
         exit(1);
+    show_step("choosing points");
     must(pool_random_points(params.curve, 1, n, NULL, points.data, NULL));
     must(pool_random_scalars(
         pool_curve_scalar_field(params.curve), 2, n, POOL_FORM_STANDARD, scalars.data));
+    show_step("computing the MSM on all devices");
     sum_on_all(pool, &params, &points, &scalars, &on_all);
     must(pool_next_device(pool, &exec.device));
+    exec.progress = show_part;
+    exec.user = "computing the MSM on one device";
+    show_step(exec.user);
     must(pool_msm(&params, &exec, &points, &scalars, &on_one));
     must(pool_point_equal(params.curve, NULL, sums[0], NULL, sums[1], &is_equal));
+    show_step(NULL);
     printf("MSM of %zu points on %zu devices: %s\n", n, pool_usable_count(pool),
         is_equal ? "correct" : "wrong");
     free(memory);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 #define CHECKED 64 /* coefficients that are recomputed on the host */
 
 static const uint64_t modulus = 0xffffffff00000001; /* Goldilocks, 2^64 - 2^32 + 1 */
@@ -94,6 +96,7 @@ int main(int count, char **arguments)
 
     if (!a || !b || !c || log_size < 1 || log_size > 30)
         return fprintf(stderr, "2^%u coefficients are not supported\n", log_size), 1;
+    show_step("multiplying");
     must(pool_random_scalars(domain_params.field, 1, n / 2, POOL_FORM_STANDARD, a));
     must(pool_random_scalars(domain_params.field, 2, n / 2, POOL_FORM_STANDARD, b));
     must(pool_create(&pool, &params));
@@ -107,12 +110,14 @@ int main(int count, char **arguments)
 
     must(pool_copy_to_host(c, a_buffer, 0, n * sizeof(*c), stream));
     must(pool_stream_synchronize(stream));
+    show_step("checking coefficients");
     for (uint64_t i = 0; i < CHECKED; i++) {
         uint64_t k = i * (n - 1) / (CHECKED - 1);
 
         if (c[k] != coefficient(a, b, n, k))
             return fprintf(stderr, "coefficient %llu is wrong\n", (unsigned long long)k), 1;
     }
+    show_step(NULL);
     printf("a product of 2^%u coefficients by device %d, %d of them checked\n", log_size,
         pool_device_ordinal(device), CHECKED);
 

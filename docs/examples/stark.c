@@ -37,6 +37,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
+
 enum { WIDTH = 2, DEGREE = 4, DIGEST = 8, LOG_BLOWUP = 2, QUERIES = 40, MAX_LOG = 27 };
 enum { VALUES = 5, MAX_LAYERS = 16, MAX_ABSORBED = 64, MAX_ARITY = 3 };
 /* Labels of the transcript. */
@@ -669,14 +671,22 @@ int main(int count, char **arguments)
         fail("stark [DEVICES] [LOG_ROWS: 3 ... 25] [FILE]");
     must(pool_create(&pool, &params));
     must(pool_device_at(pool, 0, &device));
+    show_step("compiling");
     create(&prover, device, log_rows);
     points = make_points(&prover, &point_buffer);
+    show_step("1 of 6: committing to the trace");
     commit_trace(&prover);
+    show_step("2 of 6: committing to the quotient");
     commit_quotient(&prover, &points);
+    show_step("3 of 6: evaluating at a point outside of the domain");
     evaluate(&prover, at);
+    show_step("4 of 6: the first layer of FRI");
     make_first_layer(&prover, &points, at);
+    show_step("5 of 6: folding");
     fold_layers(&prover);
+    show_step("6 of 6: opening the queries");
     write_proof(&prover, file);
+    show_step(NULL);
     printf("proof of 2^%u rows: %s\n", (unsigned)log_rows, file);
     must(pool_buffer_destroy(&point_buffer));
     destroy(&prover);
