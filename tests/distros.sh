@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The library on distributions as their users have them: for each, a fresh root is made with debootstrap, and in it
-# the demo runs, everything is built with -Dwerror=true by gcc and by clang, and the suites unit and sim run. As root,
-# with debootstrap, from a git checkout. About an hour of one processor and 4 GB per distribution; a root that exists
-# is used again, with its packages. Not part of tests/run.sh.
+# The library on distributions as their users have them: for each, a fresh root is made with debootstrap, and in it the demo
+# runs, the commands of docs/bindings.md take each language from nothing to a checked MSM, everything is built with
+# -Dwerror=true by gcc and by clang, and the suites unit and sim run. As root, with debootstrap, from a git checkout. About an
+# hour of one processor and 5 GB per distribution; a root that exists is used again, with its packages. Not part of
+# tests/run.sh.
 # usage: sh tests/distros.sh [-m MIRROR] [-d DIRECTORY-OF-ROOTS] [-c COMPILERS] [DISTRIBUTION...]
 #   default: this host's own Debian mirror, build/roots, "gcc clang", bookworm trixie sid
 set -u
@@ -62,6 +63,7 @@ build() {
 }
 
 step demo sh docs/demo.sh
+step languages python3 tests/bindings/first_run.py /src /src/build meson /usr whole
 step packages install_all
 for compiler in $compilers; do
     step "build-$compiler" build "$compiler"

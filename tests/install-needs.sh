@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by tests/run.sh and docs/demo.sh: need PACKAGE COMMAND-THAT-PROVES-IT collects what is
+# Sourced by tests/run.sh, docs/demo.sh and docs/install.sh: need PACKAGE COMMAND-THAT-PROVES-IT collects what is
 # missing, install_needs installs it with apt (as root or through sudo) or says what to install. Names are Debian's, which
 # are Ubuntu's too; where there is dnf, those of Fedora are said. Only Debian is tested.
 # A proof may use only what an earlier install_needs has installed.
@@ -30,7 +30,9 @@ fedora_name() {
     openmpi-bin) echo openmpi ;;
     libmpich-dev) echo mpich-devel ;;
     libclang-rt-*-dev) echo compiler-rt ;;
-    gcc | meson | ninja-build | python3 | clang | lld | cmark-gfm | curl | git | make | mpich) echo "$1" ;;
+    golang-go) echo golang ;;
+    libnode-dev) echo nodejs-devel ;;
+    gcc | meson | ninja-build | python3 | clang | lld | cmark-gfm | curl | git | make | mpich | cargo | nodejs) echo "$1" ;;
     *) echo "?" ;;
     esac
 }
@@ -80,6 +82,22 @@ build_needs() {
     need libcjson-dev test -e /usr/include/cjson/cJSON.h
     need liblzma-dev test -e /usr/include/lzma.h
     need libzstd-dev test -e /usr/include/zstd.h
+}
+
+# language_needs LANGUAGE: what programs that use a binding are built with; false: there is no such binding
+language_needs() {
+    case $1 in
+    c | python) ;;
+    cpp) need g++ command -v g++ ;;
+    go) need golang-go command -v go ;;
+    rust) need cargo command -v cargo ;;
+    node)
+        need nodejs command -v node
+        need libnode-dev sh -c 'test -e /usr/include/node/node_api.h ||
+            test -e "$(dirname "$(realpath "$(command -v node)")")/../include/node/node_api.h"'
+        ;;
+    *) return 1 ;;
+    esac
 }
 
 test_needs() {
