@@ -182,9 +182,10 @@ static const struct program_case programs[] = {
     {"vectors", {1, 1, 1}, {40, 1, 1}, 0, 0, 320, 20, vectors},
 };
 
-const struct group pairs_group = {.name = "pairs",
+const struct group pairs_group = {
+    .name = "pairs",
     .add = add_cases,
     .source = source,
     .programs = programs,
     .program_count = COUNT_OF(programs),
-    .has_no_digests = 1};
+};

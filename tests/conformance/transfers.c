@@ -129,8 +129,9 @@ static const struct program_case programs[] = {
     {"counts", {1, 1, 1}, {1, 1, 1}, 0, 0, 0, 14, counts},
 };
 
-const struct group transfers_group = {.name = "transfers",
+const struct group transfers_group = {
+    .name = "transfers",
     .source = source,
     .programs = programs,
     .program_count = COUNT_OF(programs),
-    .has_no_digests = 1};
+};
