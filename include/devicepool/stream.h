@@ -5,8 +5,8 @@
  * Order. Work on one stream runs in the order in which it was enqueued. Work on different streams
  * is ordered only by pool_stream_wait_event. Everywhere in the library a NULL stream means the
  * device's default stream, which is CUDA's legacy one: it is ordered with every stream created with
- * POOL_STREAM_BLOCKING and with no other. Functions that take a stream say whether NULL also makes
- * them wait.
+ * POOL_STREAM_BLOCKING and with no other. That of a part of a GPU is ordered with no other stream.
+ * Functions that take a stream say whether NULL also makes them wait.
  *
  * A stream used with memory, an event or a kernel of another device fails with
  * POOL_ERR_WRONG_DEVICE, and a handle that is NULL or, where this can be detected, destroyed fails
@@ -65,8 +65,8 @@ POOL_API pool_status pool_stream_get_priority_range(
 
 /*
  * Creates a stream; params may be NULL. The caller destroys it with pool_stream_destroy before the
- * pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), and those of every device
- * call (status.h).
+ * pool is destroyed. Errors: INVALID_ARGUMENT (NULL, unknown flag), UNSUPPORTED
+ * (POOL_STREAM_BLOCKING for a part of a GPU), and those of every device call (status.h).
  */
 POOL_API pool_status pool_stream_create(
     pool_device *device, const pool_stream_params *params, pool_stream **stream);

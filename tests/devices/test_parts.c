@@ -126,7 +126,6 @@ enum way {
     WAY_NULL,    /* no stream, with a module of the part */
     WAY_DEFAULT, /* the object of the default stream */
     WAY_CREATED,
-    WAY_BLOCKING,
     WAY_URGENT,
     WAY_LEASE,
     WAY_ADOPTED,
@@ -159,7 +158,6 @@ static pool_stream *stream_of(enum way way, pool_device *device, pool_lease **le
         break;
     default:
         assert_ok(pool_stream_get_priority_range(device, &least, &urgent));
-        params.flags = way == WAY_BLOCKING ? POOL_STREAM_BLOCKING : 0;
         params.priority = way == WAY_URGENT ? urgent : 0;
         assert_ok(pool_stream_create(device, &params, &stream));
     }
@@ -227,6 +225,23 @@ static void test_multiprocessors(void **state)
         }
         check_apart(seen);
     }
+}
+
+/* The driver orders no stream of a part with the default stream, so none is created as if. */
+static void test_blocking(void **state)
+{
+    const pool_stream_params params = {
+        .struct_size = sizeof(params), .flags = POOL_STREAM_BLOCKING};
+    pool_stream *stream = NULL;
+    uint32_t flags = POOL_STREAM_BLOCKING;
+
+    (void)state;
+    assert_status(pool_stream_create(part[1], &params, &stream), POOL_ERR_UNSUPPORTED);
+    assert_says("pool_stream_wait_event");
+    assert_null(stream);
+    assert_ok(pool_stream_default(part[1], &stream));
+    assert_ok(pool_stream_get_flags(stream, &flags));
+    assert_int_equal(flags, 0);
 }
 
 /* Code that was loaded for one part is launched in the other. */
@@ -795,6 +810,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_multiprocessors),
+        cmocka_unit_test(test_blocking),
         cmocka_unit_test(test_default_streams),
         cmocka_unit_test(test_buffers_of_the_part),
         cmocka_unit_test(test_ranges_of_the_part),

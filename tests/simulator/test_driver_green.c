@@ -268,6 +268,33 @@ static void test_multiprocessors(void **state)
     sim_close();
 }
 
+/* As measured with driver 580 on an H200: a created stream is non-blocking, whatever its flags. */
+static void test_order(void **state)
+{
+    struct gate gate = GATE_INIT;
+    struct green parts[2];
+    CUcontext primary = sim_begin_context("sim:1,cc=9.0,sms=132");
+    CUstream created;
+    unsigned flags = 0;
+
+    (void)state;
+    split_device(16, parts);
+    assert_int_equal(cu->CtxSetCurrent(parts[0].context), 0);
+    assert_int_equal(cu->StreamCreateWithPriority(&created, 0, 0), 0);
+    assert_int_equal(cu->StreamGetFlags(created, &flags), 0);
+    assert_int_equal(flags, NON_BLOCKING);
+    assert_int_equal(cu->LaunchHostFunc(NULL, gate_function, &gate), 0);
+    gate_wait_entered(&gate, 1);
+    assert_int_equal(cu->StreamSynchronize(created), 0);
+    assert_int_equal(cu->StreamQuery(NULL), 600);
+    gate_open(&gate);
+    assert_int_equal(cu->StreamSynchronize(NULL), 0);
+    assert_int_equal(cu->CtxSetCurrent(primary), 0);
+    assert_int_equal(cu->GreenCtxDestroy(parts[0].green), 0);
+    assert_int_equal(cu->GreenCtxDestroy(parts[1].green), 0);
+    sim_end_context();
+}
+
 /* ---- life ------------------------------------------------------------------------------------ */
 
 /* As measured with driver 580 on an H100, see driver_green.c. */
@@ -432,9 +459,9 @@ static void test_synchronize(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_multiprocessors), cmocka_unit_test(test_life),
-        cmocka_unit_test(test_left_behind), cmocka_unit_test(test_events),
-        cmocka_unit_test(test_synchronize)};
+        cmocka_unit_test(test_multiprocessors), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_life), cmocka_unit_test(test_left_behind),
+        cmocka_unit_test(test_events), cmocka_unit_test(test_synchronize)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

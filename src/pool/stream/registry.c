@@ -9,15 +9,15 @@
 #include "driver/cleanup.h"
 #include "pool/stream/capture.h"
 
-/* Of a part, whose kernels that have no stream run there. */
+/* Of a part, whose kernels that have no stream run there; the driver orders it with no other. */
 static pool_status create_default_stream(pool_device *device, pool_stream *stream)
 {
     struct driver *driver = device_driver(device);
 
     if (!device_properties(device)->partitions)
         return POOL_OK;
-    return DRIVER_CALL(
-        driver, StreamCreateWithPriority(&stream->handle, 0 /* blocking */, stream->priority));
+    return DRIVER_CALL(driver,
+        StreamCreateWithPriority(&stream->handle, DRIVER_STREAM_NON_BLOCKING, stream->priority));
 }
 
 static pool_status create_registry(pool_device *device, void **object)

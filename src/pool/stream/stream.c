@@ -196,8 +196,16 @@ static pool_status create_inside(
 {
     unsigned flags = wanted & POOL_STREAM_BLOCKING ? 0 : DRIVER_STREAM_NON_BLOCKING;
     CUstream handle;
-    pool_status status = device_clamp_priority(scope->device, &priority);
+    pool_status status = POOL_OK;
 
+    /* The driver makes every stream of a green context a non-blocking one, and says nothing. */
+    if (!flags && device_properties(scope->device)->partitions)
+        return base_fail(POOL_ERR_UNSUPPORTED,
+            "pool_stream_create: device %d is a part of a GPU, whose streams the driver does not "
+            "order with the default stream: leave out POOL_STREAM_BLOCKING and use "
+            "pool_stream_wait_event",
+            pool_device_ordinal(scope->device));
+    status = device_clamp_priority(scope->device, &priority);
     if (status)
         return status;
     status = DRIVER_CALL_FOR(

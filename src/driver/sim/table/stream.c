@@ -502,6 +502,10 @@ pool_cu_result sim_stream_create_handle(
 
     if (!stream || flags > DRIVER_STREAM_NON_BLOCKING)
         return POOL_CU_INVALID_VALUE;
+    /* In a green context no stream is ordered with another, whatever its flags (H200, driver
+     * 580.159). */
+    if (context->green)
+        flags = DRIVER_STREAM_NON_BLOCKING;
     /* Values outside the range are clamped, as cuda.h specifies. */
     code = sim_stream_create(context, flags, sim_clamp_priority(priority), &made);
     if (code)
