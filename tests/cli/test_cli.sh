@@ -64,7 +64,8 @@ expect 2 'path of a socket' "$tool" top "$(printf '%0200d' 1)"
 expect 0 'bls12_381_fr .* 255 ' "$tool" list fields
 expect 0 '"degree":.*2' "$tool" list curves --json
 expect 0 'circom-bn254-t3' "$tool" list sets
-expect 2 "has no 'primes'" "$tool" list primes
+expect 2 "list has no 'primes'; it has fields, curves and sets" "$tool" list primes
+expect 2 "list has no 'field' (did you mean 'fields'?); it has" "$tool" list field
 expect 2 "needs fields|curves|sets" "$tool" list
 expect 2 'no .fft' "$tool" bench fft
 expect 2 'bench ntt does not take --set' "$tool" bench ntt --set circom-bn254-t3
@@ -126,7 +127,10 @@ expect 0 '^\[\]' "$tool" cache list --json
 expect 0 '0 entries kept, 0 deleted' "$tool" cache verify
 expect 0 '"deleted":' "$tool" cache clear --json
 expect 0 "$scratch/cache" "$tool" cache path
-expect 2 "has no 'burn'" "$tool" cache burn
+expect 2 "cache has no 'burn'; it has list, verify, clear, path, levels, pack and unpack" "$tool" cache burn
+expect 2 "bench has no 'foo'; it has msm, ntt, .* and share" "$tool" bench foo
+expect 2 "no command 'foo'; 'devicepool --help' lists them" "$tool" foo
+expect 2 "no command 'mms' (did you mean 'msm'?)" "$tool" mms
 expect 2 'takes the directory' "$tool" cache pack
 expect 2 'takes packs' "$tool" cache unpack
 expect 2 "takes no argument 'x'" "$tool" cache levels x

@@ -589,7 +589,7 @@ int cli_run_bench(const struct cli_command *self, struct cli_line *line)
         if (strcmp(operations[i]->name, line->operands[0]) == 0)
             bench.operation = operations[i];
     if (!bench.operation)
-        return cli_usage(self, "bench has no '%s'", line->operands[0]);
+        return cli_fail_operation(self, line->operands[0]);
     code = check_options(self, &bench, line);
     return code == CLI_GO ? run_bench(&bench, line) : code;
 }

@@ -128,7 +128,7 @@ static int run_on_cache(
         status = pool_cache_clear(&deleted);
         return report_counts(status, line->as_json, 0, deleted);
     }
-    return cli_usage(self, "cache has no '%s'", verb);
+    return cli_fail_operation(self, verb);
 }
 
 int cli_run_cache(const struct cli_command *self, struct cli_line *line)

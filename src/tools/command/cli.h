@@ -155,6 +155,10 @@ int cli_parse_sizes(const char *string, struct cli_sizes *sizes);
 int cli_usage(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Reports an operation that the command does not have, and names those of its `operands`,
+ * "[list|verify] [FILE...]". Returns CLI_USAGE. */
+int cli_fail_operation(const struct cli_command *command, const char *wrong);
+
 /* ---- common.c: failures, JSON, number formatting ---- */
 
 /* Returns the exit code for a status. */

@@ -70,7 +70,7 @@ void cli_match_name(const char *wrong, const char *candidate, struct cli_match *
     /* The beginning of a name is as near as one wrong character. */
     distance =
         length > 2 && strncmp(wrong, candidate, length) == 0 ? 1 : distance_of(wrong, candidate);
-    if (distance > 2 || distance >= length || (match->name && match->distance <= distance))
+    if (distance > 2 || 2 * distance > length || (match->name && match->distance <= distance))
         return;
     *match = (struct cli_match){.name = candidate, .distance = distance};
 }

@@ -522,5 +522,5 @@ int cli_run_completion(const struct cli_command *self, struct cli_line *line)
             shells[i].print();
             return CLI_OK;
         }
-    return cli_usage(self, "completion has no '%s'", line->operands[0]);
+    return cli_fail_operation(self, line->operands[0]);
 }

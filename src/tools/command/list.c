@@ -101,7 +101,7 @@ int cli_run_list(const struct cli_command *self, struct cli_line *line)
     while (i < CLI_COUNT_OF(lists) && strcmp(lists[i].name, line->operands[0]) != 0)
         i++;
     if (i == CLI_COUNT_OF(lists))
-        return cli_usage(self, "list has no '%s'", line->operands[0]);
+        return cli_fail_operation(self, line->operands[0]);
     rows = cJSON_CreateArray();
     return cli_print_rows_or_fail(
         lists[i].add_rows(rows), rows, lists[i].columns, lists[i].count, line);

@@ -192,7 +192,7 @@ static void print_overview(FILE *out)
     fprintf(out, "usage: devicepool COMMAND [OPTIONS]\n\n"
                  "Zero-knowledge cryptography on a pool of CUDA devices.\n\n");
     for (size_t i = 0; i < cli_command_count; i++)
-        fprintf(out, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
+        fprintf(out, "  %-10s  %s\n", cli_commands[i].name, cli_commands[i].summary);
     fprintf(out, "\n'devicepool COMMAND --help' explains a command. Exit codes: 0 success,\n"
                  "1 failure, 2 invalid command line, 3 device unusable, hanging or wrong,\n"
                  "4 driver, device or compiler missing on this host, 5 sticky device fault,\n"

@@ -136,6 +136,28 @@ int cli_usage(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_fail_operation(const struct cli_command *command, const char *wrong)
+{
+    const char *start = command->operands + strspn(command->operands, "[");
+    char copy[256], list[512] = "", *rest = copy, *word;
+    struct cli_match match = {0};
+
+    snprintf(copy, sizeof(copy), "%.*s", (int)strcspn(start, "] "), start);
+    while ((word = strsep(&rest, "|")) && *word >= 'a') { /* GROUPS is none */
+        const size_t used = strlen(list);
+        const bool is_last = !rest || *rest < 'a';
+
+        cli_match_name(wrong, word, &match);
+        snprintf(list + used, sizeof(list) - used, "%s%s",
+            !used     ? ""
+            : is_last ? " and "
+                      : ", ",
+            word);
+    }
+    return cli_usage(
+        command, "%s has no '%s'%s; it has %s", command->name, wrong, cli_suggestion(&match), list);
+}
+
 int cli_parse_count(const char *string, uint64_t *value)
 {
     unsigned long long number;

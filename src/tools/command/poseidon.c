@@ -265,7 +265,7 @@ int cli_run_poseidon(const struct cli_command *self, struct cli_line *line)
         return code;
     request.verb = find_verb(line->operands[0]);
     if (request.verb < 0)
-        return cli_usage(self, "poseidon has no '%s'", line->operands[0]);
+        return cli_fail_operation(self, line->operands[0]);
     code = cli_check_byte_order(self, request.is_big_endian, request.form);
     if (code != CLI_GO)
         return code;
