@@ -7,10 +7,11 @@
  *   bench_groth16 [--device STRING] [--factor N] [--repeat N] [--threads N] [--trace FILE]
  *       KEY WITNESS PROOF PUBLIC
  *
- * --factor is the precompute factor of the points. The blinding factors are constant, so every
- * proof has to be the same; the first one is written to PROOF and its signals to PUBLIC, for a
- * verifier (tests/bench/prove.sh). --trace writes the operations and copies of one proof on one
- * device and of one over all, from which docs/performance/plot.py draws a picture.
+ * --factor is the precompute factor of the points; 0 and without it the prover chooses. The
+ * blinding factors are constant, so every proof has to be the same; the first one is written to
+ * PROOF and its signals to PUBLIC, for a verifier (tests/bench/prove.sh). --trace writes the
+ * operations and copies of one proof on one device and of one over all, from which
+ * docs/performance/plot.py draws a picture.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct part {
     pool_device *device;
     int which;     /* an MSM, or GROTH16_MSMS: the transforms */
     uint64_t size; /* of the scalars, or of the domain */
+    uint64_t variables;
     const pool_field *field;
     pool_buffer *scalars;
 };
@@ -95,6 +97,42 @@ static pool_status run_part(void *argument)
     return status;
 }
 
+/* The MSMs in G1 together, as a proof has them; H with a copy of the witness behind it. */
+static pool_status run_joint(void *argument)
+{
+    static const int which[] = {0, 1, 3, 4};
+    enum { TERMS = sizeof(which) / sizeof(which[0]) };
+    struct part *part = argument;
+    const pool_exec exec = {.struct_size = sizeof(exec), .device = part->device};
+    const pool_msm_joint_params params = {.struct_size = sizeof(params)};
+    uint8_t sums[3 * 2 * POOL_FIELD_MAX_BYTES];
+    const pool_span results = {.data = sums, .count = 3};
+    pool_resident_use *uses[TERMS] = {NULL};
+    pool_msm_term terms[TERMS];
+    CUdeviceptr address = 0;
+    pool_status status = pool_buffer_address(part->scalars, &address);
+
+    for (uint32_t i = 0; i < TERMS && !status; i++) {
+        status = pool_resident_open(residents.points[which[i]], &exec, &uses[i]);
+        if (status)
+            break;
+        const pool_bases *bases = pool_resident_bases(uses[i]);
+        const uint64_t count = pool_bases_count(bases);
+        const uint64_t first = i == 3 ? part->size : i == 2 ? part->variables - count : 0;
+
+        terms[i] = (pool_msm_term){.bases = pool_resident_bases(uses[i]), .result = i < 2 ? i : 2};
+        terms[i].scalars = (pool_span){
+            .data = (void *)(uintptr_t)(address + first * pool_field_element_bytes(part->field)),
+            .count = count,
+            .space = POOL_MEMORY_DEVICE};
+    }
+    if (!status)
+        status = pool_msm_joint(&params, &exec, terms, TERMS, &results);
+    for (uint32_t i = 0; i < TERMS; i++)
+        pool_resident_close(&uses[i]);
+    return status;
+}
+
 static pool_status run_transforms(void *argument)
 {
     struct part *part = argument;
@@ -135,7 +173,8 @@ static double time_repeated(pool_status (*call)(void *argument), void *argument)
     return timing.median;
 }
 
-/* What the MSMs and the transforms take one after another, with the witness on the device. */
+/* What the MSMs and the transforms take one after another, with the witness on the device; the
+ * joint MSM is not in the sum. */
 static double measure_parts(pool_device *device, const pool_file_info *info)
 {
     static const char *const names[GROTH16_MSMS] = {
@@ -144,7 +183,7 @@ static double measure_parts(pool_device *device, const pool_file_info *info)
     const uint64_t private_signals = info->variables - info->public_signals - 1;
     const uint64_t sizes[GROTH16_MSMS] = {
         info->variables, info->variables, info->variables, private_signals, info->domain_size};
-    struct part part = {.device = device, .field = info->field};
+    struct part part = {.device = device, .variables = info->variables, .field = info->field};
     pool_file_section values = {.struct_size = sizeof(values)};
     double sum = 0;
 
@@ -157,6 +196,9 @@ static double measure_parts(pool_device *device, const pool_file_info *info)
         sum += report(names[part.which], time_repeated(run_part, &part));
     }
     part.size = info->domain_size;
+    MUST(pool_copy_to_device(part.scalars, part.size * width, values.span.data,
+        (info->variables < part.size ? info->variables : part.size) * width, NULL));
+    report("A, B1, C and H as one", time_repeated(run_joint, &part));
     sum += report("transforms", time_repeated(run_transforms, &part));
     MUST(pool_buffer_destroy(&part.scalars));
     return sum;
@@ -304,12 +346,12 @@ static void write_text(const char *path, const char *text)
     }
 }
 
-static unsigned read_number(const char *text, unsigned most)
+static unsigned read_number(const char *text, unsigned least, unsigned most)
 {
     unsigned long number = strtoul(text, NULL, 10);
 
-    if (!number || number > most) {
-        fprintf(stderr, "'%s' is not a number from 1 to %u\n", text, most);
+    if (number < least || number > most) {
+        fprintf(stderr, "'%s' is not a number from %u to %u\n", text, least, most);
         exit(2);
     }
     return (unsigned)number;
@@ -332,13 +374,13 @@ int main(int count, char **arguments)
             devices = optarg;
             break;
         case 'f':
-            params.precompute_factor = read_number(optarg, 64);
+            params.precompute_factor = read_number(optarg, 0, 64);
             break;
         case 'r':
-            repeat = read_number(optarg, MAX_REPEAT);
+            repeat = read_number(optarg, 1, MAX_REPEAT);
             break;
         case 't':
-            thread_count = read_number(optarg, MAX_THREADS);
+            thread_count = read_number(optarg, 1, MAX_THREADS);
             break;
         case 'T':
             trace = optarg;

@@ -3,7 +3,7 @@
  * Makes a Groth16 key of any size with a witness that satisfies its circuit, as snarkjs writes
  * them: for measurements of proofs, and for tests.
  *
- *   groth16_key DEVICES CURVE LOG_DOMAIN KEY WITNESS VERIFICATION_KEY
+ *   groth16_key [--small] DEVICES CURVE LOG_DOMAIN KEY WITNESS VERIFICATION_KEY
  *
  * CURVE is bn254 or bls12_381. The trapdoor comes from a fixed seed, so everyone with this program
  * can forge proofs: such keys prove nothing.
@@ -62,6 +62,7 @@ struct circuit {
     const pool_curve *g1, *g2;
     const pool_field *field;
     uint32_t log_domain, constraints, variables;
+    int is_small;        /* most values are 0, 1 or short */
     element one, square; /* 1 and 2^256 in Montgomery form */
     element secret[SECRETS], inverse_gamma, inverse_delta;
     element *a, *b;                     /* the coefficients */
@@ -165,6 +166,62 @@ static uint32_t y_of(const struct circuit *circuit, uint32_t index)
     return index ? x_of(circuit, index - 1) : ONE;
 }
 
+/* The values that random coefficients lead to. */
+static void compute_values(struct circuit *circuit)
+{
+    element *values = circuit->values;
+
+    for (uint32_t i = 0; i < circuit->constraints; i++) {
+        element x = values[x_of(circuit, i)], y = values[y_of(circuit, i)];
+
+        values[x_of(circuit, i + 1)] =
+            plain_mul(plain_add(x, plain_mul(circuit->a[i], y)), plain_add(x, circuit->b[i]));
+    }
+}
+
+/* A value of the distribution of witnesses: `random` decides, and is it now and then. */
+static element draw_value(const struct circuit *circuit, element random, int after_zero)
+{
+    const unsigned tenths = (unsigned)(random.limb[0] >> 20) % 20; /* of half a tenth each */
+    uint8_t standard[ELEMENT] = {0};
+    element value;
+
+    if (tenths == 19)
+        return random;
+    if (tenths < 8 && !after_zero)
+        memset(&value, 0, sizeof(value));
+    else if (tenths < 16)
+        value = circuit->one;
+    else {
+        memcpy(standard, &random.limb[1], 4);
+        MUST(pool_field_to_montgomery(circuit->field, standard, 1, &value));
+    }
+    return value;
+}
+
+/* Draws the values, and the coefficients b_i that lead to them. Two zeros in a row would make all
+ * that follow zeros. */
+static void draw_values(struct circuit *circuit)
+{
+    const uint32_t m = circuit->constraints;
+    element *values = circuit->values, *factors = allocate(m, ELEMENT), zero;
+
+    memset(&zero, 0, sizeof(zero));
+    MUST(pool_random_scalars(circuit->field, 4, m, POOL_FORM_MONTGOMERY, factors));
+    for (uint32_t i = 0; i < m; i++) {
+        const element x = values[x_of(circuit, i)];
+
+        values[x_of(circuit, i + 1)] =
+            draw_value(circuit, factors[i], memcmp(&x, &zero, sizeof(zero)) == 0);
+        factors[i] = plain_add(x, plain_mul(circuit->a[i], values[y_of(circuit, i)])); /* never 0 */
+    }
+    invert(circuit, factors, m);
+    for (uint32_t i = 0; i < m; i++)
+        circuit->b[i] = plain_sub(
+            plain_mul(values[x_of(circuit, i + 1)], factors[i]), values[x_of(circuit, i)]);
+    free(factors);
+}
+
 static void make_circuit(struct circuit *circuit)
 {
     uint8_t standard[ELEMENT] = {1};
@@ -181,12 +238,10 @@ static void make_circuit(struct circuit *circuit)
     element *values = circuit->values = allocate(circuit->variables, ELEMENT);
     values[ONE] = circuit->one;
     values[FIRST] = circuit->secret[X_0];
-    for (uint32_t i = 0; i < m; i++) {
-        element x = values[x_of(circuit, i)], y = values[y_of(circuit, i)];
-
-        values[x_of(circuit, i + 1)] =
-            plain_mul(plain_add(x, plain_mul(circuit->a[i], y)), plain_add(x, circuit->b[i]));
-    }
+    if (circuit->is_small)
+        draw_values(circuit);
+    else
+        compute_values(circuit);
 }
 
 static void add_to(element *sum, element summand)
@@ -516,9 +571,14 @@ int main(int count, char **arguments)
     pool_device *device;
     char name[32];
 
+    if (count == 8 && strcmp(arguments[1], "--small") == 0) {
+        circuit.is_small = 1;
+        arguments++;
+        count--;
+    }
     if (count != 7 || strlen(arguments[2]) > 16)
-        return fprintf(stderr,
-                   "usage: groth16_key DEVICES CURVE LOG_DOMAIN KEY WITNESS VERIFICATION_KEY\n"),
+        return fprintf(stderr, "usage: groth16_key [--small] DEVICES CURVE LOG_DOMAIN KEY WITNESS "
+                               "VERIFICATION_KEY\n"),
                2;
     snprintf(name, sizeof(name), "%s_g1", arguments[2]);
     circuit.g1 = pool_curve_by_name(name);
