@@ -48,6 +48,13 @@ typedef struct pool_bases_params {
      * value. No effect without precomputed multiples.
      */
     uint64_t planned_terms;
+    /*
+     * The number of points at infinity that are stored before the given ones, which begin at this
+     * index. A base set that has no points for the first scalars of others gets the same indices as
+     * these, so that pool_msm_joint sorts the scalars once for all. Not used by pool_bases_load, as
+     * files have all points.
+     */
+    uint64_t leading_infinities;
 } pool_bases_params;
 
 /* Values of pool_bases_params.precompute_factor: as many multiples as there are windows. */

@@ -33,19 +33,26 @@ static struct joint joint_of(uint64_t results)
         .results = results};
 }
 
-static pool_bases *bases_of(
-    const struct msm_problem *problem, uint32_t factor, uint64_t planned_terms)
+static pool_bases *bases_behind(
+    const struct msm_problem *problem, uint32_t factor, uint64_t planned_terms, uint64_t infinities)
 {
     const pool_bases_params params = {.struct_size = sizeof(params),
         .curve = problem->curve,
         .precompute_factor = factor,
-        .planned_terms = planned_terms};
+        .planned_terms = planned_terms,
+        .leading_infinities = infinities};
     const pool_exec exec = exec_here();
     const pool_span span = msm_span(problem->points, problem->count);
     pool_bases *bases = NULL;
 
     assert_ok(pool_bases_create(&params, &exec, &span, &bases));
     return bases;
+}
+
+static pool_bases *bases_of(
+    const struct msm_problem *problem, uint32_t factor, uint64_t planned_terms)
+{
+    return bases_behind(problem, factor, planned_terms, 0);
 }
 
 /* A term over `bases`, which have the points of `points`, from base `first` on. */
@@ -269,6 +276,70 @@ static void test_prover(void **state)
             free_scalars(&joint);
             free_prover(&prover);
         }
+}
+
+static uint64_t launches_of(struct joint *joint)
+{
+    static const char name[] = "\ndevicepool_launches_total{device=\"0\"} ";
+    uint8_t got[MOST_RESULTS * MSM_POINT_MAX];
+    uint64_t counts[2];
+
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+
+        assert_ok(pool_metrics(pool, POOL_METRICS_PROMETHEUS, &text));
+        assert_non_null(strstr(text, name));
+        counts[i] = strtoull(strstr(text, name) + strlen(name), NULL, 10);
+        pool_text_free(&text);
+        if (!i)
+            assert_ok(compute(joint, got));
+    }
+    return counts[1] - counts[0];
+}
+
+/* A base set with infinities in front is computed with the sort of the others, and has the sums of
+ * the points behind them. */
+static void test_infinities(void **state)
+{
+    struct prover prover = prover_of("bn254_g1", 60, 64, POOL_PRECOMPUTE_ALL);
+    struct joint own = joint_of_prover(&prover), shared = joint_of_prover(&prover);
+    pool_bases *bases = bases_behind(&prover.private, POOL_PRECOMPUTE_ALL, 64, 3);
+    const pool_exec exec = exec_here();
+    const pool_span span = msm_span(prover.private.points, prover.private.count);
+    pool_bases_params params;
+    uint64_t launches, bytes, at_a_time;
+
+    (void)state;
+    assert_int_equal(pool_bases_count(bases), 60);
+    params = (pool_bases_params){.struct_size = sizeof(params),
+        .curve = prover.private.curve,
+        .precompute_factor = POOL_PRECOMPUTE_ALL,
+        .planned_terms = 64,
+        .leading_infinities = 3};
+    assert_ok(pool_bases_create_workspace(&params, &exec, &span, &bytes, &at_a_time));
+    assert_int_equal(bytes, pool_bases_bytes(bases));
+    params.leading_infinities = INT32_MAX;
+    assert_int_equal(pool_bases_create_workspace(&params, &exec, &span, &bytes, &at_a_time),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("57 points behind 2147483647 at infinity");
+    params.planned_terms = UINT64_C(1) << 31;
+    assert_int_equal(pool_bases_create_workspace(&params, &exec, &span, &bytes, &at_a_time),
+        POOL_ERR_INVALID_ARGUMENT);
+    assert_says("for `planned_terms`");
+    shared.terms[2].bases = bases;
+    shared.terms[2].scalars = shared.terms[0].scalars;
+    place_scalars(&own);
+    launches = launches_of(&own);
+    free_scalars(&own);
+    compare(&shared); /* the reference's scalars are those behind the infinities */
+    shared.problem[2].scalars = shared.problem[0].scalars;
+    place_scalars(&shared);
+    shared.problem[2].scalars = prover.private.scalars;
+    assert_true(launches_of(&shared) + 3 <= launches);
+    compare(&shared);
+    free_scalars(&shared);
+    assert_ok(pool_bases_destroy(&bases));
+    free_prover(&prover);
 }
 
 /* The first call's results, and a later one's that finds other bytes in the workspace. */
@@ -496,6 +567,7 @@ int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prover),
+        cmocka_unit_test(test_infinities),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_terms),
         cmocka_unit_test(test_short_scalars),

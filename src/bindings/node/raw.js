@@ -1227,7 +1227,7 @@ exports.structs = {
     progress: [64, 'p', 8],
     user: [72, 'p', 8],
   } },
-  'pool_bases_params': { size: 40, alignment: 8, members: {
+  'pool_bases_params': { size: 48, alignment: 8, members: {
     struct_size: [0, 'u8', 8],
     curve: [8, 'p', 8],
     layout: [16, 'u4', 4],
@@ -1235,6 +1235,7 @@ exports.structs = {
     window_bits: [24, 'u4', 4],
     scalar_bits: [28, 'u4', 4],
     planned_terms: [32, 'u8', 8],
+    leading_infinities: [40, 'u8', 8],
   } },
   'pool_msm_params': { size: 80, alignment: 8, members: {
     struct_size: [0, 'u8', 8],

@@ -54,11 +54,13 @@ static pool_status upload_witness(struct groth16_prover *prover)
         prover->witness.count, prover->stream);
 }
 
-/* The scalars of an MSM but H, on the device: the witness, of which C has the private signals. */
+/* The scalars of an MSM but H, on the device: the witness, of which C has the private signals, or,
+ * over resident points, which have infinity for the others, all. */
 static pool_status scalars_of(
     const struct groth16_prover *prover, enum groth16_msm which, pool_span *scalars)
 {
-    uint64_t first = which == GROTH16_C ? prover->key.public_signals + 1 : 0;
+    const bool has_infinities = prover->job->residents != NULL;
+    uint64_t first = which == GROTH16_C && !has_infinities ? prover->key.public_signals + 1 : 0;
     CUdeviceptr address = 0;
     pool_status status = pool_buffer_address(prover->signals, &address);
 

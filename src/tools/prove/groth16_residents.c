@@ -9,7 +9,8 @@
 const char *const groth16_sections[GROTH16_MSMS] = {"A", "B1", "B2", "C", "H"};
 
 /* The precomputation of a section's points. Those in G1 get the same multiples, as one joint MSM
- * takes them together: for MSMs of as many terms as the longest of them has. */
+ * takes them together: for MSMs of as many terms as the longest of them has. C has no points for
+ * the public signals, and gets infinity there, so that its scalars are those of A and B1. */
 static pool_status get_points(const pool_file *key, int which, uint32_t factor,
     pool_file_section *section, pool_bases_params *bases)
 {
@@ -23,6 +24,7 @@ static pool_status get_points(const pool_file *key, int which, uint32_t factor,
         .curve = section->curve,
         .layout = section->layout,
         .precompute_factor = factor,
+        .leading_infinities = which == GROTH16_C ? info.variables - section->span.count : 0,
         .planned_terms = info.variables > info.domain_size ? info.variables : info.domain_size};
     return status;
 }
@@ -166,13 +168,27 @@ pool_status groth16_residents_destroy(struct groth16_residents *residents)
     return first;
 }
 
+/* The terms of an MSM over a section's points: C has the infinities of get_points, too. */
+static pool_status count_terms(const pool_file *key, int which,
+    const struct groth16_residents *residents, pool_file_section *section, uint64_t *count)
+{
+    pool_file_info info = {.struct_size = sizeof(info)};
+    pool_status status = pool_file_get_info(key, &info);
+
+    *section = (pool_file_section){.struct_size = sizeof(*section)};
+    if (!status)
+        status = pool_file_get_section(key, groth16_sections[which], section);
+    *count = residents && which == GROTH16_C ? info.variables : section->span.count;
+    return status;
+}
+
 /* ---- the device memory of a proof ------------------------------------------------------------ */
 
-/* Of one MSM, its bases included where they are resident. */
+/* Of one MSM of `count` terms, its bases included where they are resident. */
 static pool_status msm_bytes(const pool_file_section *section, const pool_resident *points,
-    const pool_exec *exec, uint64_t *bytes)
+    uint64_t count, const pool_exec *exec, uint64_t *bytes)
 {
-    const pool_span scalars = {.count = section->span.count}, result = {.count = 1};
+    const pool_span scalars = {.count = count}, result = {.count = 1};
     pool_msm_params params = {.struct_size = sizeof(params)};
     uint64_t workspace = 0, loading = 0;
     pool_status status;
@@ -204,20 +220,19 @@ static pool_status joint_bytes(const pool_file *key, const struct groth16_reside
     pool_status status = POOL_OK;
 
     for (int i = 0; i < GROTH16_MSMS && !status; i++) {
-        pool_file_section section = {.struct_size = sizeof(section)};
-        uint64_t loading = 0;
+        pool_file_section section;
+        uint64_t loading = 0, terms_of_section = 0;
 
         if (i == GROTH16_B2)
             continue;
-        status = pool_file_get_section(key, groth16_sections[i], &section);
+        status = count_terms(key, i, residents, &section, &terms_of_section);
         if (!status)
             status = pool_resident_open_workspace(residents->points[i], exec, &loading);
         loading -= pool_resident_bytes(residents->points[i]);
         scratch = loading > scratch ? loading : scratch;
         resident += pool_resident_bytes(residents->points[i]);
         points[count] = residents->points[i];
-        terms[count].scalars =
-            (pool_span){.count = section.span.count, .space = POOL_MEMORY_DEVICE};
+        terms[count].scalars = (pool_span){.count = terms_of_section, .space = POOL_MEMORY_DEVICE};
         terms[count].result = groth16_joint_result(all, (enum groth16_msm)i, results.count);
         results.count = terms[count++].result + 1;
     }
@@ -235,12 +250,13 @@ static pool_status all_msm_bytes(const pool_file *key, const struct groth16_resi
     pool_status status = POOL_OK;
 
     for (int i = 0; !status && i < GROTH16_MSMS; i++) {
-        pool_file_section section = {.struct_size = sizeof(section)};
-        uint64_t of_msm = 0;
+        pool_file_section section;
+        uint64_t of_msm = 0, terms = 0;
 
-        status = pool_file_get_section(key, groth16_sections[i], &section);
+        status = count_terms(key, i, residents, &section, &terms);
         if (!status)
-            status = msm_bytes(&section, residents ? residents->points[i] : NULL, exec, &of_msm);
+            status =
+                msm_bytes(&section, residents ? residents->points[i] : NULL, terms, exec, &of_msm);
         if (i == GROTH16_B2)
             of_g2 = of_msm;
         else

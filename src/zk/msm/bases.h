@@ -56,8 +56,8 @@ void msm_bases_discard(void *bases);
 void msm_bases_set_fingerprint(
     struct pool_bases *bases, const uint8_t fingerprint[POOL_FINGERPRINT_BYTES]);
 /*
- * Describes bases that do not exist, for forecasts: a struct with device, curve, count and the
- * precomputation of the params, without memory and references. The second one reads the header of a
+ * Describes bases that do not exist, of `count` points and the params' infinities, for forecasts: a
+ * struct with device, curve, count and the precomputation of the params, without memory and references. The second one reads the header of a
  * file of pool_bases_save; device and curve are set.
  */
 pool_status msm_bases_describe(

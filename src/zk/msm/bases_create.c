@@ -63,10 +63,14 @@ static pool_status check_count(void *user)
 {
     const struct bases_call *call = user;
 
-    return call->points->count <= INT32_MAX
+    const uint64_t points = call->points->count, infinities = call->params.leading_infinities;
+
+    return points <= INT32_MAX && infinities <= INT32_MAX - points
                ? POOL_OK
-               : base_fail(POOL_ERR_INVALID_ARGUMENT, "%llu points are more than 2^31 - 1",
-                     (unsigned long long)call->points->count);
+               : base_fail(POOL_ERR_INVALID_ARGUMENT,
+                     infinities ? "%llu points behind %llu at infinity are more than 2^31 - 1"
+                                : "%llu points are more than 2^31 - 1",
+                     (unsigned long long)points, (unsigned long long)infinities);
 }
 
 /* ---- plans: the bases, which are described, and what is allocated besides them --------------- */

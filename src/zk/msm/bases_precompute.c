@@ -92,6 +92,7 @@ uint64_t msm_bases_build_bytes(
 /* Bases that are being created or checked, and scratch memory. */
 struct bases_builder {
     struct pool_bases *bases;
+    uint64_t first; /* index of the span's first point */
     struct exec_target target;
     struct progress *progress;
     struct msm_input_bases source;
@@ -134,8 +135,8 @@ static pool_status build_chunk(void *user, struct pipeline_chunk *chunk)
 {
     const struct bases_builder *builder = user;
     const struct pool_bases *bases = builder->bases;
-    uint64_t bytes = msm_affine_bytes(bases->curve);
-    CUdeviceptr to = bases->address + chunk->first * bytes;
+    const uint64_t bytes = msm_affine_bytes(bases->curve), first = builder->first + chunk->first;
+    CUdeviceptr to = bases->address + first * bytes;
     const struct msm_run run = {.device = bases->device,
         .stream = chunk->target.stream,
         .curve = bases->curve,
@@ -154,7 +155,7 @@ static pool_status build_chunk(void *user, struct pipeline_chunk *chunk)
     if (!status)
         status =
             msm_check_bases(&run, &source, &result, to, bytes, builder->progress->exec->checks);
-    return status ? status : compute_multiples(builder, &run, chunk->first, chunk->count);
+    return status ? status : compute_multiples(builder, &run, first, chunk->count);
 }
 
 /* The points of the span are not accessed any more when this returns, whatever the status. */
@@ -204,18 +205,33 @@ pool_status msm_bases_describe(
 
     *described = (struct pool_bases){.device = device,
         .curve = (pool_curve *)(uintptr_t)params->curve,
-        .count = count,
+        .count = params->leading_infinities + count,
         .requested_factor = 1,
         .factor = 1};
     return set_precomputation(params, described);
+}
+
+/* Infinity is all zeros, and so are its multiples. */
+static pool_status store_infinities(const struct bases_builder *builder)
+{
+    const struct pool_bases *bases = builder->bases;
+    const uint64_t bytes = msm_affine_bytes(bases->curve);
+    pool_status status = POOL_OK;
+
+    for (uint32_t level = 0; builder->first && level < bases->factor && !status; level++)
+        status = memory_clear_words(bases->device, builder->target.stream,
+            bases->address + level * bases->count * bytes, builder->first * bytes / 4);
+    return status;
 }
 
 pool_status msm_bases_create(void *user)
 {
     struct bases_call *call = user;
     const struct pool_bases *described = &call->described;
-    struct bases_builder builder = {
-        .target = call->frame.target, .progress = &call->frame.progress, .converts = true};
+    struct bases_builder builder = {.first = call->params.leading_infinities,
+        .target = call->frame.target,
+        .progress = &call->frame.progress,
+        .converts = true};
     pool_status status = msm_bases_begin(
         call->frame.target.device, described->curve, described->count, &builder.bases);
 
@@ -228,5 +244,7 @@ pool_status msm_bases_create(void *user)
     builder.bases->window_bits = described->window_bits;
     builder.bases->scalar_bits = described->scalar_bits;
     status = msm_bases_allocate(builder.bases, &builder.target);
+    if (!status)
+        status = store_infinities(&builder);
     return status ? status : build_bases(&builder, call->points, call->params.layout);
 }

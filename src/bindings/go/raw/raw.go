@@ -1702,6 +1702,7 @@ type BasesParams struct {
 	WindowBits uint32
 	ScalarBits uint32
 	PlannedTerms uint64
+	LeadingInfinities uint64
 }
 
 // NewBasesParams is one with its size, the rest zero.

@@ -664,7 +664,7 @@ class pool_pack_params(Structure):
 
 
 class pool_bases_params(Structure):
-    SIZE = 40
+    SIZE = 48
 
 
 class pool_msm_params(Structure):
@@ -1618,6 +1618,7 @@ pool_bases_params._fields_ = [
     ("window_bits", c_uint32),
     ("scalar_bits", c_uint32),
     ("planned_terms", c_uint64),
+    ("leading_infinities", c_uint64),
 ]
 
 pool_msm_params._fields_ = [

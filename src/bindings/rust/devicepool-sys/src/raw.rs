@@ -2551,6 +2551,7 @@ pub struct pool_bases_params {
     pub window_bits: u32,
     pub scalar_bits: u32,
     pub planned_terms: u64,
+    pub leading_infinities: u64,
 }
 impl Default for pool_bases_params {
     /// All zeros, and the size.
