@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/env.h"
-#include "base/settings.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "driver/internal.h"
 #include "driver/note.h"
@@ -193,11 +193,18 @@ static int try_named(struct search *search, const char *name)
     return is_found;
 }
 
+bool driver_nvrtc_is_last(void)
+{
+    const char *wanted = base_setting(BASE_SETTING_NVRTC);
+
+    return wanted && strcmp(wanted, "last") == 0;
+}
+
 /* Whether a usable NVRTC is found; otherwise the reason. */
 static int search_compiler(struct search *search, char *reason, size_t size)
 {
     const char *wanted = base_setting(BASE_SETTING_NVRTC);
-    int is_named = wanted != NULL;
+    int is_named = wanted != NULL && !driver_nvrtc_is_last();
 
     memset(search, 0, sizeof(*search));
     next_place = 0;

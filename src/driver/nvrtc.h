@@ -111,6 +111,9 @@ void driver_nvrtc_open_builtins(struct nvrtc *nvrtc, const char *opened);
 enum { DRIVER_NVRTC_REASON = 2048, DRIVER_NVRTC_MAX = 8 };
 const struct nvrtc *driver_nvrtc_candidate(size_t index, char *reason, size_t size);
 
+/* DEVICEPOOL_NVRTC=last: what has prebuilt PTX is not compiled. Any thread. */
+bool driver_nvrtc_is_last(void);
+
 /* The digest of which build of NVRTC it is, by its files and not by their paths. POOL_ERR_IO: a
  * file cannot be read. Any thread. */
 pool_status driver_nvrtc_identify(const struct nvrtc *nvrtc, uint8_t identity[BASE_SHA256_BYTES]);

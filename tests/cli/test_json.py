@@ -237,6 +237,8 @@ def test_selftest():
 
 
 def test_cache():
+    if os.environ.get("DEVICEPOOL_NVRTC") == "last":  # what is prebuilt is not in the cache
+        del os.environ["DEVICEPOOL_NVRTC"]
     row = {"device": matches(LABEL), "kind": one_of("field"), "name": one_of("babybear"), "seconds": seconds}
     for result in run("warm-up", "babybear", "-d", "sim"):
         check("warm-up", row, result)

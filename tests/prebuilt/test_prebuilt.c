@@ -21,12 +21,14 @@ static const char *devices = "sim:2,cc=75";
 static device_pool *pool;
 static pool_device *device;
 static bool is_used[MOST_PROGRAMS]; /* programs that the log named */
+static int prebuilt_first;          /* programs that were not compiled because NVRTC is last */
 
 static void watch(void *user, const pool_log_record *record)
 {
     const char *found = strstr(record->message, "prebuilt PTX ");
 
     (void)user;
+    prebuilt_first += found && strstr(found, "NVRTC=last");
     if (record->level != POOL_LOG_INFO || !found || !strstr(found, "NVRTC=off"))
         return;
     found += strlen("prebuilt PTX ");
@@ -348,11 +350,44 @@ static void test_pool_describes_the_compiler(void **state)
     pool_text_free(&text);
 }
 
+/* Where NVRTC is last, only what is not prebuilt is compiled. The last test, as a process keeps the
+ * NVRTC that it has opened. */
+static void test_prebuilt_before_nvrtc(void **state)
+{
+    pool_module_params params = {.struct_size = sizeof(params),
+        .source = "extern \"C\" __global__ void nothing() {}",
+        .name = "my.cu"};
+    pool_params of_mine = {.struct_size = sizeof(of_mine), .devices = devices};
+    device_pool *mine;
+    pool_module *module = NULL;
+    pool_device *before = device;
+    pool_status status;
+
+    (void)state;
+    setenv("DEVICEPOOL_NVRTC", "last", 1);
+    assert_ok(pool_create(&mine, &of_mine));
+    assert_ok(pool_device_at(mine, 0, &device));
+    check_transforms(ntt_field("bn254_fr"), 5);
+    assert_true(prebuilt_first > 0);
+    prebuilt_first = 0;
+    status = pool_module_compile(device, &params, &module);
+    assert_int_equal(prebuilt_first, 0);
+    if (status) { /* a host without NVRTC */
+        assert_int_equal(status, POOL_ERR_NO_COMPILER);
+        assert_null(strstr(pool_last_error()->message, "=last"));
+    }
+    pool_module_destroy(&module);
+    device = before;
+    assert_ok(pool_destroy(&mine));
+    setenv("DEVICEPOOL_NVRTC", "off", 1);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_program),
         cmocka_unit_test(test_others_are_refused),
-        cmocka_unit_test(test_pool_describes_the_compiler)};
+        cmocka_unit_test(test_pool_describes_the_compiler),
+        cmocka_unit_test(test_prebuilt_before_nvrtc)};
     pool_params params = {.struct_size = sizeof(params)};
     int failed;
 

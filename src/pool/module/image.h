@@ -7,6 +7,7 @@
 #define MODULE_IMAGE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -101,5 +102,8 @@ pool_status module_compile_nvrtc(const struct nvrtc *nvrtc, const struct module_
     char *reason, size_t size, struct module_image **image);
 pool_status module_find_prebuilt(
     const struct module_request *request, const char *reason, struct module_image **image);
+
+/* Whether it finds one. */
+pool_status module_look_for_prebuilt(const struct module_request *request, bool *exists);
 
 #endif

@@ -251,15 +251,31 @@ void module_request_set_device(struct module_request *request, pool_device *devi
     request->ptx_only = (device_driver(device)->api.flags & POOL_CUDA_PTX_ONLY) != 0;
 }
 
+/* With DEVICEPOOL_NVRTC=last what has prebuilt PTX begins after the last compiler. */
+static pool_status begin_choice(struct module_choice *choice, const struct module_request *request)
+{
+    bool is_prebuilt = false;
+    pool_status status = POOL_OK;
+
+    if (driver_nvrtc_is_last())
+        status = module_look_for_prebuilt(request, &is_prebuilt);
+    if (!is_prebuilt)
+        module_choice_begin(choice, request);
+    else
+        *choice = (struct module_choice){.request = request, .reason = "DEVICEPOOL_NVRTC=last"};
+    return status;
+}
+
 /* One way after the other: the compilers, then prebuilt PTX, until the driver takes the image. */
 static pool_status compile_and_load(
     const struct module_request *request, const char *subject, pool_module **module)
 {
     struct module_choice choice;
-    pool_status status;
+    pool_status status = begin_choice(&choice, request);
     bool is_refused;
 
-    module_choice_begin(&choice, request);
+    if (status)
+        return status;
     do {
         struct module_image *image = NULL;
 

@@ -69,6 +69,20 @@ static const struct module_prebuilt *find(const char *key)
     return NULL;
 }
 
+pool_status module_look_for_prebuilt(const struct module_request *request, bool *exists)
+{
+    char text[2 * BASE_SHA256_BYTES + 1];
+    struct module_key key;
+    pool_status status = module_text_key_of(request, &key);
+
+    *exists = false;
+    if (status)
+        return status;
+    module_key_text(&key, text);
+    *exists = find(text) && request->compute_capability >= OLDEST;
+    return POOL_OK;
+}
+
 pool_status module_find_prebuilt(
     const struct module_request *request, const char *reason, struct module_image **image)
 {
