@@ -15,6 +15,7 @@
 
 #include "pool/lease/scheduler.h"
 #include "support/random.h"
+#include "support/sample.h"
 
 #define DEVICES_MAX 8
 #define CLIENTS_MAX 24
@@ -625,7 +626,8 @@ static void test_all_interleavings(void **state)
 
     (void)state;
     for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
-        explore_clients(groups[g], 1, 2, g % 2 ? SCHEDULER_ROUND_ROBIN : SCHEDULER_MOST_FREE);
+        if (is_sampled(g, 3))
+            explore_clients(groups[g], 1, 2, g % 2 ? SCHEDULER_ROUND_ROBIN : SCHEDULER_MOST_FREE);
 }
 
 /* Clients that request again: leases and requests of several generations at the same time. */
@@ -638,7 +640,8 @@ static void test_clients_that_come_back(void **state)
 
     (void)state;
     for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++)
-        explore_clients(groups[g], 2, 0, SCHEDULER_LEAST_LOADED);
+        if (is_sampled(g, 2))
+            explore_clients(groups[g], 2, 0, SCHEDULER_LEAST_LOADED);
 }
 
 /* --- random runs --------------------------------------------------------------------------------
