@@ -325,7 +325,7 @@ if [ -x "$tool" ]; then
     # Its data and the program of worker processes are found where the prefix was moved.
     move_prefix
     must "demo, prefix moved" "$moved/bin/devicepool" demo -d sim:1
-    must "demo in worker processes, prefix moved" "$moved/bin/devicepool" demo -d workers:sim:1
+    must "worker processes of the command, prefix moved" "$moved/bin/devicepool" selftest --only copy -d workers:sim:1
     mv "$moved/share/devicepool" "$directory/data"
     if [ ! -d "$prefix/share/devicepool" ]; then
         "$moved/bin/devicepool" demo -d sim:1 >"$directory/log" 2>&1 && fail "a demo without its data"
