@@ -27,13 +27,27 @@
 #endif
 
 #if defined(SIM_ADDRESS_SANITIZER) && !defined(SIM_LANES_CHECKED)
-static void *vreg_at(const struct sim_warp *warp, uint32_t offset, size_t bytes)
-{
-    const volatile unsigned char *vreg = warp->frame + offset;
+/* AddressSanitizer's: a byte of shadow for 8 bytes of memory, 0 where all of them can be accessed.
+ */
+extern uintptr_t __asan_shadow_memory_dynamic_address;
 
+static __attribute__((noinline)) void check_vreg(const volatile unsigned char *vreg, size_t bytes)
+{
     (void)vreg[0];
     (void)vreg[bytes - 1];
-    return warp->frame + offset;
+}
+
+/* Where something cannot, the compiler's own checks decide and report. */
+static inline UNCHECKED __attribute__((always_inline)) void *vreg_at(
+    const struct sim_warp *warp, uint32_t offset, size_t bytes)
+{
+    unsigned char *vreg = warp->frame + offset;
+    const unsigned char *shadow = (const unsigned char *)__asan_shadow_memory_dynamic_address;
+
+    if (__builtin_expect(
+            shadow[(uintptr_t)vreg >> 3] | shadow[(uintptr_t)(vreg + bytes - 1) >> 3], 0))
+        check_vreg(vreg, bytes);
+    return vreg;
 }
 
 #define VREG(T, OFFSET) __builtin_assume_aligned(vreg_at(warp, OFFSET, sizeof(T) * SIM_LANES), 64)

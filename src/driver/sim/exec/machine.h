@@ -160,6 +160,8 @@ struct sim_core {
  * them, and these accesses are many. */
 #ifdef SIM_THREAD_SANITIZER
 #define SIM_OF_ONE_THREAD __attribute__((no_sanitize("thread")))
+#elif defined(SIM_ADDRESS_SANITIZER) /* a build with little optimisation, which inlines nothing else */
+#define SIM_OF_ONE_THREAD __attribute__((always_inline))
 #else
 #define SIM_OF_ONE_THREAD
 #endif
