@@ -18,7 +18,7 @@ tarball() {
     tree=$1/devicepool-$version
     rm -rf "$tree"
     mkdir -p "$tree" &&
-        tree_files | tar -c --null --files-from=- --no-recursion | tar -x -C "$tree" &&
+        tree_files | tar -c --null --no-recursion --files-from=- | tar -x -C "$tree" &&
         chmod -R u+rwX,go+rX,go-w "$tree" &&
         find "$tree" -exec touch -h -d "$time" {} + &&
         tar -c --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="$time" -C "$1" "devicepool-$version" |
