@@ -46,6 +46,13 @@ def compare(command, **options):
     print(f"{language}: {len(answers)} rows are right")
 
 
+def expect_failure(command, text, **options):
+    """What is missing is said, with what to do."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    if not done.returncode or text not in done.stderr:
+        sys.exit(f"{' '.join(str(word) for word in command)}: exit code {done.returncode}, not '{text}' but\n{done.stderr}")
+
+
 def work_directory():
     """Kept from one run to the next, as compilers keep what they have compiled."""
     path = build / "tests/bindings" / language
@@ -75,6 +82,10 @@ def check_python():
     compare([interpreter, tests / "conformance.py"], env=environment)
     print(must([interpreter, tests / "python_layer.py"], env=environment).rstrip())
     print(must([interpreter, bindings / "python/examples/msm.py", "sim:2"], env=environment).rstrip())
+    load = [interpreter, "-c", "import devicepool; devicepool.load()"]
+    expect_failure(load, "name its directory in LD_LIBRARY_PATH, or the file in DEVICEPOOL_LIBRARY",
+                   env=dict(environment, DEVICEPOOL_LIBRARY="/nothing.so"))
+    expect_failure(load, "is of another version than this binding", env=dict(environment, DEVICEPOOL_LIBRARY="libc.so.6"))
     check_wheel(interpreter)
 
 
@@ -182,6 +193,13 @@ def check_node():
         sys.exit(done.stderr)
     compare([node, tests / "conformance.js", bindings / "node"], env=environment)
     print(must([node, bindings / "node/examples/msm.js", "sim:2"], env=environment).rstrip())
+    expect_failure([node, bindings / "node/build.js"], "set PKG_CONFIG_PATH to the directory of devicepool.pc",
+                   env=dict({name: value for name, value in environment.items() if name != "DEVICEPOOL_FLAGS"}, PKG_CONFIG="false"))
+    load = [node, "-e", "require(process.argv[1])", bindings / "node"]
+    expect_failure(load, "the addon is not built: run node", env=dict(environment, DEVICEPOOL_NODE_BUILD="/nothing"))
+    expect_failure(load, "LD_LIBRARY_PATH may name its directory", env=dict(environment, LD_LIBRARY_PATH="/nothing"))
+    expect_failure([node, "-e", "new (require(process.argv[1]).Pool)('sim:0')", bindings / "node"], "\nPOOL_ERR_INVALID_ARGUMENT: device",
+                   env=environment)
     # What is wrong is refused, not passed on.
     for body in ("dp.raw.pool_device_count()", "dp.raw.pool_device_at({}, 0, null)", "dp.raw.pool_device_at(0.5, 0, null)",
                  "new dp.Struct('pool_nothing')", "new dp.Struct('pool_params', { nothing: 1 })",

@@ -151,16 +151,14 @@ static void set(napi_env env, napi_value object, const char *name, const char *t
 static napi_value error_of(napi_env env, const pool_error_slot *slot)
 {
     napi_value error, message;
-    char text[1200];
 
-    snprintf(text, sizeof(text), "%s: %s", pool_status_name(slot->status), slot->message);
-    if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &message) != napi_ok ||
+    /* Node prints an error as "name: message". */
+    if (napi_create_string_utf8(env, slot->message, NAPI_AUTO_LENGTH, &message) != napi_ok ||
         napi_create_error(env, NULL, message, &error) != napi_ok)
         return NULL;
     set(env, error, "name", pool_status_name(slot->status), 0);
     set(env, error, "status", NULL, slot->status);
     set(env, error, "harms", pool_error_class_name(pool_status_class(slot->status)), 0);
-    set(env, error, "detail", slot->message, 0);
     set(env, error, "driverCode", NULL, slot->driver_code);
     set(env, error, "driverName", slot->driver_name, 0);
     set(env, error, "call", slot->call, 0);

@@ -14,8 +14,14 @@ if (!include) {
   process.exit(1);
 }
 const target = path.join(process.env.DEVICEPOOL_NODE_BUILD || path.join(__dirname, 'build'));
-const flags = process.env.DEVICEPOOL_FLAGS ||
-  execFileSync(process.env.PKG_CONFIG || 'pkg-config', ['--cflags', '--libs', 'devicepool'], { encoding: 'utf8' });
+let flags = process.env.DEVICEPOOL_FLAGS;
+try {
+  flags ||= execFileSync(process.env.PKG_CONFIG || 'pkg-config', ['--cflags', '--libs', 'devicepool'],
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+} catch {
+  console.error('pkg-config does not find devicepool: install the library, or set PKG_CONFIG_PATH to the directory of devicepool.pc');
+  process.exit(1);
+}
 fs.mkdirSync(target, { recursive: true });
 execFileSync(process.env.CC || 'cc', ['-std=gnu11', '-O2', '-Wall', '-Wextra', '-shared', '-fPIC', `-I${include}`,
   path.join(__dirname, 'addon.c'), path.join(__dirname, 'raw.c'), '-o', path.join(target, 'devicepool.node'),

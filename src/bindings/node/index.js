@@ -3,12 +3,23 @@
 //
 // Operations return promises and run on threads of Node's pool. Data are typed arrays, Buffers and ArrayBuffers, which are
 // used where they lie and must not be changed or transferred until the promise is settled, or buffers of a device. Numbers
-// are little-endian. A failure is an Error with status, name, harms, detail, driverCode, driverName and call. Objects are
+// are little-endian. A failure is an Error with status, name, message, harms, driverCode, driverName and call. Objects are
 // closed with close(), a pool last: it refuses while others exist. `raw` has every function, struct and constant of C.
 'use strict';
 const path = require('path');
 const declarations = require('./raw.js');
-const addon = require(path.join(process.env.DEVICEPOOL_NODE_BUILD || path.join(__dirname, 'build'), 'devicepool.node'));
+
+function loadAddon() {
+  try {
+    return require(path.join(process.env.DEVICEPOOL_NODE_BUILD || path.join(__dirname, 'build'), 'devicepool.node'));
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') error.message = `the addon is not built: run node ${path.join(__dirname, 'build.js')}`;
+    else if (/libdevicepool/.test(error.message)) error.message += '; LD_LIBRARY_PATH may name its directory';
+    throw error;
+  }
+}
+
+const addon = loadAddon();
 
 const C = declarations.constants;
 

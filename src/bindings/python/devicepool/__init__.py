@@ -41,7 +41,14 @@ def load(path=None):
     global _library
     with _loading:
         if _library is None:
-            _library = raw.load(path or os.environ.get("DEVICEPOOL_LIBRARY") or "libdevicepool.so.0")
+            path = path or os.environ.get("DEVICEPOOL_LIBRARY") or "libdevicepool.so.0"
+            try:
+                _library = raw.load(path)
+            except OSError as error:
+                raise OSError(f"{error}: install the library, name its directory in LD_LIBRARY_PATH, or the file in "
+                              "DEVICEPOOL_LIBRARY") from None
+            except AttributeError as error:
+                raise ImportError(f"{path} is of another version than this binding: {error}") from None
     return _library
 
 

@@ -13,7 +13,12 @@ fn main() {
     }
     let program = env::var("PKG_CONFIG").unwrap_or_else(|_| "pkg-config".into());
     // Without pkg-config the linker searches its own directories.
-    if let Ok(output) = Command::new(program).args(["--libs-only-L", "devicepool"]).output() {
+    let found = Command::new(program).args(["--libs-only-L", "devicepool"]).output();
+    if !matches!(&found, Ok(output) if output.status.success()) {
+        println!("cargo:warning=pkg-config does not find devicepool: if linking fails, set PKG_CONFIG_PATH to the directory \
+                  of devicepool.pc, or DEVICEPOOL_LIB_DIR to that of libdevicepool.so");
+    }
+    if let Ok(output) = found {
         for word in String::from_utf8_lossy(&output.stdout).split_whitespace() {
             println!("cargo:rustc-link-search=native={}", word.trim_start_matches("-L"));
         }
