@@ -153,6 +153,14 @@ def lifetimes():
         del future
         gc.collect()
         pool.acquire(devices=3, timeout=30).close()
+    # A pool that is closed withdraws what still waits, also where a cancelled future is done before its ticket is.
+    for cancels in False, True:
+        with dp.Pool("sim:1", slots=1) as pool, pool.acquire():
+            futures = [pool.acquire_future() for _ in range(20)]
+            for future in futures if cancels else ():
+                future.cancel()
+            pool.close()
+        assert {future.exception(30).name for future in futures} == {"POOL_ERR_CANCELLED"}
 
 
 with dp.Pool("sim:3") as shared:

@@ -321,7 +321,9 @@ class Pool(_Handle):
             self._children.add(child)
 
     def close(self):
-        """Closes what belongs to the pool, then the pool. Refused with POOL_ERR_BUSY while a thread has a device bound."""
+        """Withdraws requests that wait, closes what belongs to the pool, then the pool. Refused with POOL_ERR_BUSY while a
+        thread has a device bound."""
+        _Ticket.withdraw_all(self)
         with self._adding:
             children = list(self._children)
         for child in children:
@@ -415,6 +417,7 @@ class _Ticket:
         self._pool = pool
         self._cancel = Cancel()
         self._slot = _params("pool_error_slot")
+        self._is_destroyed = threading.Event()
         struct, self._kept = _request(size, timeout, {**members, "cancel": self._cancel})
         struct.error = ctypes.pointer(self._slot)
         self.future.set_running_or_notify_cancel()
@@ -429,6 +432,7 @@ class _Ticket:
         except Error:
             with _Ticket._adding:
                 del _Ticket._waiting[id(self)]
+            self._is_destroyed.set()
             raise
 
     def _withdraw(self):
@@ -436,11 +440,22 @@ class _Ticket:
         return not self.future.done()
 
     @staticmethod
+    def withdraw_all(pool):
+        """Returns when the pool has no ticket: the future of one that was cancelled may be done before the ticket is."""
+        with _Ticket._adding:
+            tickets = [ticket for ticket in _Ticket._waiting.values() if ticket._pool is pool]
+        for ticket in tickets:
+            ticket._withdraw()
+        for ticket in tickets:
+            ticket._is_destroyed.wait()
+
+    @staticmethod
     def _decide(user, ticket):
         """On a thread of the library, possibly before pool_acquire_async has returned."""
         lease, ticket = ctypes.c_void_p(), ctypes.c_void_p(ticket)
         status = library().pool_ticket_take(ticket, ctypes.byref(lease))
         library().pool_ticket_destroy(ctypes.byref(ticket))
+        _Ticket._waiting[user]._is_destroyed.set()
         _Ticket._decided.put((user, status, lease))
 
     @staticmethod
