@@ -83,6 +83,10 @@ def check_files(source, tree, prefix, libdir):
             wrong += [f"{system}: {name}: no file is {pattern}" for pattern in patterns
                       if name not in optional and not any(matches(path, pattern) for path in found)]
         print(f"{system}: {len(found)} files belong to {len(packages)} packages")
+    # dh_compress leaves out what has one of these anywhere in its path; Debian wants manual pages compressed.
+    kept = re.search(r"^\tdh_compress (.*)$", (source / "docs/packaging/debian/rules").read_text(), re.M)[1].split()
+    wrong += [f"debian: {path} is not compressed: {item}" for path in found for item in kept
+              if path.startswith("usr/share/man/") and item[2:] in path]
     return wrong
 
 
