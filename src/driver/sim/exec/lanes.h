@@ -357,6 +357,10 @@ COMPARISONS(s32)
 COMPARISONS(u64)
 COMPARISONS(s64)
 
+#include "driver/sim/exec/vector.h"
+
+#include "driver/sim/exec/fused.h"
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define SET(KIND, TYPE, HANDLER_NAME) handlers->run[KIND][TYPE] = HANDLER_NAME;
@@ -464,4 +468,5 @@ void SIM_LANES_FILL(struct sim_handlers *handlers)
     SET(SIM_SHF_L_WRAP, PTX_U32, shf_l_wrap)
     SET(SIM_SHF_R_WRAP, PTX_U32, shf_r_wrap)
     SET(SIM_LOP3, PTX_U32, lop3)
+    SET(SIM_FUSED, PTX_NONE, fused)
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The performance-critical handlers for processors with AVX-512. */
 #if defined(__x86_64__)
+#include <immintrin.h>
 #if defined(__clang__)
 #pragma clang attribute push(                                                                      \
     __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi,bmi2"))),                   \
@@ -11,6 +12,7 @@
 #endif
 
 #define SIM_LANES_FILL sim_lanes_fill_avx512
+#define SIM_LANES_BYTES 64
 #include "driver/sim/exec/lanes.h"
 
 #if defined(__clang__)

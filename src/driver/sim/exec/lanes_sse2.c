@@ -6,4 +6,5 @@
 
 #define SIM_LANES_CHECKED
 #define SIM_LANES_FILL sim_lanes_fill_sse2
+#define SIM_LANES_BYTES 16
 #include "driver/sim/exec/lanes.h"

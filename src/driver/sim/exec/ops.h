@@ -230,6 +230,8 @@ enum sim_kind {
     SIM_STMATRIX,
     SIM_MBARRIER,
     SIM_CP_BULK,
+    SIM_FUSED, /* a run of aux operations as a steps, which stand c operations on; b: whether the
+                  carry is written */
     SIM_KIND_COUNT
 };
 
@@ -256,6 +258,26 @@ void sim_call_fill(struct sim_handlers *handlers);
 void sim_barrier_fill(struct sim_handlers *handlers);
 void sim_mma_fill(struct sim_handlers *handlers);
 void sim_mbarrier_fill(struct sim_handlers *handlers);
+
+/* Word 0 of a step of SIM_FUSED; words 1 to 6 are d, the d of the second half of a pair, a, b, c
+ * and the c of the second half. To the kinds with four forms 1 is added where the carry is read,
+ * and 2 where it is written. */
+enum sim_fused {
+    SIM_FUSED_MAD_PAIR = 0,
+    SIM_FUSED_ADD = 4,
+    SIM_FUSED_SUB = 8,
+    SIM_FUSED_MAD_LO = 12,
+    SIM_FUSED_MAD_HI = 16,
+    SIM_FUSED_MUL_PAIR = 20,
+    SIM_FUSED_MUL_LO,
+    SIM_FUSED_MUL_HI,
+    SIM_FUSED_MOV,
+    SIM_FUSED_AND,
+    SIM_FUSED_OR,
+    SIM_FUSED_XOR,
+    SIM_FUSED_SHF_L_WRAP,
+    SIM_FUSED_SELP
+};
 
 /* ---- operands packed into words -------------------------------------------------------------- */
 

@@ -40,6 +40,9 @@ static uint32_t append_operation(struct ptx_lowering *lowering)
     program->lines = ptx_grow(lowering->parser, program->lines, program->op_count,
         &lowering->line_capacity, sizeof(*program->lines));
     program->lines[program->op_count] = lowering->instruction ? lowering->instruction->line : 0;
+    lowering->lowered = ptx_grow(lowering->parser, lowering->lowered, program->op_count,
+        &lowering->lowered_capacity, sizeof(*lowering->lowered));
+    lowering->lowered[program->op_count] = (struct ptx_lowered){SIM_KIND_COUNT, PTX_NONE};
     return program->op_count++;
 }
 
@@ -51,6 +54,7 @@ uint32_t ptx_emit(struct ptx_lowering *lowering, enum sim_kind kind, enum ptx_ty
         ptx_bad_type(lowering);
     uint32_t index = append_operation(lowering);
     struct sim_op *op = &lowering->program->ops[index];
+    lowering->lowered[index] = (struct ptx_lowered){(uint16_t)kind, (uint16_t)type};
     op->run = run;
     op->d = d;
     op->a = a;
@@ -244,4 +248,5 @@ void ptx_lower_function(struct ptx_lowering *lowering, const struct ptx_function
     else
         ptx_emit_return(lowering, function);
     resolve_fixups(lowering);
+    ptx_fuse(lowering, code->entry);
 }

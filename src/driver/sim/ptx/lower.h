@@ -37,6 +37,12 @@ struct ptx_flow {
     uint32_t area_base[SIM_VREG_CLASSES], area_count[SIM_VREG_CLASSES];
 };
 
+/* What an operation was emitted as; kind SIM_KIND_COUNT: words of the one before it. */
+struct ptx_lowered {
+    uint16_t kind; /* enum sim_kind */
+    uint16_t type; /* enum ptx_type */
+};
+
 struct ptx_lowering {
     struct ptx_parser *parser;
     struct sim_program *program;
@@ -50,7 +56,8 @@ struct ptx_lowering {
     uint32_t guard;
     uint32_t scratch; /* scratch vector registers used by the current instruction */
     enum sim_class counted;
-    uint32_t op_capacity, line_capacity, block_capacity;
+    uint32_t op_capacity, line_capacity, lowered_capacity, block_capacity;
+    struct ptx_lowered *lowered; /* by operation */
     struct ptx_fixup *fixups;
     uint32_t fixup_count, fixup_capacity;
     uint32_t *block_ops; /* index of each block's first operation */
@@ -72,6 +79,9 @@ uint32_t ptx_emit(struct ptx_lowering *lowering, enum sim_kind kind, enum ptx_ty
 /* Appends eight more operand words to the previous operation. */
 uint32_t ptx_emit_words(struct ptx_lowering *lowering);
 void ptx_lower_function(struct ptx_lowering *lowering, const struct ptx_function *function);
+
+/* fuse.c: the runs of operations from the first one on become operations of their own */
+void ptx_fuse(struct ptx_lowering *lowering, uint32_t first);
 
 /* registers.c */
 uint32_t ptx_width(enum ptx_type type); /* bytes per lane in the vector register of that type */
