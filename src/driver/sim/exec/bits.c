@@ -163,10 +163,10 @@ static u64 fold_sign64(u64 x)
 
 static u64 reverse(u64 x, unsigned width)
 {
-    u64 reversed = 0;
-    for (unsigned i = 0; i < width; i++)
-        reversed |= (x >> i & 1) << (width - 1 - i);
-    return reversed;
+    x = (x & UINT64_C(0x5555555555555555)) << 1 | (x >> 1 & UINT64_C(0x5555555555555555));
+    x = (x & UINT64_C(0x3333333333333333)) << 2 | (x >> 2 & UINT64_C(0x3333333333333333));
+    x = (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4 | (x >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+    return __builtin_bswap64(x) >> (64 - width);
 }
 
 static u32 find_nth_set(u32 mask, u32 base, s32 offset)

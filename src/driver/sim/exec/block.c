@@ -105,7 +105,14 @@ static uint64_t special_value(const struct sim_warp *warp, uint32_t special, uns
     }
 }
 
-/* Constants are written only into fresh memory: no operation writes their vector registers. */
+/* Special registers that differ between blocks; the others are those of the warp or the launch. */
+static bool is_of_block(uint32_t special)
+{
+    return (special >= SIM_CTAID_X && special <= SIM_CTAID_Z) || special == SIM_SMID;
+}
+
+/* What is the same for all blocks is written only into fresh memory: no operation writes these
+ * vector registers. */
 static void fill_vregs(
     struct sim_warp *warp, const struct sim_vreg *vregs, uint32_t count, bool is_fresh)
 {
@@ -113,7 +120,7 @@ static void fill_vregs(
     for (uint32_t i = 0; i < count; i++) {
         const struct sim_vreg *vreg = &vregs[i];
         bool is_special = vreg->kind == SIM_VREG_SPECIAL;
-        if (!is_special && !is_fresh)
+        if (!is_fresh && !(is_special && is_of_block(vreg->id)))
             continue;
         uint64_t value = is_special ? 0 : constant_value(run, vreg);
         for (unsigned lane = 0; lane < SIM_LANES; lane++)
@@ -179,7 +186,7 @@ static struct sim_block *create_block(struct sim_core *core)
     block->shadow = is_checked ? block->shared + shared : NULL;
     block->races = races ? (void *)(block->shared + shared * 2) : NULL;
     block->shared_bytes = run->shared_bytes;
-    block->is_watched = races || core->sites;
+    block->is_watched = is_checked || races || core->sites;
     block->is_fresh = true;
     return block;
 }

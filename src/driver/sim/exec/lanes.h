@@ -114,6 +114,8 @@ typedef int64_t s64;
 typedef unsigned __int128 u128;
 typedef __int128 s128;
 
+#include "driver/sim/exec/vector.h"
+
 /* ---- moves and widths ------------------------------------------------------------------------ */
 
 UNARY(mov16, u16, u16, a[l])
@@ -342,24 +344,42 @@ static inline uint32_t gather_bits(const uint8_t *flags)
         return op + 1;                                                                             \
     }
 
-#define COMPARISONS(T)                                                                             \
-    COMPARE(eq_##T, T, ==)                                                                         \
-    COMPARE(ne_##T, T, !=)                                                                         \
-    COMPARE(lt_##T, T, <)                                                                          \
-    COMPARE(le_##T, T, <=)                                                                         \
-    COMPARE(gt_##T, T, >)                                                                          \
-    COMPARE(ge_##T, T, >=)
+/* The same for lanes of 32 and 64 bits, whose comparison the host does in one instruction. */
+#define COMPARE_VECTORS(NAME, T, VEC, BITS_OF, TEST)                                               \
+    HANDLER(NAME)                                                                                  \
+    {                                                                                              \
+        const VEC *a = VREG(T, op->a), *b = VREG(T, op->b);                                        \
+        uint32_t lanes = sim_active_lanes(warp, op), *d = sim_word_at(warp, op->d), bits = 0;      \
+        _Pragma("GCC unroll 16") for (unsigned i = 0; i < sizeof(T) * SIM_LANES / sizeof(VEC);     \
+                                      i++) bits |= BITS_OF((a[i] TEST b[i]))                       \
+                                                   << (i * (uint32_t)(sizeof(VEC) / sizeof(T)));   \
+        *d = (*d & ~lanes) | (bits & lanes);                                                       \
+        return op + 1;                                                                             \
+    }
 
-COMPARISONS(u16)
-COMPARISONS(s16)
-COMPARISONS(u32)
-COMPARISONS(s32)
-COMPARISONS(u64)
-COMPARISONS(s64)
+#define COMPARISONS(FORM, T, ...)                                                                  \
+    FORM(eq_##T, T, __VA_ARGS__ ==)                                                                \
+    FORM(ne_##T, T, __VA_ARGS__ !=)                                                                \
+    FORM(lt_##T, T, __VA_ARGS__ <)                                                                 \
+    FORM(le_##T, T, __VA_ARGS__ <=)                                                                \
+    FORM(gt_##T, T, __VA_ARGS__ >)                                                                 \
+    FORM(ge_##T, T, __VA_ARGS__ >=)
 
-#include "driver/sim/exec/vector.h"
+#define FLAGS_32(FLAGS) bits_of((vec)(FLAGS))
+#define FLAGS_64(FLAGS) bits_of_wide((vec_wide)(FLAGS))
+
+COMPARISONS(COMPARE, u16, )
+COMPARISONS(COMPARE, s16, )
+COMPARISONS(COMPARE_VECTORS, u32, vec, FLAGS_32, )
+COMPARISONS(COMPARE_VECTORS, s32, vec_signed, FLAGS_32, )
+COMPARISONS(COMPARE_VECTORS, u64, vec_wide, FLAGS_64, )
+COMPARISONS(COMPARE_VECTORS, s64, vec_wide_signed, FLAGS_64, )
 
 #include "driver/sim/exec/fused.h"
+
+#include "driver/sim/exec/access.h"
+
+#include "driver/sim/exec/shuffle.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -469,4 +489,7 @@ void SIM_LANES_FILL(struct sim_handlers *handlers)
     SET(SIM_SHF_R_WRAP, PTX_U32, shf_r_wrap)
     SET(SIM_LOP3, PTX_U32, lop3)
     SET(SIM_FUSED, PTX_NONE, fused)
+    SET(SIM_SHFL, PTX_U32, shfl)
+    SET(SIM_LD, PTX_NONE, ld)
+    SET(SIM_ST, PTX_NONE, st)
 }

@@ -16,7 +16,8 @@
 enum {
     SIM_MAX_WARPS = 32,
     SIM_BARRIERS = 16,
-    SIM_RANGES = 16, /* allocations cached per core, by operation */
+    SIM_SLOTS = 256, /* operations per core whose last allocation is cached */
+    SIM_RANGES = 16, /* last allocations cached per core */
     SIM_WORKSPACE_BYTES = 64,
     SIM_MAX_DEPTH = 4096, /* nested calls */
     SIM_MAX_RECONVERGENCE =
@@ -137,7 +138,9 @@ struct sim_core {
     bool is_sliced; /* fuel ran out or a thread sleeps: another warp runs next */
     bool has_faulted;
     uint32_t strong_loads;
+    struct sim_range slots[SIM_SLOTS]; /* by operation */
     struct sim_range ranges[SIM_RANGES];
+    uint32_t next_range;
     struct sim_block_count *counts;
     struct sim_site *sites; /* NULL: not counted */
     struct sim_block *idle; /* finished blocks whose memory can be reused */
@@ -187,6 +190,12 @@ SIM_OF_ONE_THREAD static inline uint32_t sim_active_lanes(
 static inline uint32_t sim_pc(const struct sim_warp *warp, const struct sim_op *op)
 {
     return (uint32_t)(op - warp->code);
+}
+
+/* The allocation that the operation, or another one in its place, accessed last. */
+static inline struct sim_range *sim_slot(const struct sim_warp *warp, const struct sim_op *op)
+{
+    return &warp->core->slots[sim_pc(warp, op) % SIM_SLOTS];
 }
 
 /* diverge.c */
@@ -250,6 +259,13 @@ bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t spac
 /* memory.c: the lanes' addresses of an operand with the flags of an access */
 void sim_lane_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t flags, uint32_t offset,
     uint64_t *addresses);
+
+/* memory.c: loads and stores of all kinds */
+const struct sim_op *sim_run_ld(struct sim_warp *warp, const struct sim_op *op);
+const struct sim_op *sim_run_st(struct sim_warp *warp, const struct sim_op *op);
+
+/* warp.c: shuffles of any lanes */
+const struct sim_op *sim_run_shfl(struct sim_warp *warp, const struct sim_op *op);
 
 /* print.c */
 void sim_print_lane(struct sim_warp *warp, uint64_t format, uint64_t arguments);

@@ -176,7 +176,7 @@ static const struct sim_op *yield_after_strong_load(
     return next;
 }
 
-static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *op)
+const struct sim_op *sim_run_ld(struct sim_warp *warp, const struct sim_op *op)
 {
     struct access access;
     if (!prepare(warp, op, &access, false))
@@ -196,7 +196,7 @@ static const struct sim_op *run_ld(struct sim_warp *warp, const struct sim_op *o
     return yield_after_strong_load(warp, op, op + 2);
 }
 
-static const struct sim_op *run_st(struct sim_warp *warp, const struct sim_op *op)
+const struct sim_op *sim_run_st(struct sim_warp *warp, const struct sim_op *op)
 {
     struct access access;
     if (!prepare(warp, op, &access, true))
@@ -365,8 +365,6 @@ void sim_lane_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t fla
 
 void sim_memory_fill(struct sim_handlers *handlers)
 {
-    handlers->run[SIM_LD][PTX_NONE] = run_ld;
-    handlers->run[SIM_ST][PTX_NONE] = run_st;
     handlers->run[SIM_LD_PARAM][PTX_U16] = run_ld_param16;
     handlers->run[SIM_LD_PARAM][PTX_U32] = run_ld_param32;
     handlers->run[SIM_LD_PARAM][PTX_U64] = run_ld_param64;

@@ -24,7 +24,7 @@ static bool find_allocation(struct sim_core *core, uint64_t address, uint32_t by
     *nearest = found;
     if (!is_inside || !is_inside_range(address, bytes, found.base, found.size))
         return false;
-    *slot = found;
+    *slot = core->ranges[core->next_range++ % SIM_RANGES] = found;
     return true;
 }
 
@@ -124,9 +124,7 @@ static bool translate_global(struct sim_warp *warp, const struct sim_op *op,
     const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_generic, bool is_write,
     bool is_ordered)
 {
-    /* Operations map to cache slots by address: an operation usually accesses the allocation that
-     * it accessed last. */
-    struct sim_range *slot = &warp->core->ranges[sim_pc(warp, op) % SIM_RANGES];
+    struct sim_range *slot = sim_slot(warp, op);
     uint64_t base = slot->base, limit = slot->size - bytes, bad = slot->size < bytes;
     if (lanes == SIM_ALL_LANES) {
         for (unsigned lane = 0; lane < SIM_LANES; lane++)

@@ -16,6 +16,9 @@
 typedef uint32_t vec __attribute__((vector_size(SIM_LANES_BYTES), may_alias));
 typedef int32_t vec_signed __attribute__((vector_size(SIM_LANES_BYTES), may_alias));
 
+typedef uint64_t vec_wide __attribute__((vector_size(SIM_LANES_BYTES), may_alias));
+typedef int64_t vec_wide_signed __attribute__((vector_size(SIM_LANES_BYTES), may_alias));
+
 enum { VECTORS = SIM_LANES * 4 / SIM_LANES_BYTES }; /* per vector register of 32-bit lanes */
 
 #define EACH_VECTOR _Pragma("GCC unroll 8") for (unsigned i = 0; i < VECTORS; i++)
@@ -88,4 +91,40 @@ VECTOR_INLINE vec spread_mask(uint32_t lanes, unsigned i)
     for (unsigned k = 0; k < SIM_LANES_BYTES / 4; k++)
         bits[k] = 1u << (i * (SIM_LANES_BYTES / 4) + k);
     return (vec)((bits & lanes) != 0);
+}
+
+/* A vector of 0 or all ones in each lane as bits. */
+#define FULL_BITS (SIM_LANES_BYTES == 64 ? 0xffffu : (1u << (SIM_LANES_BYTES / 4)) - 1)
+
+VECTOR_INLINE uint32_t bits_of(vec flags)
+{
+#if SIM_LANES_BYTES == 64
+    return _mm512_movepi32_mask((__m512i)flags);
+#elif SIM_LANES_BYTES == 32
+    return (uint32_t)_mm256_movemask_ps((__m256)flags);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_ps((__m128)flags);
+#else
+    uint32_t bits = 0;
+    for (unsigned k = 0; k < SIM_LANES_BYTES / 4; k++)
+        bits |= (flags[k] & 1) << k;
+    return bits;
+#endif
+}
+
+/* The same for lanes of 64 bits. */
+VECTOR_INLINE uint32_t bits_of_wide(vec_wide flags)
+{
+#if SIM_LANES_BYTES == 64
+    return _mm512_movepi64_mask((__m512i)flags);
+#elif SIM_LANES_BYTES == 32
+    return (uint32_t)_mm256_movemask_pd((__m256d)flags);
+#elif defined(__SSE2__)
+    return (uint32_t)_mm_movemask_pd((__m128d)flags);
+#else
+    uint32_t bits = 0;
+    for (unsigned k = 0; k < SIM_LANES_BYTES / 8; k++)
+        bits |= (uint32_t)(flags[k] & 1) << k;
+    return bits;
+#endif
 }

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) uint32_t shuffle_sources(
     return valid;
 }
 
-static const struct sim_op *run_shfl(struct sim_warp *warp, const struct sim_op *op)
+const struct sim_op *sim_run_shfl(struct sim_warp *warp, const struct sim_op *op)
 {
     uint32_t lanes = sim_active_lanes(warp, op), valid, present;
     uint32_t values[SIM_LANES], sources[SIM_LANES];
@@ -220,23 +220,25 @@ static const struct sim_op *run_converge(struct sim_warp *warp, const struct sim
 
 const struct sim_sync *sim_sync_find(const struct sim_op *op)
 {
-    static const struct sim_sync syncs[] = {{run_shfl, "shfl.sync", 2, SIM_SYNC_WORD},
-        {run_vote, "vote.sync", 1, SIM_SYNC_BIT}, {run_match32, "match.sync", 1, SIM_SYNC_WORD},
+    /* The last is not compared: the handler of shuffles is that of the instruction set. */
+    static const struct sim_sync syncs[] = {{run_vote, "vote.sync", 1, SIM_SYNC_BIT},
+        {run_match32, "match.sync", 1, SIM_SYNC_WORD},
         {run_match64, "match.sync", 1, SIM_SYNC_DOUBLE},
         {run_redux_u32, "redux.sync", 1, SIM_SYNC_WORD},
         {run_redux_s32, "redux.sync", 1, SIM_SYNC_WORD},
         {run_elect, "elect.sync", 1, SIM_SYNC_NOTHING},
         {run_bar_warp, "bar.warp.sync", 1, SIM_SYNC_NOTHING},
-        {run_converge, "mma.sync, ldmatrix.sync or stmatrix.sync", 1, SIM_SYNC_NOTHING}};
+        {run_converge, "mma.sync, ldmatrix.sync or stmatrix.sync", 1, SIM_SYNC_NOTHING},
+        {sim_run_shfl, "shfl.sync", 2, SIM_SYNC_WORD}};
     const struct sim_sync *sync = syncs;
-    while (sync->run != op->run)
+    const struct sim_sync *last = &syncs[sizeof(syncs) / sizeof(*syncs) - 1];
+    while (sync != last && sync->run != op->run)
         sync++;
     return sync;
 }
 
 void sim_warp_fill(struct sim_handlers *handlers)
 {
-    handlers->run[SIM_SHFL][PTX_U32] = run_shfl;
     handlers->run[SIM_VOTE][PTX_NONE] = run_vote;
     handlers->run[SIM_MATCH][PTX_U32] = run_match32;
     handlers->run[SIM_MATCH][PTX_U64] = run_match64;
