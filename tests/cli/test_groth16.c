@@ -94,6 +94,33 @@ static void prove_under_lease(device_pool *pool, const pool_file *key, const poo
     groth16_result_free(&result);
 }
 
+/* The bytes of all points with the multiples that are chosen. */
+static uint64_t chosen_bytes(device_pool *pool, const pool_file *key, uint32_t factor, uint64_t max)
+{
+    const struct groth16_residents_params params = {
+        .name = "sizes", .precompute_factor = factor, .max_bytes = max};
+    struct groth16_residents residents;
+    uint64_t bytes = 0;
+
+    require(!groth16_residents_create(&residents, pool, key, &params), "groth16_residents_create");
+    for (int i = 0; i < GROTH16_MSMS; i++)
+        bytes += pool_resident_bytes(residents.points[i]);
+    require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
+    return bytes;
+}
+
+/* As many multiples as the bound has memory for, or none. */
+static void choose_multiples(device_pool *pool, const pool_file *key)
+{
+    const uint64_t none = chosen_bytes(pool, key, 1, 0), all = chosen_bytes(pool, key, 0, 0);
+    const uint64_t some = chosen_bytes(pool, key, 0, all - 1);
+
+    require(chosen_bytes(pool, key, 0, 1) == none, "none fit");
+    require(chosen_bytes(pool, key, 0, all) == all, "all fit");
+    require(none < some && some < all, "some fit");
+    require(chosen_bytes(pool, key, 0, some) == some, "as many");
+}
+
 /* The first proof loads the points, the second one finds them, and the third one after an eviction
  * loads them again. */
 static void prove_with_residents(
@@ -195,6 +222,7 @@ int main(int count, char **arguments)
     require(!tasks[2].result.proof && !tasks[2].result.public_signals, "nothing on failure");
     if (!takes_a_sample()) /* a sample has it with residents */
         prove_under_lease(pool, key, witness, NULL, tasks[0].result.proof);
+    choose_multiples(pool, key);
     prove_with_residents(pool, key, witness, tasks[0].result.proof);
     require(!pool_destroy(&pool), "pool_destroy");
     prove_over_devices(key, witness, tasks[0].result.proof);

@@ -54,7 +54,8 @@ pool_status groth16_modules_destroy(struct groth16_modules **modules)
 }
 
 /* A module of the device that is not stale; the lock is held. */
-static struct groth16_module *find(struct groth16_modules *modules, const pool_device *device)
+static struct groth16_module *find_module(
+    struct groth16_modules *modules, const pool_device *device)
 {
     struct groth16_module *module = modules->first;
 
@@ -65,7 +66,7 @@ static struct groth16_module *find(struct groth16_modules *modules, const pool_d
     return module;
 }
 
-static pool_status compile(pool_device *device, const pool_module_params *params,
+static pool_status compile_module(pool_device *device, const pool_module_params *params,
     struct groth16_modules *modules, struct groth16_module **use)
 {
     struct groth16_module *made = calloc(1, sizeof(*made));
@@ -90,9 +91,9 @@ pool_status groth16_module_open(struct groth16_modules *modules, pool_device *de
     const pool_module_params *params, struct groth16_module **use)
 {
     pthread_mutex_lock(&modules->lock);
-    *use = find(modules, device);
+    *use = find_module(modules, device);
     pthread_mutex_unlock(&modules->lock);
-    return *use ? POOL_OK : compile(device, params, modules, use);
+    return *use ? POOL_OK : compile_module(device, params, modules, use);
 }
 
 pool_module *groth16_module_of(const struct groth16_module *use)

@@ -360,7 +360,7 @@ static pool_status plan_call(void *user, uint64_t limit)
     return POOL_OK;
 }
 
-static pool_status restore(void *user)
+static pool_status restore_programs(void *user)
 {
     return msm_call_restore(&((struct msm_joint_call *)user)->msm);
 }
@@ -389,7 +389,7 @@ static const struct operation operation = {.counter = "msm",
     .prepare = set_items,
     .check = check_call,
     .plan = plan_call,
-    .restore = restore,
+    .restore = restore_programs,
     .run = msm_joint_run};
 
 #define JOINT_CALL(its_name)                                                                       \

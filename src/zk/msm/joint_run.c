@@ -104,7 +104,7 @@ static pool_status check_scalars(
 }
 
 /* Adds a term's bases of the sorted entries to the buckets of its result. */
-static pool_status accumulate(
+static pool_status accumulate_term(
     struct msm_joint_call *call, const pool_msm_term *term, const struct msm_chunk_operands *sorted)
 {
     const uint64_t bucket_bytes = 2 * msm_affine_bytes(call->msm.curve);
@@ -136,7 +136,7 @@ static pool_status add_chunk(void *user, struct pipeline_chunk *slot)
     }
     for (uint32_t i = call->chunk.leader; i < call->count && !status; i++)
         if (msm_joint_shares_sort(&call->terms[i], leader))
-            status = accumulate(call, &call->terms[i], &operands);
+            status = accumulate_term(call, &call->terms[i], &operands);
     return status;
 }
 

@@ -71,8 +71,8 @@ static pool_status plan_use(void *user, uint64_t limit)
 }
 
 /* The bases of a copy on `device`, which need not have one. */
-static pool_status describe(const char *name, const pool_resident *resident, pool_device *device,
-    struct pool_bases *described)
+static pool_status describe_bases(const char *name, const pool_resident *resident,
+    pool_device *device, struct pool_bases *described)
 {
     *described = (struct pool_bases){
         .device = device, .curve = (pool_curve *)(uintptr_t)resident->bases.curve};
@@ -88,7 +88,7 @@ static pool_status plan_msm(void *user, uint64_t limit)
     struct resident_call *call = user;
     struct pool_bases described;
     pool_status status =
-        describe(call->frame.name, call->resident, call->resident->first, &described);
+        describe_bases(call->frame.name, call->resident, call->resident->first, &described);
 
     (void)limit;
     return status ? status
@@ -155,8 +155,8 @@ static pool_status plan_joint(void *user, uint64_t limit)
 
     (void)limit;
     for (uint32_t i = 0; i < call->count && !status; i++) {
-        status =
-            describe(call->frame.name, call->residents[i], call->frame.exec.device, &described[i]);
+        status = describe_bases(
+            call->frame.name, call->residents[i], call->frame.exec.device, &described[i]);
         terms[i] = call->terms[i];
         terms[i].bases = &described[i];
     }
