@@ -3,6 +3,7 @@
  * devicepool bench share: short jobs alone, then beside each long one in each mode. On a GPU in
  * parts the short jobs are in the first of them and the long ones in the second.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,24 @@ struct share {
     uint64_t wrong;
     int code;
 };
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    is_interrupted = 1;
+}
+
+/* Ends after the present measurement. A second Ctrl-C ends the process. */
+static void catch_interrupts(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -263,6 +282,8 @@ static int measure(struct share *share, struct share_task *clients, struct share
         .seconds = seconds < ALONE_SECONDS ? seconds : ALONE_SECONDS};
     pool_status status;
 
+    if (is_interrupted)
+        return CLI_FAILED;
     cli_progress("%s beside %s, %s", clients ? clients->run.operation->name : "nothing",
         neighbour ? neighbour->run.operation->name : "nothing", name);
     status = share_measure(&cell);
@@ -279,9 +300,10 @@ static int measure(struct share *share, struct share_task *clients, struct share
 
 static int measure_beside(struct share *share, const struct job *job)
 {
-    struct share_task neighbour;
+    struct share_task neighbour = {0};
     double alone = 0;
-    int code = open_task(share, job, share->long_device, WINDOW, &neighbour);
+    int code =
+        is_interrupted ? CLI_FAILED : open_task(share, job, share->long_device, WINDOW, &neighbour);
 
     if (!code)
         code = measure(share, NULL, &neighbour, NULL, &alone);
@@ -405,6 +427,7 @@ int cli_run_share(
     choose_parts(share);
     share->rows = cJSON_CreateArray();
     cli_watch_begin();
+    catch_interrupts();
     measure_all(share);
     cli_watch_end();
     code = cli_plot_close(

@@ -145,8 +145,7 @@ static pool_cu_result release_host_range(struct sim_call *call, enum sim_driver_
         return sim_leave(absent);
     found->is_freeing = true;
     const uint64_t id = found->id;
-    code = kind == SIM_MEMORY_PINNED ? sim_context_drain_alone(found->context)
-                                     : sim_context_drain(found->context);
+    code = sim_context_drain_alone(found->context);
     found = sim_memory_starting_at((uint64_t)(uintptr_t)memory);
     if (found && found->id == id)
         sim_memory_release(found);
