@@ -387,6 +387,53 @@ static void test_slice_of_several_streams(void **state)
     assert_ok(pool_stream_destroy(&other_stream));
 }
 
+/* ---- uploads beside slices ------------------------------------------------------------------- */
+
+/* Scalars and points in host memory, in several chunks. */
+static pool_status run_host_msm(const pool_exec *exec)
+{
+    static const struct msm_shape_of_call shape = {.ramps_up = true};
+    const pool_msm_params params = {.struct_size = sizeof(params), .curve = with.problem.curve};
+    uint8_t sum[MSM_POINT_MAX];
+
+    return msm_call_shaped(&with.problem, &params, exec, &shape, TERMS, sum);
+}
+
+static uint64_t uploads(void)
+{
+    static const char name[] = "\ndevicepool_copies_total{device=\"0\",direction=\"to_device\"} ";
+    const char *at;
+    char *text = NULL;
+    uint64_t count;
+
+    assert_ok(pool_metrics(pool, POOL_METRICS_PROMETHEUS, &text));
+    at = strstr(text, name);
+    assert_non_null(at);
+    count = strtoull(at + strlen(name), NULL, 10);
+    pool_text_free(&text);
+    return count;
+}
+
+/* Of the first chunk a launch does not end: two slices are enqueued, and the copies of the next. */
+static void test_uploads_ahead(void **state)
+{
+    enum { COPIES = 2 }; /* of a chunk: scalars and points */
+    struct caller caller = {.run = run_host_msm, .exec = exec_here()};
+    uint64_t before, all;
+
+    (void)state;
+    caller.exec.slice_ns = 1;
+    before = uploads();
+    assert_ok(run_host_msm(&caller.exec));
+    all = uploads() - before;
+    assert_true(all > 2 * COPIES); /* there are more chunks */
+    before = uploads();
+    assert_int_equal(
+        steps_beside_hang(&caller, "cuLaunchKernel*@1=hang", uploads, before + 2 * COPIES) - before,
+        2 * COPIES);
+    assert_int_equal(uploads() - before, all);
+}
+
 static void test_cancelled(void **state)
 {
     (void)state;
@@ -398,7 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_slices),
         cmocka_unit_test(test_slices_on_streams), cmocka_unit_test(test_slice_of_several_streams),
-        cmocka_unit_test(test_cancelled)};
+        cmocka_unit_test(test_uploads_ahead), cmocka_unit_test(test_cancelled)};
 
     device_text = "sim:1,mem=512M";
     tuning_text = POOL_NO_SMALL_MSMS;

@@ -224,6 +224,7 @@ static pool_status hash_matrix(struct row_hash *hash, const pool_matrix *matrix)
         .chunk_items = chunks.items,
         .slots = chunks.slots,
         .is_serial = true,
+        .is_uploaded_ahead = !extension && !commit_is_fetched(call->tree, matrix),
         .in = {{&matrix->span, elements * call->tree->field->bytes, true}},
         .compute = hash_chunk,
         .user = hash};

@@ -171,6 +171,7 @@ static pool_status build_bases(
         .chunk_items = plan.chunk_items,
         .slots = plan.slots,
         .is_serial = true,
+        .is_uploaded_ahead = true,
         .in = {{span, pool_point_bytes(curve, layout), false}},
         .compute = build_chunk,
         .user = builder};

@@ -9,6 +9,7 @@
 #include "zk/msm/bases.h"
 #include "zk/msm/convert.h"
 #include "zk/operation/operation.h"
+#include "zk/operation/pipeline.h"
 
 struct msm_call {
     struct operation_call frame;
@@ -25,8 +26,9 @@ struct msm_call {
     struct msm_input_bases input; /* the span of points */
     struct msm_chunk_job job;
     struct msm_chunk_plan plan;
-    struct msm_chunk chunk; /* in progress */
-    struct msm_run run;     /* of its sub-batch */
+    struct msm_chunk chunk;                        /* that is computed */
+    struct msm_chunk last, chunks[PIPELINE_SLOTS]; /* set last, and of each slot */
+    struct msm_run run;                            /* of its sub-batch */
 };
 
 /* The operands in their order. */

@@ -206,15 +206,14 @@ pool_status msm_run_combine(const struct msm_run *run, const struct msm_target *
 /* ---- chunks of a call ------------------------------------------------------------------------ */
 
 /* Copies host items from `first` on to offset `at` of the workspace. */
-static pool_status copy_items(const struct msm_call *call, const struct exec_target *target,
+static void copy_items(const struct msm_call *call, struct pipeline_chunk *slot,
     const pool_span *span, uint64_t item_bytes, uint64_t first, uint64_t count, uint64_t at)
 {
     uint64_t stride = span_stride(span, item_bytes);
 
-    if (span->space == POOL_MEMORY_DEVICE || count == 0)
-        return POOL_OK;
-    return pool_copy_to_device(call->frame.block, at, (const uint8_t *)span->data + first * stride,
-        (count - 1) * stride + item_bytes, target->stream);
+    if (span->space != POOL_MEMORY_DEVICE && count)
+        pipeline_upload(slot, call->frame.block, at, (const uint8_t *)span->data + first * stride,
+            (count - 1) * stride + item_bytes);
 }
 
 /* The index of a chunk's first point in the span, or after first_base in the handle. */
@@ -242,9 +241,10 @@ static uint32_t base_slot(const struct msm_call *call, uint32_t slot)
 static bool set_next_chunk(void *user, struct pipeline_chunk *slot)
 {
     struct msm_call *call = user;
-    struct msm_chunk *chunk = &call->chunk;
+    struct msm_chunk *chunk = &call->last;
     bool has_chunk = msm_chunk_next(&call->job, &call->plan, chunk);
 
+    call->chunks[slot->slot] = *chunk;
     slot->first = first_scalar(call, chunk);
     slot->count = chunk->msms * chunk->count;
     return has_chunk;
@@ -253,16 +253,15 @@ static bool set_next_chunk(void *user, struct pipeline_chunk *slot)
 static pool_status upload_chunk(void *user, struct pipeline_chunk *slot)
 {
     const struct msm_call *call = user;
-    const struct msm_chunk *chunk = &call->chunk;
-    pool_status status =
-        copy_items(call, &slot->target, call->scalars, call->curve->scalar_field->bytes,
-            slot->first, slot->count, call->plan.scalars_at[slot->slot]);
+    const struct msm_chunk *chunk = &call->chunks[slot->slot];
 
-    if (!status && needs_bases(call, chunk))
-        status = copy_items(call, &slot->target, call->points,
+    copy_items(call, slot, call->scalars, call->curve->scalar_field->bytes, slot->first,
+        slot->count, call->plan.scalars_at[slot->slot]);
+    if (needs_bases(call, chunk))
+        copy_items(call, slot, call->points,
             pool_point_bytes(call->curve, call->params.point_layout), first_base(call, chunk),
             msm_chunk_bases(&call->job, chunk), call->plan.bases_at[base_slot(call, slot->slot)]);
-    return status;
+    return POOL_OK;
 }
 
 static struct msm_check_result check_result(const struct msm_call *call, uint64_t first_index)
@@ -339,9 +338,10 @@ static pool_status prepare_scalars(
 static pool_status add_chunk(void *user, struct pipeline_chunk *slot)
 {
     struct msm_call *call = user;
-    struct msm_chunk_operands operands = {.count = call->chunk.count};
+    struct msm_chunk_operands operands = {.count = call->chunks[slot->slot].count};
     pool_status status;
 
+    call->chunk = call->chunks[slot->slot];
     if (msm_chunk_begins_sub_batch(&call->chunk)) {
         call->run.plan = msm_chunk_plan_of(&call->plan, &call->chunk);
         call->run.chunks = 0;
@@ -391,13 +391,14 @@ pool_status msm_call_run(void *user)
         .next = set_next_chunk,
         .slots = call->plan.slots,
         .is_serial = true,
+        .is_uploaded_ahead = true,
         .upload = upload_chunk,
         .compute = add_chunk,
         .finish = reduce_sub_batch,
         .user = call};
     pool_status status;
 
-    call->chunk = (struct msm_chunk){0};
+    call->last = (struct msm_chunk){0};
     call->run = (struct msm_run){.device = target->device,
         .stream = target->stream,
         .slices = target->slices,

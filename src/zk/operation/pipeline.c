@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/math.h"
 #include "base/status.h"
 #include "pool/stream/capture.h"
 #include "zk/operation/slices.h"
@@ -22,7 +24,8 @@ struct staging {
 
 struct slot {
     struct pipeline_chunk chunk;
-    enum { SLOT_IDLE, SLOT_COMPUTED, SLOT_ENQUEUED } state;
+    /* SLOT_UPLOADING: the chunk is set, and its uploads are in progress. */
+    enum { SLOT_IDLE, SLOT_UPLOADING, SLOT_COMPUTED, SLOT_ENQUEUED } state;
     struct staging in[PIPELINE_INPUTS];
     struct staging out;
     pool_buffer *scratch;
@@ -35,7 +38,13 @@ struct run {
     struct stream_set *set; /* NULL with one slot */
     pool_event *ordered;    /* orders two streams at a time */
     struct slot slots[PIPELINE_SLOTS];
+    uint64_t begun;     /* chunks, up to the one whose uploads have begun */
+    bool has_all;       /* there is no other chunk */
+    pool_status status; /* of uploads ahead */
 };
+
+/* A part of an upload ahead: 0.4 ms of staging. */
+#define UPLOAD_PART_BYTES (UINT64_C(8) << 20)
 
 static pool_stream *copy_stream(const struct run *run, const struct slot *slot)
 {
@@ -139,20 +148,28 @@ static pool_span staged_span(const struct pipeline_span *spec, const struct stag
     return span;
 }
 
-static pool_status upload_span(const struct pipeline_span *spec, const struct staging *staging,
-    const struct pipeline_chunk *chunk)
+void pipeline_upload(struct pipeline_chunk *chunk, pool_buffer *buffer, uint64_t offset,
+    const void *host, uint64_t bytes)
+{
+    assert(chunk->upload_count < PIPELINE_COPIES);
+    chunk->uploads[chunk->upload_count++] =
+        (struct pipeline_copy){.buffer = buffer, .offset = offset, .host = host, .bytes = bytes};
+}
+
+static void upload_span(
+    const struct pipeline_span *spec, const struct staging *staging, struct pipeline_chunk *chunk)
 {
     uint64_t item_bytes = spec->item_bytes;
     pool_span slice;
 
     if (!staging->buffer)
-        return POOL_OK;
+        return;
     slice = slice_of(spec, chunk);
     for (uint64_t i = 0; staging->packed && i < slice.count; i++)
         memcpy(staging->packed + i * item_bytes, (const uint8_t *)slice.data + i * slice.stride,
             item_bytes);
-    return pool_copy_to_device(staging->buffer, 0, staging->packed ? staging->packed : slice.data,
-        (slice.count - 1) * staging->stride + item_bytes, chunk->target.stream);
+    pipeline_upload(chunk, staging->buffer, 0, staging->packed ? staging->packed : slice.data,
+        (slice.count - 1) * staging->stride + item_bytes);
 }
 
 /* The bytes between strided items must not be written, so the host scatters them. */
@@ -218,34 +235,108 @@ static pool_status complete_chunk(const struct run *run, struct slot *slot)
     return status ? status : progress_add(pipeline->progress, slot->chunk.count * pipeline->weight);
 }
 
-static pool_status upload_chunk(const struct run *run, struct slot *slot)
+/* Uploads, at most `part` bytes at a time and at least one part, until `end` or to their end.
+ */
+static pool_status continue_uploads(
+    const struct run *run, struct slot *slot, uint64_t part, uint64_t end)
 {
-    const struct pipeline *pipeline = run->pipeline;
+    struct pipeline_chunk *chunk = &slot->chunk;
+    bool is_late = false;
     pool_status status = POOL_OK;
 
+    for (uint32_t i = 0; i < chunk->upload_count && !status; i++) {
+        struct pipeline_copy *upload = &chunk->uploads[i];
+
+        while (upload->done < upload->bytes && !status) {
+            const uint64_t bytes = base_min(upload->bytes - upload->done, part);
+
+            if (is_late)
+                return POOL_OK;
+            status = pool_copy_to_device(upload->buffer, upload->offset + upload->done,
+                upload->host + upload->done, bytes, copy_stream(run, slot));
+            upload->done += bytes;
+            is_late = base_clock_ns() > end;
+        }
+    }
+    return status;
+}
+
+/* Sets the next chunk, if there is one, and begins its uploads. */
+static pool_status begin_chunk(struct run *run)
+{
+    const struct pipeline *pipeline = run->pipeline;
+    struct slot *slot = &run->slots[run->begun % pipeline->slots];
+    pool_status status = complete_chunk(run, slot);
+
+    if (status || run->has_all)
+        return status;
+    run->has_all = !set_next_chunk(run, slot);
+    if (run->has_all)
+        return POOL_OK;
+    slot->state = SLOT_UPLOADING;
+    status = progress_add(pipeline->progress, 0);
+    if (!status && orders_uploads(run) && run->begun >= pipeline->slots)
+        status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
+    run->begun++;
     slot->chunk.target.stream = copy_stream(run, slot);
     for (int i = 0; i < PIPELINE_INPUTS && !status; i++)
-        status = upload_span(&pipeline->in[i], &slot->in[i], &slot->chunk);
+        upload_span(&pipeline->in[i], &slot->in[i], &slot->chunk);
+    if (!status && !pipeline->is_uploaded_ahead)
+        status = continue_uploads(run, slot, UINT64_MAX, UINT64_MAX);
     if (!status && pipeline->upload)
         status = pipeline->upload(pipeline->user, &slot->chunk);
     return status;
 }
 
-static pool_status enqueue_chunk(struct run *run, struct slot *slot, bool is_reused)
+/* Called while chunk number begun - 1 or the one before it is computed. */
+static void upload_ahead(void *user)
+{
+    struct run *run = user;
+    const struct pipeline *pipeline = run->pipeline;
+    struct slices *slices = pipeline->target.slices;
+    struct slot *slot = &run->slots[(run->begun - 1) % pipeline->slots];
+
+    slices->meanwhile = NULL; /* what follows may wait itself */
+    if (slot->state != SLOT_UPLOADING) {
+        run->status = begin_chunk(run);
+        slot = &run->slots[(run->begun - 1) % pipeline->slots];
+    }
+    if (!run->status && !run->has_all)
+        run->status =
+            continue_uploads(run, slot, UPLOAD_PART_BYTES, base_clock_ns() + slices->slice_ns / 2);
+    if (!run->status && !run->has_all)
+        slices->meanwhile = upload_ahead;
+}
+
+static pool_status compute_chunk(struct run *run, struct slot *slot)
 {
     const struct pipeline *pipeline = run->pipeline;
-    pool_status status = progress_add(pipeline->progress, 0);
+    struct slices *slices =
+        pipeline->is_uploaded_ahead && run->set ? pipeline->target.slices : NULL;
+    pool_status status;
 
-    if (!status && orders_uploads(run) && is_reused)
-        status = pool_stream_wait_event(copy_stream(run, slot), computed_event(run, slot));
-    if (!status)
-        status = upload_chunk(run, slot);
+    slot->state = SLOT_COMPUTED;
+    if (slices) {
+        slices->meanwhile = upload_ahead;
+        slices->user = run;
+    }
+    status = pipeline->compute(pipeline->user, &slot->chunk);
+    if (slices)
+        slices->meanwhile = NULL;
+    return status ? status : run->status;
+}
+
+static pool_status enqueue_chunk(struct run *run, struct slot *slot)
+{
+    const struct pipeline *pipeline = run->pipeline;
+    pool_status status = continue_uploads(run, slot, UINT64_MAX, UINT64_MAX);
+
     if (!status && orders_uploads(run))
         status =
             pipeline_order_streams(run->ordered, copy_stream(run, slot), compute_stream(run, slot));
     slot->chunk.target.stream = compute_stream(run, slot);
     if (!status && pipeline->compute)
-        status = pipeline->compute(pipeline->user, &slot->chunk);
+        status = compute_chunk(run, slot);
     if (!status && orders_stages(run))
         status = pool_event_record(computed_event(run, slot), compute_stream(run, slot));
     if (!status && pipeline->finish)
@@ -282,11 +373,11 @@ static pool_status run_chunks(struct run *run)
     for (uint64_t i = 0; has_chunk && !status; i++) {
         struct slot *slot = &run->slots[i % slots];
 
-        status = complete_chunk(run, slot);
-        if (!status)
-            has_chunk = set_next_chunk(run, slot);
+        if (run->begun == i) /* it has not begun ahead */
+            status = begin_chunk(run);
+        has_chunk = run->begun > i;
         if (!status && has_chunk)
-            status = enqueue_chunk(run, slot, i >= slots);
+            status = enqueue_chunk(run, slot);
         /* The previous chunk; with one slot it is this one. */
         if (!status)
             status = download_chunk(run, &run->slots[(i + slots - 1) % slots]);
@@ -396,6 +487,7 @@ pool_status pipeline_run(const struct pipeline *pipeline)
     struct run run = {.pipeline = pipeline};
     pool_status status = progress_add(pipeline->progress, 0);
 
+    assert(!pipeline->is_uploaded_ahead || (!pipeline->out.span && !pipeline->download));
     if (!status && stream_capture_of(pipeline->target.stream))
         status = check_captured(pipeline);
     if (status)

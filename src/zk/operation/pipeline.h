@@ -20,6 +20,15 @@ struct pipeline_span {
                    uploaded as well */
 };
 
+/* A copy to the device that an upload stage requests. */
+struct pipeline_copy {
+    pool_buffer *buffer;
+    uint64_t offset;
+    const unsigned char *host;
+    uint64_t bytes, done;
+};
+enum { PIPELINE_COPIES = 4 };
+
 /* A chunk in progress. */
 struct pipeline_chunk {
     uint64_t first; /* item of the call */
@@ -34,6 +43,8 @@ struct pipeline_chunk {
      * to live until the pipeline has run. */
     pool_buffer *result;
     uint64_t result_offset;
+    struct pipeline_copy uploads[PIPELINE_COPIES];
+    uint32_t upload_count;
 };
 
 typedef pool_status (*pipeline_stage)(void *user, struct pipeline_chunk *chunk);
@@ -54,6 +65,13 @@ struct pipeline {
      */
     uint32_t slots;
     bool is_serial;
+    /*
+     * With `is_serial`, and without results to download: `next` is called and the uploads of the
+     * next chunk begin while this chunk is computed, in the time in which the host waits for its
+     * slices. `next` and `upload` know nothing of the chunk that is computed, and `upload` only
+     * calls pipeline_upload.
+     */
+    bool is_uploaded_ahead;
     struct pipeline_span in[PIPELINE_INPUTS];
     struct pipeline_span out;
     bool is_in_place;       /* results replace the uploaded in[0] and need no memory of their own */
@@ -73,6 +91,11 @@ struct pipeline {
  * After a failure the pipeline's streams have nothing left to do; the caller waits for its own.
  */
 pool_status pipeline_run(const struct pipeline *pipeline);
+
+/* In an upload stage, instead of pool_copy_to_device: a copy that may be made in parts. The host
+ * memory is read before the chunk's computation is enqueued. */
+void pipeline_upload(struct pipeline_chunk *chunk, pool_buffer *buffer, uint64_t offset,
+    const void *host, uint64_t bytes);
 
 /* Work that `later` gets from now on starts after the work that `earlier` has. */
 pool_status pipeline_order_streams(pool_event *event, pool_stream *earlier, pool_stream *later);

@@ -35,6 +35,8 @@ static pool_status end_slice(struct slices *slices)
         status = pool_event_record(end_of(slices, slices->ended, i), ended->stream[i]);
     if (status)
         return status;
+    if (slices->meanwhile)
+        slices->meanwhile(slices->user);
     slices->enqueued_ns = 0;
     slices->ended++;
     before = present_slice(slices); /* the next one takes its place */

@@ -32,6 +32,9 @@ struct slices {
     uint64_t ended;         /* ended by events */
     struct slice slice[2];  /* the present one, and the one before: by their number mod 2 */
     struct stream_set *set; /* has the events of both; NULL before the first one ends */
+    /* What the host does before it waits, in about half a slice's time; NULL: nothing. */
+    void (*meanwhile)(void *user);
+    void *user;
 };
 
 /*
