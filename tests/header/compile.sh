@@ -44,20 +44,26 @@ for header in "$include"/devicepool.h "$include"/devicepool/*.h; do
     done
     # shellcheck disable=SC2086
     [ "$cpp_compiler" = none ] || check "$name as C++17" $cpp_compiler -x c++ -std=c++17 $strict
-    [ "$toolkit" = none ] && continue
+    printf '#include <%s>\n' "$name" >>"$directory/all"
+    everything="${everything:-} ${strict#"$plain"}"
+done
+
+# cuda.h takes longest, so it is compiled with all headers at once.
+if [ "$toolkit" != none ]; then
     for order in before after; do
         if [ $order = before ]; then
-            printf '#include <cuda.h>\n#include <%s>\n' "$name" >"$directory/file.c"
+            (echo '#include <cuda.h>' && cat "$directory/all") >"$directory/file.c"
         else
-            printf '#include <%s>\n#include <cuda.h>\n' "$name" >"$directory/file.c"
+            (cat "$directory/all" && echo '#include <cuda.h>') >"$directory/file.c"
         fi
         # shellcheck disable=SC2086
-        check "$name, cuda.h $order it, C11" $c_compiler -std=c11 -isystem "$toolkit" $strict
+        check "all headers, cuda.h $order them, C11" $c_compiler -std=c11 -isystem "$toolkit" $plain $everything
         # shellcheck disable=SC2086
         [ "$cpp_compiler" = none ] ||
-            check "$name, cuda.h $order it, C++17" $cpp_compiler -x c++ -std=c++17 -isystem "$toolkit" $strict
+            check "all headers, cuda.h $order them, C++17" $cpp_compiler -x c++ -std=c++17 -isystem "$toolkit" $plain \
+                $everything
     done
-done
+fi
 
 # The header of C++ includes the others.
 printf '#include <devicepool/devicepool.hpp>\n#include <devicepool/devicepool.hpp>\nextern int unused;\n' >"$directory/file.c"
