@@ -9,7 +9,7 @@ import ctypes
 import subprocess
 import sys
 
-MOST_TLS_BYTES = 80
+MOST_TLS_BYTES = 88
 
 
 class Error(ctypes.Structure):

@@ -574,8 +574,12 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_residents),
         cmocka_unit_test_setup_teardown(test_refusals, open_refused, close_refused),
     };
+    int failed;
 
     if (count > 1)
         device_text = arguments[1];
-    return cmocka_run_group_tests(tests, open_pool, close_pool);
+    if (open_pool(NULL))
+        return 77;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return close_pool(NULL) || failed;
 }
