@@ -54,8 +54,9 @@ typedef enum pool_sim_report {
     POOL_SIM_REPORT_UNINITIALISED = 1, /* reads of shared memory that no thread has written */
     POOL_SIM_REPORT_BARRIER = 2,       /* barriers that only some threads of a warp reach */
     POOL_SIM_REPORT_LEAK = 4,          /* log live objects when the last pool is destroyed */
-    POOL_SIM_REPORT_RACES = 8,         /* accesses of shared memory without a barrier between */
-    POOL_SIM_REPORT_PROFILE = 16       /* count requests of memory for pool_sim_profile_text */
+    POOL_SIM_REPORT_RACES = 8,         /* accesses of a byte with no order between */
+    POOL_SIM_REPORT_PROFILE = 16,      /* count requests of memory for pool_sim_profile_text */
+    POOL_SIM_REPORT_UNWRITTEN = 32     /* reads of global memory that nothing has written */
 } pool_sim_report;
 
 /*

@@ -419,7 +419,7 @@ static void test_public_refusals(void **state)
 
     (void)state;
     assert_int_equal(pool_sim_set_reports(1), POOL_ERR_NOT_FOUND);
-    assert_int_equal(pool_sim_set_reports(32), POOL_ERR_INVALID_ARGUMENT);
+    assert_int_equal(pool_sim_set_reports(64), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_kernel_stats_reset(), POOL_ERR_NOT_FOUND);
     assert_int_equal(pool_sim_get_last_fault(&fault), POOL_ERR_INVALID_ARGUMENT);
     assert_int_equal(pool_sim_get_last_fault(NULL), POOL_ERR_INVALID_ARGUMENT);

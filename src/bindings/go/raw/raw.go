@@ -532,6 +532,7 @@ const (
 	SimReportLeak SimReport = 4
 	SimReportRaces SimReport = 8
 	SimReportProfile SimReport = 16
+	SimReportUnwritten SimReport = 32
 )
 
 type TraceKind uint32

@@ -203,6 +203,16 @@ static const struct sim_op *run_atom(struct sim_warp *warp, const struct sim_op 
     return op + 2;
 }
 
+bool sim_is_atomic(const struct sim_op *op)
+{
+    return op->run == run_atom;
+}
+
+bool sim_is_read_modify_write(const struct sim_op *op)
+{
+    return op->run == run_atom && op[1].words[1] != SIM_ATOMIC_EXCH;
+}
+
 void sim_atomic_fill(struct sim_handlers *handlers)
 {
     handlers->run[SIM_ATOM][PTX_NONE] = run_atom;

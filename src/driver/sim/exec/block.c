@@ -186,7 +186,8 @@ static struct sim_block *create_block(struct sim_core *core)
     block->shadow = is_checked ? block->shared + shared : NULL;
     block->races = races ? (void *)(block->shared + shared * 2) : NULL;
     block->shared_bytes = run->shared_bytes;
-    block->is_watched = is_checked || races || core->sites;
+    block->is_watched =
+        is_checked || races || core->sites || (run->launch->checks & SIM_CHECK_GLOBAL_INIT);
     block->is_fresh = true;
     return block;
 }

@@ -133,12 +133,20 @@ struct sim_memory {
     void *context;
 };
 
+/* An allocation and, for each of its bytes, whether it was written; NULL: all were. */
+struct sim_written {
+    struct sim_range range;
+    unsigned char *bytes;
+};
+
 enum sim_check {
     SIM_CHECK_SHARED_INIT =
         1u, /* report reads of shared bytes that no thread of the block has written */
     SIM_CHECK_DIVERGENT_BARRIER =
-        2u,              /* report aligned barriers that only some live lanes of a warp reach */
-    SIM_CHECK_RACES = 4u /* report data races in shared memory */
+        2u,               /* report aligned barriers that only some live lanes of a warp reach */
+    SIM_CHECK_RACES = 4u, /* report data races in shared and global memory */
+    SIM_CHECK_GLOBAL_INIT =
+        8u /* report reads of global bytes that are not written, see sim_launch */
 };
 
 enum sim_space {
@@ -178,6 +186,9 @@ struct sim_launch {
     const uint64_t
         *variables; /* address of each module variable, by index; NULL when there are none */
     struct sim_memory memory;
+    /* With SIM_CHECK_GLOBAL_INIT: the allocation that contains the address, as with resolve. The
+     * launch sets the bytes that it writes. */
+    void (*find_written)(void *context, uint64_t address, struct sim_written *written);
     struct base_thread_pool *workers; /* NULL: the launch runs on the caller's thread */
     uint64_t instruction_limit;       /* warp instructions of the whole launch; 0: unlimited */
     const uint32_t *cancel;           /* read atomically; non-zero aborts the launch; may be NULL */
@@ -237,6 +248,7 @@ enum sim_fault_kind {
     SIM_FAULT_NO_BARRIER,        /* a register has the number of a barrier that blocks lack: 715 */
     SIM_FAULT_DIVERGENT_BARRIER, /* reported only when the check is enabled */
     SIM_FAULT_UNINITIALISED_SHARED, /* reported only when the check is enabled */
+    SIM_FAULT_UNINITIALISED_GLOBAL, /* reported only when the check is enabled */
     SIM_FAULT_RACE,                 /* reported only when the check is enabled */
     SIM_FAULT_NO_MEMORY             /* host memory ran out before or during the launch */
 };
@@ -254,7 +266,7 @@ struct sim_fault {
     uint32_t size;    /* of the access, bytes */
     bool is_write;
     struct sim_range nearest; /* allocation nearest to the address, or the shared or local window */
-    char text[360];           /* complete description in one sentence */
+    char text[400];           /* complete description in one sentence */
 };
 
 /*

@@ -25,6 +25,7 @@ static const char *const kind_names[] = {
     [SIM_FAULT_NO_BARRIER] = "barrier number above 15",
     [SIM_FAULT_DIVERGENT_BARRIER] = "barrier reached by a part of a warp",
     [SIM_FAULT_UNINITIALISED_SHARED] = "read of shared memory that nobody wrote",
+    [SIM_FAULT_UNINITIALISED_GLOBAL] = "read of global memory that nobody wrote",
     [SIM_FAULT_RACE] = "data race",
     [SIM_FAULT_NO_MEMORY] = "no host memory",
 };
@@ -116,23 +117,40 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     return NULL;
 }
 
-void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, unsigned lane, uint64_t offset,
-    uint32_t bytes, bool is_write, uint32_t other_thread, uint32_t other_pc, bool other_writes)
+static void describe_other(
+    struct sim_fault *fault, const struct sim_warp *warp, const struct sim_race *other)
 {
     const struct sim_run *run = warp->core->run;
-    const uint32_t *shape = run->launch->block;
+    const uint32_t *shape = run->launch->block, *grid = run->launch->grid;
+    const uint32_t line = run->program->lines[other->pc];
+    const bool is_of_block = other->block == (uint32_t)warp->block->number;
+    const char *file;
+    uint32_t source_line = sim_program_source(run->program, line, &file);
+
+    append_text(fault, ", which ");
+    if (!is_of_block)
+        append_text(fault, "block (%u,%u,%u), ", other->block % grid[0],
+            other->block / grid[0] % grid[1], other->block / grid[0] / grid[1]);
+    append_text(fault, "thread (%u,%u,%u) %s in line %u", other->thread % shape[0],
+        other->thread / shape[0] % shape[1], other->thread / shape[0] / shape[1],
+        other->is_write ? "writes" : "reads", line);
+    if (source_line)
+        append_text(fault, " (%s:%u)", end_of(file), source_line);
+    append_text(fault, is_of_block ? " with no barrier between" : " with no order between");
+}
+
+void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, enum sim_space space,
+    unsigned lane, uint64_t address, uint32_t bytes, bool is_write, const struct sim_race *other)
+{
     struct sim_fault fault = {.kind = SIM_FAULT_RACE,
-        .space = SIM_SPACE_SHARED,
-        .address = offset,
+        .space = space,
+        .address = address,
         .size = bytes,
         .is_write = is_write};
 
     set_location(&fault, warp, op, lane);
     describe_access(&fault);
-    append_text(&fault, ", which thread (%u,%u,%u) %s in line %u with no barrier between",
-        other_thread % shape[0], other_thread / shape[0] % shape[1],
-        other_thread / shape[0] / shape[1], other_writes ? "writes" : "reads",
-        run->program->lines[other_pc]);
+    describe_other(&fault, warp, other);
     record_fault(warp->core->run, &fault);
     warp->core->has_faulted = true;
 }

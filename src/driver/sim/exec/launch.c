@@ -6,6 +6,7 @@
  */
 #include "driver/sim/exec/block.h"
 #include "driver/sim/exec/profile.h"
+#include "driver/sim/exec/race.h"
 
 #include "base/alloc.h"
 #include "base/math.h"
@@ -19,7 +20,9 @@ enum {
     RESIDENT_BLOCKS = 64,
     /* Rounds without a finished block before another block is started. */
     IDLE_ROUNDS_BEFORE_NEXT_BLOCK = 8,
-    DEFAULT_STACK = 1024
+    DEFAULT_STACK = 1024,
+    /* Launches of more blocks are not checked for data races in global memory. */
+    MOST_RACE_BLOCKS = 1 << 24
 };
 
 /* Accounts for the fuel consumed, refuels, and returns whether the launch must end. */
@@ -231,6 +234,8 @@ static bool init_run(struct sim_run *run, const struct sim_launch *launch)
         memcpy(run->parameters, launch->parameters, kernel->parameter_bytes);
     if (run->parameters)
         run->workspace = run->parameters + base_round_up(kernel->parameter_bytes, 64);
+    if (launch->checks & SIM_CHECK_RACES && run->block_count <= MOST_RACE_BLOCKS)
+        run->global_races = sim_global_races_create(run->block_count);
     if (launch->count)
         run->sites = base_calloc(launch->program->op_count + 1u, sizeof(*run->sites));
     return run->parameters && (run->sites || !launch->count);
@@ -248,6 +253,7 @@ enum sim_fault_kind sim_launch_run(
     if (!init_run(&run, launch)) {
         base_free(run.parameters);
         base_free(run.sites);
+        sim_global_races_free(run.global_races);
         if (counts)
             memset(counts, 0, sizeof(*counts));
         if (fault)
@@ -262,6 +268,7 @@ enum sim_fault_kind sim_launch_run(
     if (run.fault.kind == SIM_FAULT_NONE)
         sim_profile_report(&run);
     base_free(run.sites);
+    sim_global_races_free(run.global_races);
     if (counts)
         *counts = run.counts;
     if (fault)

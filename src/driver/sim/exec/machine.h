@@ -129,6 +129,7 @@ struct sim_run {
     uint32_t parameter_bytes;
     unsigned char *workspace; /* SIM_WORKSPACE_BYTES for the barriers of a cooperative grid */
     struct sim_site *sites;   /* profile.h, by operation; guarded by lock; NULL: not counted */
+    struct sim_global_races *global_races; /* race.h; NULL: not checked */
 };
 
 struct sim_core {
@@ -141,6 +142,7 @@ struct sim_core {
     struct sim_range slots[SIM_SLOTS]; /* by operation */
     struct sim_range ranges[SIM_RANGES];
     uint32_t next_range;
+    struct sim_written written; /* the last that was looked up */
     struct sim_block_count *counts;
     struct sim_site *sites; /* NULL: not counted */
     struct sim_block *idle; /* finished blocks whose memory can be reused */
@@ -163,7 +165,8 @@ struct sim_core {
  * them, and these accesses are many. */
 #ifdef SIM_THREAD_SANITIZER
 #define SIM_OF_ONE_THREAD __attribute__((no_sanitize("thread")))
-#elif defined(SIM_ADDRESS_SANITIZER) /* a build with little optimisation, which inlines nothing else */
+#elif defined(                                                                                     \
+    SIM_ADDRESS_SANITIZER) /* a build with little optimisation, which inlines nothing else */
 #define SIM_OF_ONE_THREAD __attribute__((always_inline))
 #else
 #define SIM_OF_ONE_THREAD
@@ -242,9 +245,13 @@ const struct sim_op *sim_fault_access(struct sim_warp *warp, const struct sim_op
     bool is_write, const struct sim_range *nearest);
 const struct sim_op *sim_fault_raise(
     struct sim_warp *warp, const struct sim_op *op, enum sim_fault_kind kind, uint32_t lanes);
-/* Fault of two accesses of a shared byte: this one, and one of another thread before it. */
-void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, unsigned lane, uint64_t offset,
-    uint32_t bytes, bool is_write, uint32_t other_thread, uint32_t other_pc, bool other_writes);
+/* Fault of two accesses of a byte: this one, and one of another thread before it. */
+struct sim_race {
+    uint32_t block, thread, pc; /* of the other access */
+    bool is_write;
+};
+void sim_fault_race(struct sim_warp *warp, const struct sim_op *op, enum sim_space space,
+    unsigned lane, uint64_t address, uint32_t bytes, bool is_write, const struct sim_race *other);
 /* Fault of a group at a .sync operation: the missing lanes cannot arrive any more. */
 void sim_fault_sync(struct sim_warp *warp, const struct sim_group *waiting, uint32_t missing,
     uint32_t missing_pc, bool are_past);
@@ -255,6 +262,14 @@ void sim_fault_run(struct sim_run *run, enum sim_fault_kind kind);
 bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
     uint64_t *addresses, uint32_t lanes, uint32_t bytes, uint32_t alignment, bool is_write,
     bool is_ordered);
+
+/* The lanes whose generic or global address lies in global memory: not in the shared or local
+ * memory of the thread, nor among the parameters. */
+uint32_t sim_global_lanes(const struct sim_warp *warp, const uint64_t *addresses, uint32_t lanes);
+
+/* atomic.c: atom or red, and whether it uses what memory held before */
+bool sim_is_atomic(const struct sim_op *op);
+bool sim_is_read_modify_write(const struct sim_op *op);
 
 /* memory.c: the lanes' addresses of an operand with the flags of an access */
 void sim_lane_addresses(const struct sim_warp *warp, uint32_t vreg, uint32_t flags, uint32_t offset,

@@ -139,25 +139,17 @@ static bool is_constant(const struct sim_run *run, uint64_t address)
 static uint32_t find_global(const struct sim_warp *warp, const uint64_t *addresses, uint32_t lanes,
     uint64_t *offsets, uint32_t *shared)
 {
-    const struct sim_run *run = warp->core->run;
     const uint64_t window = (uint64_t)(uintptr_t)warp->block->shared;
-    uint32_t global = 0;
+    uint32_t global = sim_global_lanes(warp, addresses, lanes);
 
     *shared = 0;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        const uint64_t local =
-            (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride);
 
         offsets[lane] = addresses[lane] - window;
-        if (offsets[lane] < warp->block->shared_bytes)
-            *shared |= 1u << lane;
-        else if (!is_within(addresses[lane], local, warp->local_bytes) &&
-                 !is_within(addresses[lane], (uint64_t)(uintptr_t)run->parameters,
-                     run->parameter_bytes + 64 + SIM_WORKSPACE_BYTES))
-            global |= 1u << lane;
+        *shared |= offsets[lane] < warp->block->shared_bytes ? 1u << lane : 0;
     }
-    if (global && is_constant(run, addresses[__builtin_ctz(global)]))
+    if (global && is_constant(warp->core->run, addresses[__builtin_ctz(global)]))
         global = 0;
     return global;
 }
@@ -166,7 +158,7 @@ void sim_profile_access(struct sim_warp *warp, const struct sim_op *op, uint32_t
     const uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_write)
 {
     struct sim_site *site = &warp->core->sites[sim_pc(warp, op)];
-    const bool is_atomic = op->run == sim_handler_find(SIM_ATOM, PTX_NONE);
+    const bool is_atomic = sim_is_atomic(op);
     const enum sim_use use = is_atomic ? SIM_USE_ATOMIC : is_write ? SIM_USE_WRITE : SIM_USE_READ;
     uint64_t offsets[SIM_LANES];
     uint32_t shared, global;

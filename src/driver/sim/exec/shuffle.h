@@ -50,7 +50,7 @@ HANDLER(shfl)
     vec all = masks[0];
 
     EACH_VECTOR all &= masks[i];
-    if (sim_active_lanes(warp, op) != SIM_ALL_LANES ||
+    if (warp->block->is_watched || sim_active_lanes(warp, op) != SIM_ALL_LANES ||
         bits_of((vec)(all == ~(vec){0})) != FULL_BITS)
         return sim_run_shfl(warp, op);
     switch (op->aux) {

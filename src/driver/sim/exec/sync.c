@@ -12,6 +12,7 @@
  *     it at the reconvergence point until they arrive.
  */
 #include "driver/sim/exec/machine.h"
+#include "driver/sim/exec/race.h"
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ static bool all_complete(const struct sim_warp *warp, const uint32_t *masks, uin
     return true;
 }
 
-bool sim_sync_is_complete(
+static bool have_arrived(
     const struct sim_warp *warp, const uint32_t *masks, uint32_t lanes, uint32_t *present)
 {
     uint32_t mask = masks[lanes ? __builtin_ctz(lanes) : 0], differing = 0;
@@ -50,6 +51,16 @@ bool sim_sync_is_complete(
         return true;
     }
     return all_complete(warp, masks, lanes);
+}
+
+bool sim_sync_is_complete(
+    const struct sim_warp *warp, const uint32_t *masks, uint32_t lanes, uint32_t *present)
+{
+    if (!have_arrived(warp, masks, lanes, present))
+        return false;
+    if (warp->block->races)
+        sim_races_exchange(warp);
+    return true;
 }
 
 /* ---- reconvergence points -------------------------------------------------------------------- */

@@ -32,8 +32,9 @@ static bool track_shared(struct sim_warp *warp, const struct sim_op *op, uint64_
     unsigned lane, uint32_t bytes, bool is_write, bool is_ordered)
 {
     unsigned char *shadow = warp->block->shadow ? warp->block->shadow + offset : NULL;
+    const bool is_read = !is_write || sim_is_read_modify_write(op);
     for (uint32_t i = 0; shadow && i < bytes; i++) {
-        if (!is_write && !shadow[i]) {
+        if (is_read && !shadow[i]) {
             sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_SHARED, SIM_SPACE_SHARED, lane,
                 offset, bytes, false, NULL);
             return false;
@@ -152,21 +153,86 @@ static bool translate(struct sim_warp *warp, const struct sim_op *op, uint32_t s
         warp, op, addresses, lanes, bytes, space == SIM_IN_GENERIC, is_write, is_ordered);
 }
 
+uint32_t sim_global_lanes(const struct sim_warp *warp, const uint64_t *addresses, uint32_t lanes)
+{
+    const struct sim_run *run = warp->core->run;
+    const uint64_t shared = (uint64_t)(uintptr_t)warp->block->shared,
+                   parameters = (uint64_t)(uintptr_t)run->parameters;
+    uint32_t global = 0;
+
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        const uint64_t address = addresses[lane],
+                       local =
+                           (uint64_t)(uintptr_t)(warp->local + (size_t)lane * warp->local_stride);
+
+        if (address - shared >= warp->block->shared_bytes && address - local >= warp->local_bytes &&
+            address - parameters >= run->parameter_bytes + 64u + SIM_WORKSPACE_BYTES)
+            global |= 1u << lane;
+    }
+    return global;
+}
+
+/* One lane's access: of bytes that were written, and which are then. */
+static bool track_written(struct sim_warp *warp, const struct sim_op *op, unsigned lane,
+    uint64_t address, uint32_t bytes, bool is_write)
+{
+    const bool is_read = !is_write || sim_is_read_modify_write(op);
+    const struct sim_launch *launch = warp->core->run->launch;
+    struct sim_written *written = &warp->core->written;
+
+    if (!is_inside_range(address, bytes, written->range.base, written->range.size))
+        launch->find_written(launch->memory.context, address, written);
+    if (!written->bytes)
+        return true;
+    unsigned char *flags = written->bytes + (address - written->range.base);
+    for (uint32_t i = 0; i < bytes; i++) {
+        if (is_read && !__atomic_load_n(&flags[i], __ATOMIC_RELAXED)) {
+            sim_fault_access(warp, op, SIM_FAULT_UNINITIALISED_GLOBAL, SIM_SPACE_GLOBAL, lane,
+                address, bytes, false, &written->range);
+            return false;
+        }
+        if (is_write)
+            __atomic_store_n(&flags[i], 1, __ATOMIC_RELAXED);
+    }
+    return true;
+}
+
+static bool track_global(struct sim_warp *warp, const struct sim_op *op, const uint64_t *addresses,
+    uint32_t lanes, uint32_t bytes, bool is_write, bool is_ordered)
+{
+    const struct sim_run *run = warp->core->run;
+    const bool checks_init = run->launch->checks & SIM_CHECK_GLOBAL_INIT;
+
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+
+        if (checks_init && !track_written(warp, op, lane, addresses[lane], bytes, is_write))
+            return false;
+        if (run->global_races &&
+            !sim_races_global(warp, op, lane, addresses[lane], bytes, is_write, is_ordered))
+            return false;
+    }
+    return true;
+}
+
 /* With the checks and counts that are enabled. */
 static bool translate_watched(struct sim_warp *warp, const struct sim_op *op, uint32_t space,
     uint64_t *addresses, uint32_t lanes, uint32_t bytes, bool is_write, bool is_ordered)
 {
-    const bool has_races = warp->block->races;
+    const bool has_races = warp->block->races, is_shared = space == SIM_IN_SHARED;
+    const bool is_global = space == SIM_IN_GLOBAL || space == SIM_IN_GENERIC;
+    const uint32_t global = is_global ? sim_global_lanes(warp, addresses, lanes) : 0;
 
     if (warp->core->sites)
         sim_profile_access(warp, op, space, addresses, lanes, bytes, is_write);
     if (has_races)
-        sim_races_begin(warp, is_ordered);
-    if (!translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered))
+        sim_races_begin(warp, is_ordered, is_shared);
+    /* Addresses of global memory stay what they are. */
+    if (!translate(warp, op, space, addresses, lanes, bytes, is_write, is_ordered) ||
+        !track_global(warp, op, addresses, global, bytes, is_write, is_ordered))
         return false;
-    if (has_races)
-        sim_races_end(warp, is_ordered, is_write);
-    return true;
+    return !has_races || sim_races_end(warp, is_ordered, is_write, is_shared);
 }
 
 bool sim_translate(struct sim_warp *warp, const struct sim_op *op, uint32_t space,

@@ -206,10 +206,12 @@ static pool_status read_report_word(struct substring word, uint32_t *reports)
         *reports |= POOL_SIM_REPORT_LEAK;
     else if (substring_is(word, "profile"))
         *reports |= POOL_SIM_REPORT_PROFILE;
+    else if (substring_is(word, "unwritten"))
+        *reports |= POOL_SIM_REPORT_UNWRITTEN;
     else
         return base_fail(POOL_ERR_INVALID_ARGUMENT,
-            "device string: report=%.*s is unknown; there are uninit, barrier, races, leak and "
-            "profile, joined by +",
+            "device string: report=%.*s is unknown; there are uninit, unwritten, barrier, races, "
+            "leak and profile, joined by +",
             (int)word.length, word.text);
     return POOL_OK;
 }

@@ -49,7 +49,7 @@ void sim_shared_end(const struct sim_allocation *allocation)
 pool_cu_result sim_cu_IpcGetMemHandle(pool_cu_ipc_handle *handle, CUdeviceptr address)
 {
     struct memory_handle made = {.magic = MAGIC, .process = getpid()};
-    const struct sim_allocation *found;
+    struct sim_allocation *found;
     struct stat status;
     struct sim_call call;
     pool_cu_result code = sim_enter(&call, SIM_CU_IpcGetMemHandle, SIM_NEED_CONTEXT, -1);
@@ -61,6 +61,9 @@ pool_cu_result sim_cu_IpcGetMemHandle(pool_cu_ipc_handle *handle, CUdeviceptr ad
         return sim_leave(POOL_CU_INVALID_VALUE);
     if (!found->is_shared || fstat(found->descriptor, &status))
         return sim_leave(POOL_CU_NOT_SUPPORTED); /* parts of a granule */
+    sim_memory_write_lock();
+    found->is_all_written = true; /* by the other process, as far as is known */
+    sim_memory_write_unlock();
     made.bytes = found->bytes;
     made.inode = status.st_ino;
     made.descriptor = found->descriptor;

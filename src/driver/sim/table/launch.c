@@ -407,12 +407,14 @@ static void init_launch(
         .stack_bytes = (uint32_t)context->limits[DRIVER_LIMIT_STACK_SIZE],
         .variables = work->module->variables,
         .memory = {sim_memory_resolve, context},
+        .find_written = sim_memory_find_written,
         .workers = sim_state.workers,
         .instruction_limit = sim_state.config.instruction_limit,
         .cancel = &sim_state.cancel,
         .is_cooperative = work->is_cooperative,
         .checks =
             ((sim_state.reports & POOL_SIM_REPORT_UNINITIALISED) ? SIM_CHECK_SHARED_INIT : 0) |
+            ((sim_state.reports & POOL_SIM_REPORT_UNWRITTEN) ? SIM_CHECK_GLOBAL_INIT : 0) |
             ((sim_state.reports & POOL_SIM_REPORT_BARRIER) ? SIM_CHECK_DIVERGENT_BARRIER : 0) |
             ((sim_state.reports & POOL_SIM_REPORT_RACES) ? SIM_CHECK_RACES : 0),
         .multiprocessor_count = sim_config_of(context->device)->multiprocessors,

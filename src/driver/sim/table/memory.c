@@ -274,6 +274,7 @@ pool_cu_result sim_memory_allocate(struct sim_context *context, enum sim_memory_
     made->kind = kind;
     made->device = context->device;
     made->context = context;
+    sim_written_create(made);
     device->used_bytes += charged;
     insert_into_map(made);
     *out = made;
@@ -360,6 +361,7 @@ void sim_memory_release(struct sim_allocation *allocation)
         if (allocation->pool)
             sim_memory_pool_release(allocation);
     }
+    sim_written_free(allocation);
     base_free(allocation);
 }
 
@@ -435,6 +437,20 @@ bool sim_memory_resolve(void *context, uint64_t address, struct sim_range *range
         is_inside = distance(near, address) == 0 && may_access(context, near);
     pthread_rwlock_unlock(&map.lock);
     return is_inside;
+}
+
+void sim_memory_find_written(void *context, uint64_t address, struct sim_written *written)
+{
+    (void)context;
+    *written = (struct sim_written){.bytes = NULL};
+    pthread_rwlock_rdlock(&map.lock);
+    size_t at = index_above(address);
+    const struct sim_allocation *found = at ? map.items[at - 1] : NULL;
+    if (found && distance(found, address) == 0) {
+        written->range = (struct sim_range){found->base, found->bytes};
+        written->bytes = found->is_all_written ? NULL : found->written;
+    }
+    pthread_rwlock_unlock(&map.lock);
 }
 
 bool sim_memory_freed(uint64_t address, struct sim_range *range)

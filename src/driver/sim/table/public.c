@@ -53,7 +53,8 @@ pool_status pool_sim_resume(void)
 pool_status pool_sim_set_reports(uint32_t reports)
 {
     const uint32_t all = POOL_SIM_REPORT_UNINITIALISED | POOL_SIM_REPORT_BARRIER |
-                         POOL_SIM_REPORT_LEAK | POOL_SIM_REPORT_RACES | POOL_SIM_REPORT_PROFILE;
+                         POOL_SIM_REPORT_LEAK | POOL_SIM_REPORT_RACES | POOL_SIM_REPORT_PROFILE |
+                         POOL_SIM_REPORT_UNWRITTEN;
     pool_status status;
 
     if (reports & ~all)
@@ -62,10 +63,13 @@ pool_status pool_sim_set_reports(uint32_t reports)
     status = sim_lock();
     if (status)
         return status;
-    if (sim_state.references == 0)
+    if (sim_state.references == 0) {
         status = fail_not_open();
-    else
+    } else {
+        if (!(reports & POOL_SIM_REPORT_UNWRITTEN))
+            sim_written_forget();
         sim_state.reports = reports;
+    }
     pthread_mutex_unlock(&sim_state.lock);
     return status;
 }

@@ -98,9 +98,11 @@ struct sim_allocation {
     uint64_t access;               /* MAPPED only: one bit per device; guarded by the map's lock */
     bool is_shared;                /* DEVICE and OPENED: backed by `descriptor` */
     int descriptor;
-    unsigned opens;  /* OPENED only */
-    bool is_freeing; /* its cuMemFreeAsync waits in a stream */
-    uint64_t id;     /* counts from 1 over all kinds of memory */
+    unsigned opens;         /* OPENED only */
+    bool is_freeing;        /* its cuMemFreeAsync waits in a stream */
+    uint64_t id;            /* counts from 1 over all kinds of memory */
+    unsigned char *written; /* written.c, a flag for each byte; NULL: not known */
+    bool is_all_written;    /* as far as is known; guarded by the map's lock */
 };
 
 /* Backing addresses of one device: reserved at its first allocation, committed when touched. */
@@ -131,6 +133,8 @@ void sim_memory_reset(void);
 uint64_t sim_memory_free_bytes(int device);
 /* For the executor: `context` is a struct sim_context. Takes the map's lock only. */
 bool sim_memory_resolve(void *context, uint64_t address, struct sim_range *range);
+/* Likewise: the flags of what was written. */
+void sim_memory_find_written(void *context, uint64_t address, struct sim_written *written);
 /* If the address lies in recently freed memory: its former range. Takes the map's lock only. */
 bool sim_memory_freed(uint64_t address, struct sim_range *range);
 /* Lock for changes of the data that sim_memory_resolve reads besides the map: peers and access to
@@ -139,6 +143,15 @@ void sim_memory_write_lock(void);
 void sim_memory_write_unlock(void);
 size_t sim_memory_count(void);
 struct sim_allocation *sim_memory_item(size_t index); /* in order of address */
+
+/* ---- what was written (written.c), state locked ---------------------------------------------- */
+void sim_written_create(struct sim_allocation *allocation); /* with report=unwritten */
+void sim_written_free(struct sim_allocation *allocation);
+void sim_written_set(uint64_t address, uint64_t bytes);
+/* Bytes that were not written are copied as such; host memory counts as written. */
+void sim_written_copy(uint64_t to, uint64_t from, uint64_t bytes);
+/* What kernels write is not recorded from here on: all memory counts as written. */
+void sim_written_forget(void);
 
 /* ---- streams, events ------------------------------------------------------------------------- */
 

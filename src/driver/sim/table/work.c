@@ -57,6 +57,10 @@ static void execute_copy(struct sim_stream *stream, struct sim_work *work)
         (work->u.copy.checks_from &&
             was_freed(work->u.copy.from, from_extent, "copy from memory", device)))
         return;
+    for (uint64_t row = 0; row <= last && work->u.copy.checks_to; row++)
+        sim_written_copy(work->u.copy.to + row * work->u.copy.to_pitch,
+            work->u.copy.checks_from ? work->u.copy.from + row * work->u.copy.from_pitch : 0,
+            bytes);
     pthread_mutex_unlock(&sim_state.lock);
     for (uint64_t row = 0; row <= last; row++)
         memmove(to + row * work->u.copy.to_pitch, from + row * work->u.copy.from_pitch, bytes);
@@ -80,6 +84,7 @@ static void execute_fill(struct sim_stream *stream, struct sim_work *work)
     if (was_freed(work->u.fill.to, work->u.fill.count * work->u.fill.width, "fill",
             stream->context->device))
         return;
+    sim_written_set(work->u.fill.to, work->u.fill.count * work->u.fill.width);
     pthread_mutex_unlock(&sim_state.lock);
     fill_bytes(work->u.fill.to, work->u.fill.count, work->u.fill.value, work->u.fill.width);
     pthread_mutex_lock(&sim_state.lock);

@@ -567,6 +567,7 @@ pub const POOL_SIM_REPORT_BARRIER: pool_sim_report = 2;
 pub const POOL_SIM_REPORT_LEAK: pool_sim_report = 4;
 pub const POOL_SIM_REPORT_RACES: pool_sim_report = 8;
 pub const POOL_SIM_REPORT_PROFILE: pool_sim_report = 16;
+pub const POOL_SIM_REPORT_UNWRITTEN: pool_sim_report = 32;
 
 pub type pool_trace_kind = u32;
 pub const POOL_TRACE_OPERATION: pool_trace_kind = 0;
