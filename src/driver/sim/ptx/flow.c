@@ -166,7 +166,7 @@ static void extend_range(struct liveness *liveness, uint32_t id, uint32_t step)
         liveness->last[id] = step;
 }
 
-/* A note_use that precedes any complete write in its block reads a value from another block. */
+/* A use that precedes any complete write in its block reads a value from another block. */
 static void note_use(struct liveness *liveness, uint32_t id, uint32_t step, uint32_t block)
 {
     extend_range(liveness, id, step);

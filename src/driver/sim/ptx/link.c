@@ -91,8 +91,7 @@ static void build_graph(struct ptx_lowering *lowering, struct call_graph *graph)
     graph->start[graph->count] = edges;
 }
 
-/* Removes functions that cannot find_reachable a cycle, callees first; their stack size is exact.
- */
+/* Removes functions that cannot reach a cycle, callees first; their stack size is exact. */
 static uint32_t *compute_stack_sizes(struct ptx_lowering *lowering, const struct call_graph *graph)
 {
     struct ptx_parser *parser = lowering->parser;
