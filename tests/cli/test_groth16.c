@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "groth16.h"
 #include "support/needs_compiler.h"
@@ -151,6 +152,72 @@ static void prove_with_residents(
     require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
 }
 
+/* The offset of the points of A in a zkey: sections have a number, a length and bytes. */
+static size_t points_of_a(const unsigned char *bytes, size_t count)
+{
+    size_t at = 12;
+
+    while (at + 12 <= count) {
+        uint32_t number;
+        uint64_t length;
+
+        memcpy(&number, bytes + at, sizeof(number));
+        memcpy(&length, bytes + at + 4, sizeof(length));
+        if (number == 5)
+            return at + 12;
+        at += 12 + length;
+    }
+    require(0, "a section of points");
+    return 0;
+}
+
+/* A point that is not on the curve, in a key that nobody trusts, with and without residents. */
+static void refuse_points(device_pool *pool, const char *directory, const pool_file *witness)
+{
+    const struct groth16_residents_params params = {.name = "changed"};
+    struct groth16_job job = {.witness = witness, .random = fill_known_bytes};
+    struct groth16_residents residents;
+    enum { POINT_BYTES = 96 };
+    char path[4096], reason[64], changed[] = "/tmp/devicepool-key-XXXXXX";
+    static unsigned char bytes[1 << 20];
+    pool_file *key = NULL;
+    size_t count, at, index = 0;
+    FILE *file;
+    int made;
+
+    snprintf(path, sizeof(path), "%s/iden3/chain_bls12_381.zkey", directory);
+    file = fopen(path, "rb");
+    require(file != NULL, path);
+    count = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    require(count < sizeof(bytes), "a small key");
+    at = points_of_a(bytes, count);
+    /* Not the first one: a sum that is not on the curve is reported as point 0. */
+    while (bytes[at + (index + 1) * POINT_BYTES - 1] == 0 || index == 0)
+        index++;
+    bytes[at + index * POINT_BYTES] ^= 1;
+    snprintf(reason, sizeof(reason), "point %zu is not on the curve", index);
+    made = mkstemp(changed);
+    require(made >= 0, changed);
+    file = fdopen(made, "wb");
+    require(file && fwrite(bytes, 1, count, file) == count && !fclose(file), changed);
+    require(!pool_file_open(changed, NULL, &key), changed);
+    require(!pool_next_device(pool, &job.device), "pool_next_device");
+    job.key = key;
+    require(!groth16_residents_create(&residents, pool, key, &params), "groth16_residents_create");
+    for (int i = 0; i < 2; i++) {
+        struct groth16_result result;
+
+        job.residents = i ? &residents : NULL;
+        require(groth16_prove(&job, &result) == POOL_ERR_BAD_DATA, "no proof from such a point");
+        require(strstr(pool_last_error()->message, reason) != NULL, reason);
+        groth16_result_free(&result);
+    }
+    require(!groth16_residents_destroy(&residents), "groth16_residents_destroy");
+    pool_file_destroy(&key);
+    remove(changed);
+}
+
 /* Over two devices, and over more than a proof can use under a lease. */
 static void prove_over_devices(const pool_file *key, const pool_file *witness, const char *proof)
 {
@@ -224,6 +291,7 @@ int main(int count, char **arguments)
         prove_under_lease(pool, key, witness, NULL, tasks[0].result.proof);
     choose_multiples(pool, key);
     prove_with_residents(pool, key, witness, tasks[0].result.proof);
+    refuse_points(pool, arguments[1], witness);
     require(!pool_destroy(&pool), "pool_destroy");
     prove_over_devices(key, witness, tasks[0].result.proof);
     for (size_t i = 0; i < 3; i++)

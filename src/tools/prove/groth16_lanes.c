@@ -120,10 +120,11 @@ uint64_t groth16_joint_result(uint32_t msms, enum groth16_msm which, uint64_t ne
 static pool_status add_term(const struct groth16_prover *prover, struct joint *joint, uint32_t msms,
     enum groth16_msm which, const pool_span *quotient)
 {
-    const pool_exec exec = groth16_exec(prover);
+    pool_exec exec = groth16_exec(prover);
     pool_msm_term *term = &joint->terms[joint->count];
     pool_status status = POOL_OK;
 
+    exec.checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE; /* of a load */
     if (which == GROTH16_H)
         term->scalars = *quotient;
     else
@@ -282,7 +283,10 @@ static pool_status compute_sums(struct groth16_prover *prover, uint32_t msms,
 
     if (is_joint(prover, msms)) {
         status = joint_msm(prover, msms, quotient, sums);
-        msms &= TAKES(GROTH16_B2);
+        if (status == POOL_ERR_OUT_OF_DEVICE_MEMORY)
+            status = POOL_OK; /* not all points fit at once: one MSM after the other */
+        else
+            msms &= TAKES(GROTH16_B2);
     }
     for (int i = 0; i < GROTH16_MSMS && !status; i++) {
         pool_span scalars;

@@ -86,7 +86,7 @@ static uint64_t default_bytes(device_pool *pool)
             bytes = memory.memory_limit;
         least = bytes < least ? bytes : least;
     }
-    return least / 4;
+    return least == UINT64_MAX ? 0 : least / 4;
 }
 
 /* The most multiples whose memory is within the bound; without any the points are registered also
@@ -108,6 +108,10 @@ static pool_status choose_factor(device_pool *pool, const pool_file *key,
         uint64_t bytes = 0;
 
         status = points_bytes(key, first, factors[i], &bytes);
+        if (status == POOL_ERR_INVALID_ARGUMENT) { /* more multiples than bases can have */
+            status = POOL_OK;
+            continue;
+        }
         if (!status && bytes <= most) {
             *factor = factors[i];
             break;
@@ -221,14 +225,15 @@ static pool_status joint_bytes(const pool_file *key, const struct groth16_reside
 
     for (int i = 0; i < GROTH16_MSMS && !status; i++) {
         pool_file_section section;
-        uint64_t loading = 0, terms_of_section = 0;
+        uint64_t loading = 0, held, terms_of_section = 0;
 
         if (i == GROTH16_B2)
             continue;
         status = count_terms(key, i, residents, &section, &terms_of_section);
         if (!status)
             status = pool_resident_open_workspace(residents->points[i], exec, &loading);
-        loading -= pool_resident_bytes(residents->points[i]);
+        held = pool_resident_bytes(residents->points[i]);
+        loading = loading > held ? loading - held : 0; /* of this device, held of the first one */
         scratch = loading > scratch ? loading : scratch;
         resident += pool_resident_bytes(residents->points[i]);
         points[count] = residents->points[i];
