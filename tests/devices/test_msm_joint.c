@@ -405,6 +405,28 @@ static void test_terms(void **state)
     msm_problem_free(&empty);
 }
 
+/* A single scalar has no gap behind it, however long its span's stride is. */
+static void test_long_stride(void **state)
+{
+    const pool_curve *curve = pool_curve_by_name("bn254_g1");
+    struct msm_problem points = msm_problem_random(curve, 160, 14);
+    struct msm_problem one = msm_problem_random(curve, 1, 15);
+    pool_bases *bases = bases_of(&points, 0, 0);
+    struct joint joint = joint_of(2);
+    uint64_t packed;
+
+    (void)state;
+    add_term(&joint, bases, &points, 0, &points, 0);
+    add_term(&joint, bases, &points, 0, &one, 1);
+    packed = forecast(&joint);
+    joint.terms[1].scalars.stride = UINT64_C(1) << 52;
+    assert_int_equal(forecast(&joint), packed);
+    compare(&joint);
+    assert_ok(pool_bases_destroy(&bases));
+    msm_problem_free(&points);
+    msm_problem_free(&one);
+}
+
 /* Short scalars use fewer windows, and the check finds those that are not. */
 static void test_short_scalars(void **state)
 {
@@ -570,6 +592,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_infinities),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_terms),
+        cmocka_unit_test(test_long_stride),
         cmocka_unit_test(test_short_scalars),
         cmocka_unit_test(test_residents),
         cmocka_unit_test_setup_teardown(test_refusals, open_refused, close_refused),

@@ -267,25 +267,30 @@ static pool_status check_call(void *user)
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 
-/* What the plan depends on: nothing that a forecast does not know. */
-struct extent {
-    uint64_t longest;     /* scalars of a term, at most */
-    uint64_t host_stride; /* the largest, of scalars in host memory; 0: none are */
-};
+/* Scalars of a term, at most. The plan depends on nothing that a forecast does not know. */
+static uint64_t longest_of(const struct msm_joint_call *call)
+{
+    uint64_t longest = 0;
 
-static struct extent extent_of(const struct msm_joint_call *call)
+    for (uint32_t i = 0; i < call->count; i++)
+        longest = base_max(longest, call->terms[i].scalars.count);
+    return longest;
+}
+
+/* Of a chunk of any term whose scalars are in host memory, gaps between them included. */
+static uint64_t upload_bytes(const struct msm_joint_call *call)
 {
     const uint64_t bytes = call->msm.curve->scalar_field->bytes;
-    struct extent extent = {0};
+    uint64_t most = 0;
 
     for (uint32_t i = 0; i < call->count; i++) {
-        const pool_span *scalars = &call->terms[i].scalars;
+        pool_span chunk = call->terms[i].scalars;
 
-        extent.longest = base_max(extent.longest, scalars->count);
-        if (scalars->space == POOL_MEMORY_HOST)
-            extent.host_stride = base_max(extent.host_stride, span_stride(scalars, bytes));
+        chunk.count = base_min(chunk.count, call->max_chunk);
+        if (chunk.space == POOL_MEMORY_HOST)
+            most = base_max(most, span_extent(&chunk, bytes));
     }
-    return extent;
+    return most;
 }
 
 /* Lays out what results.c writes, as for one sub-batch. */
@@ -309,10 +314,10 @@ static uint64_t lay_out_results(struct msm_joint_call *call, uint64_t at)
 
 /* Plans chunks of at most `max_chunk` scalars. */
 static pool_status plan_chunks(
-    struct msm_joint_call *call, const struct extent *extent, uint32_t affine_passes)
+    struct msm_joint_call *call, uint64_t longest, uint32_t affine_passes)
 {
     const struct chip chip = chip_of(call->msm.frame.target.device);
-    struct msm_job job = job_of(call, extent->longest);
+    struct msm_job job = job_of(call, longest);
     pool_status status;
     uint64_t at, bytes;
 
@@ -323,9 +328,8 @@ static pool_status plan_chunks(
     if (status)
         return status;
     at = base_round_up(call->chunk_plan.bytes, ALIGNMENT);
-    bytes = base_round_up(call->max_chunk * extent->host_stride, ALIGNMENT);
-    call->slots =
-        extent->host_stride && (call->count > 1 || call->max_chunk < extent->longest) ? 2 : 1;
+    bytes = base_round_up(upload_bytes(call), ALIGNMENT);
+    call->slots = bytes && (call->count > 1 || call->max_chunk < longest) ? 2 : 1;
     call->scalars_at[0] = at;
     call->scalars_at[1] = at + (call->slots - 1) * bytes;
     at += call->slots * bytes;
@@ -338,15 +342,15 @@ static pool_status plan_chunks(
 static pool_status plan_call(void *user, uint64_t limit)
 {
     struct msm_joint_call *call = user;
-    const struct extent extent = extent_of(call);
+    const uint64_t longest = longest_of(call);
     const uint64_t *bytes = &call->msm.frame.memory.bytes;
 
-    call->max_chunk = extent.longest;
+    call->max_chunk = longest;
     for (;;) {
-        pool_status status = plan_chunks(call, &extent, 0);
+        pool_status status = plan_chunks(call, longest, 0);
 
         if (!status && *bytes > limit && call->chunk_plan.affine.passes)
-            status = plan_chunks(call, &extent, POOL_AFFINE_NONE);
+            status = plan_chunks(call, longest, POOL_AFFINE_NONE);
         if (!status && *bytes <= limit)
             break;
         if (call->max_chunk <= MIN_CHUNK_COUNT)
