@@ -116,8 +116,16 @@ static pool_status copy_inside(struct device_scope *scope, const struct host_cop
     if (!status)
         device_count_copy(
             scope->device, copy->to_host ? COUNTER_COPY_TO_HOST : COUNTER_COPY_TO_DEVICE, t->bytes);
-    if (!status && copy->waits)
+    if (!status && copy->waits) {
         status = stream_synchronize(scope->driver, t->stream, copy->queue);
+    } else if (copy->waits && pool_status_class(status) == POOL_CLASS_CALL) {
+        /* Earlier parts of the copy still use the host's memory. */
+        struct base_error_copy first;
+
+        base_error_save(&first);
+        (void)stream_synchronize(scope->driver, t->stream, copy->queue);
+        base_error_restore(&first);
+    }
     return trace_end(&range, status);
 }
 

@@ -282,6 +282,6 @@ struct exec_share exec_share_of(const pool_exec *exec, const pool_device *device
     if (!lease_is_shared(exec->lease, device))
         return (struct exec_share){slice_ns, slice_ns, all};
     return (struct exec_share){.slice_ns = device_shared_slice_ns(device, exec->slice_ns),
-        .partial_slice_ns = slice_ns,
+        .partial_slice_ns = reserve ? slice_ns : device_shared_slice_ns(device, exec->slice_ns),
         .multiprocessors = all - reserve};
 }
