@@ -39,6 +39,39 @@ static pool_cu_result run_atomic(const char *name, CUdeviceptr memory)
     return cu->CtxSynchronize();
 }
 
+/* Memory that another stream frees while a kernel uses it, which no program may do, harms no other
+ * memory of the process. */
+static void test_freed_beside_a_launch(void **state)
+{
+    static const char ptx[] = PTX_HEAD
+        ".visible .entry use(.param .u64 to)\n{\n.reg .b64 %m; .reg .b32 %i, %v; .reg .pred %q;\n"
+        "ld.param.u64 %m, [to];\nmov.u32 %i, 0;\n"
+        "again: st.global.u32 [%m], %i; ld.global.u32 %v, [%m];\n"
+        "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 400000; @%q bra again;\nret;\n}\n";
+    static const size_t sizes[] = {4096, 1 << 20};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const pool_cu_mem_pool_props props = {.allocation_type = 1, .location = {1, 0}};
+        CUdeviceptr memory = 0;
+        CUmemoryPool pool = NULL;
+        CUstream other;
+        void *arguments[] = {&memory};
+
+        sim_begin_context("sim:1,report=unwritten");
+        assert_int_equal(cu->StreamCreateWithPriority(&other, 1, 0), 0);
+        assert_int_equal(cu->MemPoolCreate(&pool, &props), 0);
+        assert_int_equal(cu->MemAllocFromPoolAsync(&memory, sizes[i], pool, other), 0);
+        assert_int_equal(cu->StreamSynchronize(other), 0);
+        assert_int_equal(launch(kernel(load(ptx), "use"), 1, 1, arguments), 0);
+        sleep_ms(10); /* it runs, or else it fails when it begins */
+        assert_int_equal(cu->MemFreeAsync(memory, other), 0);
+        assert_int_equal(cu->StreamSynchronize(other), 0);
+        (void)cu->CtxSynchronize();
+        sim_close();
+    }
+}
+
 static void nothing(CUdeviceptr memory)
 {
     (void)memory;
@@ -228,7 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases),
         cmocka_unit_test(test_kinds_of_memory), cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_what_is_not_checked)};
+        cmocka_unit_test(test_what_is_not_checked), cmocka_unit_test(test_freed_beside_a_launch)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,8 +140,10 @@ static struct history *history_of(const struct sim_warp *warp)
 /* With half of the entries when they are many: more counts as published early than was. */
 static bool add_published(struct history *history, uint64_t number)
 {
-    if (history->epochs++ & ((1u << history->shift) - 1))
+    if (history->epochs & ((1u << history->shift) - 1)) {
+        history->epochs++;
         return true;
+    }
     if (history->count == MOST_HISTORY) {
         for (uint32_t i = 0; i < MOST_HISTORY / 2; i++)
             history->published[i] = history->published[2 * i];
@@ -158,6 +160,7 @@ static bool add_published(struct history *history, uint64_t number)
         history->capacity = capacity;
     }
     history->published[history->count++] = number;
+    history->epochs++;
     return true;
 }
 

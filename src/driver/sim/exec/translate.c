@@ -183,7 +183,9 @@ static bool track_written(struct sim_warp *warp, const struct sim_op *op, unsign
 
     if (!is_inside_range(address, bytes, written->range.base, written->range.size))
         launch->find_written(launch->memory.context, address, written);
-    if (!written->bytes)
+    /* Another stream may have freed the memory, and something smaller may be there. */
+    if (!written->bytes ||
+        !is_inside_range(address, bytes, written->range.base, written->range.size))
         return true;
     unsigned char *flags = written->bytes + (address - written->range.base);
     for (uint32_t i = 0; i < bytes; i++) {

@@ -437,9 +437,11 @@ void sim_launch_execute(struct sim_context *context, struct sim_launch_request *
     }
     memset(&counts, 0, sizeof(counts));
     memset(&fault, 0, sizeof(fault));
+    sim_written_begin_launch();
     pthread_mutex_unlock(&sim_state.lock);
     enum sim_fault_kind kind = sim_launch_run(&run, &counts, &fault);
     pthread_mutex_lock(&sim_state.lock);
+    sim_written_end_launch();
     if (kind == SIM_FAULT_NONE && run.count)
         sim_profile_record(work, context->device, &counts, &requests);
     if (kind == SIM_FAULT_NONE)

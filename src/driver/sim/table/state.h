@@ -147,6 +147,9 @@ struct sim_allocation *sim_memory_item(size_t index); /* in order of address */
 /* ---- what was written (written.c), state locked ---------------------------------------------- */
 void sim_written_create(struct sim_allocation *allocation); /* with report=unwritten */
 void sim_written_free(struct sim_allocation *allocation);
+/* Around the execution of a launch, which may use flags that are freed meanwhile. */
+void sim_written_begin_launch(void);
+void sim_written_end_launch(void);
 void sim_written_set(uint64_t address, uint64_t bytes);
 /* Bytes that were not written are copied as such; host memory counts as written. */
 void sim_written_copy(uint64_t to, uint64_t from, uint64_t bytes);

@@ -15,32 +15,79 @@
 /* The flags of large allocations use host memory only where they are touched. */
 #define MAPPED_BYTES 65536u
 
+/* In front of the flags of an allocation. */
+struct flags {
+    struct flags *next; /* of those that were freed while launches ran */
+    uint64_t bytes;     /* this included */
+};
+
+/* Guarded by sim_state.lock. A launch keeps addresses of flags without a lock, also of memory that
+ * another stream frees meanwhile, so flags are freed when no launch runs. */
+static struct flags *retired;
+static unsigned launches;
+
+static void free_flags(struct flags *flags)
+{
+    if (flags->bytes < MAPPED_BYTES)
+        base_free(flags);
+    else
+        munmap(flags, flags->bytes);
+}
+
+void sim_written_begin_launch(void)
+{
+    launches++;
+}
+
+void sim_written_end_launch(void)
+{
+    if (--launches)
+        return;
+    while (retired) {
+        struct flags *flags = retired;
+
+        retired = flags->next;
+        free_flags(flags);
+    }
+}
+
 void sim_written_create(struct sim_allocation *allocation)
 {
     const bool is_checked =
         allocation->kind == SIM_MEMORY_DEVICE || allocation->kind == SIM_MEMORY_POOLED;
-    void *flags;
+    const uint64_t bytes = sizeof(struct flags) + allocation->bytes;
+    struct flags *flags;
 
     if (!is_checked || !(sim_state.reports & POOL_SIM_REPORT_UNWRITTEN))
         return;
-    if (allocation->bytes < MAPPED_BYTES) {
-        allocation->written = base_calloc(1, allocation->bytes);
-        return;
+    if (bytes < MAPPED_BYTES) {
+        flags = base_calloc(1, bytes);
+    } else {
+        flags = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (flags == MAP_FAILED)
+            flags = NULL;
     }
-    flags = mmap(NULL, allocation->bytes, PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    allocation->written = flags == MAP_FAILED ? NULL : flags;
+    if (!flags)
+        return;
+    flags->bytes = bytes;
+    allocation->written = (unsigned char *)(flags + 1);
 }
 
 void sim_written_free(struct sim_allocation *allocation)
 {
+    struct flags *flags;
+
     if (!allocation->written)
         return;
-    if (allocation->bytes < MAPPED_BYTES)
-        base_free(allocation->written);
-    else
-        munmap(allocation->written, allocation->bytes);
+    flags = (struct flags *)(void *)allocation->written - 1;
     allocation->written = NULL;
+    if (!launches) {
+        free_flags(flags);
+        return;
+    }
+    flags->next = retired;
+    retired = flags;
 }
 
 /* The flags of a range within one allocation; NULL: all bytes are written. */
