@@ -429,7 +429,7 @@ class _Ticket:
                 _Ticket._thread.start()
         try:
             _check(library().pool_acquire_async(pool._handle(), struct, _granted, id(self), ctypes.byref(ctypes.c_void_p())))
-        except Error:
+        except BaseException:  # also that the pool is closed
             with _Ticket._adding:
                 del _Ticket._waiting[id(self)]
             self._is_destroyed.set()
@@ -455,20 +455,22 @@ class _Ticket:
         lease, ticket = ctypes.c_void_p(), ctypes.c_void_p(ticket)
         status = library().pool_ticket_take(ticket, ctypes.byref(lease))
         library().pool_ticket_destroy(ctypes.byref(ticket))
-        _Ticket._waiting[user]._is_destroyed.set()
-        _Ticket._decided.put((user, status, lease))
+        waiting = _Ticket._waiting[user]
+        taken = Lease(lease, waiting._pool) if status == raw.POOL_OK else None  # closing the pool finds it from here on
+        waiting._is_destroyed.set()
+        _Ticket._decided.put((user, taken))
 
     @staticmethod
     def _complete():
         while True:
-            user, status, lease = _Ticket._decided.get()
+            user, taken = _Ticket._decided.get()
             with _Ticket._adding:
                 ticket = _Ticket._waiting.pop(user)
-            if status == raw.POOL_OK:
-                ticket.future.set_result(Lease(lease, ticket._pool))
+            if taken is not None:
+                ticket.future.set_result(taken)
             else:
                 ticket.future.set_exception(_slot_error(ticket._slot))
-            del ticket
+            del ticket, taken
 
 
 _granted = raw.pool_grant_hook(_Ticket._decide)  # one for all: it must outlive every call
