@@ -6,7 +6,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/install-needs.sh
-prefix=${HOME:-}/.local
+prefix=${HOME:+$HOME/.local}
 while getopts p: option; do
     case $option in
     p) prefix=$OPTARG ;;
@@ -50,4 +50,4 @@ fi
 step ninja -C build/install
 step meson install -C build/install --no-rebuild --quiet
 echo "installed in $prefix. For programs of this shell:"
-echo "export PATH=$prefix/bin:\$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig LD_LIBRARY_PATH=$prefix/lib"
+echo "export PATH='$prefix/bin':\$PATH PKG_CONFIG_PATH='$prefix/lib/pkgconfig' LD_LIBRARY_PATH='$prefix/lib'"

@@ -28,7 +28,8 @@ need cmark-gfm command -v cmark-gfm
 install_needs || missing="" # without it the test of the site is skipped
 
 # A version manager's python3 is a script that takes as long as the hundreds of short programs that the tests start.
-python3=$(python3 -c 'import sys; print(sys.executable)') && PATH=$(dirname "$python3"):$PATH
+python3=$(python3 -c 'import sys; print(sys.executable)') && [ "$python3" != "$(command -v python3)" ] &&
+    PATH=$(dirname "$python3"):$PATH
 
 kinds=${*:-release asan tsan}
 logs=""
