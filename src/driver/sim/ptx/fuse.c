@@ -14,57 +14,59 @@ enum { SHORTEST_RUN = 3 };
 /* How a kind is written as a step; UINT32_MAX: it is in no run. */
 static uint32_t step_code(const struct ptx_lowered *lowered)
 {
-    bool is_word = lowered->type == PTX_U32, is_bits = is_word || lowered->type == PTX_B32;
+    const bool is_shift_of_bits = lowered->kind == SIM_SHF_L_WRAP && lowered->type == PTX_B32;
 
+    if (lowered->type != PTX_U32 && !is_shift_of_bits)
+        return UINT32_MAX;
     switch (lowered->kind) {
     case SIM_MOV:
-        return is_word ? SIM_FUSED_MOV : UINT32_MAX;
+        return SIM_FUSED_MOV;
     case SIM_ADD:
-        return is_word ? SIM_FUSED_ADD : UINT32_MAX;
+        return SIM_FUSED_ADD;
     case SIM_ADDC:
-        return is_word ? SIM_FUSED_ADD + 1 : UINT32_MAX;
+        return SIM_FUSED_ADD + 1;
     case SIM_ADD_CC:
-        return is_word ? SIM_FUSED_ADD + 2 : UINT32_MAX;
+        return SIM_FUSED_ADD + 2;
     case SIM_ADDC_CC:
-        return is_word ? SIM_FUSED_ADD + 3 : UINT32_MAX;
+        return SIM_FUSED_ADD + 3;
     case SIM_SUB:
-        return is_word ? SIM_FUSED_SUB : UINT32_MAX;
+        return SIM_FUSED_SUB;
     case SIM_SUBC:
-        return is_word ? SIM_FUSED_SUB + 1 : UINT32_MAX;
+        return SIM_FUSED_SUB + 1;
     case SIM_SUB_CC:
-        return is_word ? SIM_FUSED_SUB + 2 : UINT32_MAX;
+        return SIM_FUSED_SUB + 2;
     case SIM_SUBC_CC:
-        return is_word ? SIM_FUSED_SUB + 3 : UINT32_MAX;
+        return SIM_FUSED_SUB + 3;
     case SIM_MUL_LO:
-        return is_word ? SIM_FUSED_MUL_LO : UINT32_MAX;
+        return SIM_FUSED_MUL_LO;
     case SIM_MUL_HI:
-        return is_word ? SIM_FUSED_MUL_HI : UINT32_MAX;
+        return SIM_FUSED_MUL_HI;
     case SIM_MAD_LO:
-        return is_word ? SIM_FUSED_MAD_LO : UINT32_MAX;
+        return SIM_FUSED_MAD_LO;
     case SIM_MADC_LO:
-        return is_word ? SIM_FUSED_MAD_LO + 1 : UINT32_MAX;
+        return SIM_FUSED_MAD_LO + 1;
     case SIM_MAD_LO_CC:
-        return is_word ? SIM_FUSED_MAD_LO + 2 : UINT32_MAX;
+        return SIM_FUSED_MAD_LO + 2;
     case SIM_MADC_LO_CC:
-        return is_word ? SIM_FUSED_MAD_LO + 3 : UINT32_MAX;
+        return SIM_FUSED_MAD_LO + 3;
     case SIM_MAD_HI:
-        return is_word ? SIM_FUSED_MAD_HI : UINT32_MAX;
+        return SIM_FUSED_MAD_HI;
     case SIM_MADC_HI:
-        return is_word ? SIM_FUSED_MAD_HI + 1 : UINT32_MAX;
+        return SIM_FUSED_MAD_HI + 1;
     case SIM_MAD_HI_CC:
-        return is_word ? SIM_FUSED_MAD_HI + 2 : UINT32_MAX;
+        return SIM_FUSED_MAD_HI + 2;
     case SIM_MADC_HI_CC:
-        return is_word ? SIM_FUSED_MAD_HI + 3 : UINT32_MAX;
+        return SIM_FUSED_MAD_HI + 3;
     case SIM_AND:
-        return is_word ? SIM_FUSED_AND : UINT32_MAX;
+        return SIM_FUSED_AND;
     case SIM_OR:
-        return is_word ? SIM_FUSED_OR : UINT32_MAX;
+        return SIM_FUSED_OR;
     case SIM_XOR:
-        return is_word ? SIM_FUSED_XOR : UINT32_MAX;
+        return SIM_FUSED_XOR;
     case SIM_SHF_L_WRAP:
-        return is_bits ? SIM_FUSED_SHF_L_WRAP : UINT32_MAX;
+        return SIM_FUSED_SHF_L_WRAP;
     case SIM_SELP:
-        return is_word ? SIM_FUSED_SELP : UINT32_MAX;
+        return SIM_FUSED_SELP;
     default:
         return UINT32_MAX;
     }
