@@ -70,6 +70,12 @@ static pool_status scalars_of(
     return status;
 }
 
+/* Of an MSM over the key's points, and of loading points that stay on the device. */
+static uint32_t checks_of_points(const struct groth16_prover *prover)
+{
+    return prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE;
+}
+
 /* The MSM over a section's points; the result is a packed affine point in standard form. */
 static pool_status section_msm(
     struct groth16_prover *prover, enum groth16_msm which, const pool_span *scalars, void *sum)
@@ -85,7 +91,7 @@ static pool_status section_msm(
         return status;
     pool_msm_params params = {
         .struct_size = sizeof(params), .curve = points.curve, .point_layout = points.layout};
-    exec.checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE;
+    exec.checks = checks_of_points(prover);
     begin_step(prover, groth16_sections[which]);
     exec.progress = prover->is_beside ? NULL : on_progress;
     exec.user = prover;
@@ -124,7 +130,7 @@ static pool_status add_term(const struct groth16_prover *prover, struct joint *j
     pool_msm_term *term = &joint->terms[joint->count];
     pool_status status = POOL_OK;
 
-    exec.checks = prover->job->is_trusted ? POOL_CHECK_NONE : POOL_CHECK_ON_CURVE; /* of a load */
+    exec.checks = checks_of_points(prover);
     if (which == GROTH16_H)
         term->scalars = *quotient;
     else
